@@ -1,0 +1,42 @@
+"""The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always registered.
+
+It differs from ``lmms-eval`` in three ways: it takes the name that many people type, ``lmms_eval tasks list`` shows
+our tasks too, and it exits with status 1 when an evaluation failed (the harness prints the error and exits 0).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+EXIT_FAILED = 1
+
+
+def main() -> None:
+    """Run the harness's command line on ``sys.argv``."""
+    from figlang_tasks import plugin
+
+    plugin.register()
+
+    import lmms_eval.__main__ as harness
+    from lmms_eval.cli.dispatch import main as dispatch
+
+    failures: list[BaseException] = []
+    evaluate = harness.cli_evaluate_single
+
+    def evaluate_and_remember_failure(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return evaluate(*args, **kwargs)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    harness.cli_evaluate_single = evaluate_and_remember_failure
+    dispatch()
+    if failures:
+        print(f"lmms_eval: {len(failures)} evaluation(s) failed, see above.", file=sys.stderr)
+        sys.exit(EXIT_FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Where data comes from: a hub dataset at a pinned revision, ``FIGLANG_DATA_DIR``, or this package.
+
+The one place that knows repositories, revisions and row counts. Everything ends as a local folder in the hub's
+parquet layout, so that the rest of the code has a single way to read it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+if TYPE_CHECKING:
+    import datasets
+
+DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
+
+
+class DataError(Exception):
+    """Data is missing, not accessible or not what it should be; the message says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset: its name here, where it lives, and what it must contain.
+
+    Attributes:
+        name: folder name under ``FIGLANG_DATA_DIR``.
+        splits: rows of each split, in the published order.
+        columns: columns that every split must have.
+        repository: dataset repository on the hub; None for data that this package ships.
+        revision: 40-hex commit that the repository is read at.
+        folder: the shipped folder, for data that this package ships.
+    """
+
+    name: str
+    splits: dict[str, int] = field(hash=False)
+    columns: tuple[str, ...]
+    repository: str | None = None
+    revision: str | None = None
+    folder: Path | None = None
+
+    @property
+    def page(self) -> str:
+        return f"https://huggingface.co/datasets/{self.repository}"
+
+
+_ENTAILMENT_COLUMNS = ("image", "claim", "label", "explanation", "phenomenon", "source_dataset")
+
+SOURCES = {
+    source.name: source
+    for source in (
+        Source(
+            name="V-FLUTE",
+            splits={"train": 4578, "validation": 726, "test": 723},
+            columns=_ENTAILMENT_COLUMNS,
+            repository="ColumbiaNLP/V-FLUTE",
+            revision="d920d848e21b6aba96e03704b134c546f89b74f4",
+        ),
+        Source(
+            name="figlang_mini",
+            splits={"train": 24, "test": 72},
+            columns=_ENTAILMENT_COLUMNS,
+            folder=Path(__file__).resolve().parent / "mini" / "data" / "figlang_mini",
+        ),
+    )
+}
+
+
+def source(name: str) -> Source:
+    """Return the source called `name`.
+
+    Raises:
+        DataError: there is none.
+    """
+    if name not in SOURCES:
+        raise DataError(f"unknown dataset {name!r}; known: {', '.join(SOURCES)}")
+    return SOURCES[name]
+
+
+@lru_cache(maxsize=8)
+def load_split(name: str, split: str) -> datasets.Dataset:
+    """Load one split of a dataset, checking columns and row count; only this split is downloaded.
+
+    Args:
+        name: key of :data:`SOURCES`.
+        split: one of its splits.
+
+    Raises:
+        DataError: dataset or split unknown, not reachable, access not granted, or not what was published.
+    """
+    import datasets
+
+    origin = source(name)
+    if split not in origin.splits:
+        raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
+    folder = local_folder(origin, split)
+    files = sorted(folder.glob(f"**/{split}-*.parquet"))
+    if not files:
+        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
+        raise DataError(
+            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
+            "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
+        )
+    try:
+        rows = datasets.load_dataset(
+            "parquet", data_files={split: [str(path) for path in files]}, split=split, verification_mode="no_checks"
+        )
+    except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
+        cause = error.__cause__ or error
+        raise DataError(
+            f"{name}: split {split!r} in {folder} cannot be read ({type(cause).__name__}: {cause}). "
+            "Delete the damaged file and load it again."
+        ) from error
+    missing = [column for column in origin.columns if column not in rows.column_names]
+    if missing:
+        raise DataError(
+            f"{name}: split {split!r} in {folder} lacks column(s) {', '.join(missing)} "
+            f"(it has: {', '.join(rows.column_names)}). Use the files of the original release."
+        )
+    if len(rows) != origin.splits[split]:
+        raise DataError(
+            f"{name}: split {split!r} in {folder} has {len(rows)} rows, the published one has {origin.splits[split]}. "
+            "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
+        )
+    return rows
+
+
+def local_folder(origin: Source, split: str) -> Path:
+    """Return a local folder that holds `split`: FIGLANG_DATA_DIR, this package, or a download of the hub's.
+
+    Raises:
+        DataError: the data cannot be had, with the reason and the remedy.
+    """
+    if root := os.environ.get(DATA_DIR_VARIABLE):
+        folder = Path(root).expanduser() / origin.name
+        if folder.is_dir():
+            logger.info(f"figlang_tasks: {origin.name}/{split} from {folder} ({DATA_DIR_VARIABLE})")
+            return folder
+        logger.info(f"figlang_tasks: {DATA_DIR_VARIABLE}={root} holds no folder {origin.name}")
+    if origin.folder is not None:
+        return origin.folder
+    logger.info(f"figlang_tasks: {origin.name}/{split} from {origin.repository}@{origin.revision}")
+    return _download(origin, split)
+
+
+def _download(origin: Source, split: str) -> Path:
+    from huggingface_hub import errors, snapshot_download
+
+    assert origin.repository is not None
+    elsewhere = f"or put the files into $" + f"{DATA_DIR_VARIABLE}/{origin.name}"
+    try:
+        return Path(
+            snapshot_download(
+                origin.repository,
+                repo_type="dataset",
+                revision=origin.revision,
+                allow_patterns=["README.md", f"*{split}-*.parquet"],
+            )
+        )
+    except errors.GatedRepoError as error:
+        raise DataError(
+            f"access to {origin.repository} is not granted: the dataset is gated. Accept its conditions on "
+            f"{origin.page} and set HF_TOKEN to a token of that account (or run `hf auth login`), {elsewhere}."
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise DataError(
+            f"{origin.repository} has no revision {origin.revision}, which this version is pinned to: {origin.page}"
+        ) from error
+    except errors.RepositoryNotFoundError as error:
+        raise DataError(
+            f"{origin.repository} is not visible ({_first_line(error)}). If HF_TOKEN is set, check that it is valid; "
+            f"the dataset is gated: accept its conditions on {origin.page}, {elsewhere}."
+        ) from error
+    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
+        raise DataError(
+            f"{origin.repository} cannot be downloaded ({type(error).__name__}: {_first_line(error)}). "
+            f"Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE, {elsewhere}."
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), "no message")

@@ -1,0 +1,71 @@
+"""Reads pictures of dataset rows, with errors that name the row."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageOps
+
+from figlang_tasks.hub import DataError
+
+_JPEG_END = b"\xff\xd9"
+_TAIL = 65536  # trailing metadata of a JPEG is looked through this far back
+
+
+def check(cell: Mapping[str, Any] | None, where: str) -> None:
+    """Check that a picture is there and whole, without decoding its pixels where the format allows that.
+
+    Args:
+        cell: an undecoded ``datasets.Image`` value: ``{"bytes": ..., "path": ...}``.
+        where: names dataset and row in errors, e.g. ``"V-FLUTE/test row 7 (irfl-test-7)"``.
+
+    Raises:
+        DataError: no picture, zero bytes, not a picture, or cut off.
+    """
+    data = _read(cell, where)
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            if image.format == "PNG":
+                image.verify()  # checks every chunk's checksum
+            elif not (image.format == "JPEG" and _JPEG_END in data[-_TAIL:]):
+                image.load()
+    except Exception as error:  # Pillow raises many kinds on damaged files
+        raise _damaged(where, error) from error
+
+
+def decode(cell: Mapping[str, Any] | None, where: str) -> Image.Image:
+    """Return the picture as RGB, upright (EXIF orientation applied, as ``datasets.Image`` does).
+
+    Raises:
+        DataError: as in :func:`check`.
+    """
+    data = _read(cell, where)
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return ImageOps.exif_transpose(image).convert("RGB")
+    except Exception as error:  # Pillow raises many kinds on damaged files
+        raise _damaged(where, error) from error
+
+
+def _read(cell: Mapping[str, Any] | None, where: str) -> bytes:
+    if cell is None or (cell.get("bytes") is None and not cell.get("path")):
+        raise DataError(f"{where}: the image is missing. Load the dataset again, or restore the row's image.")
+    data = cell.get("bytes")
+    if data is None:
+        path = Path(cell["path"])
+        if not path.is_file():
+            raise DataError(f"{where}: image file {path} does not exist. Put it there, or load the dataset again.")
+        data = path.read_bytes()
+    if not data:
+        raise DataError(f"{where}: the image has zero bytes. Load the dataset again (delete the damaged file first).")
+    return data
+
+
+def _damaged(where: str, error: Exception) -> DataError:
+    return DataError(
+        f"{where}: the image cannot be decoded ({type(error).__name__}: {error}). "
+        "Load the dataset again (delete the damaged file first)."
+    )

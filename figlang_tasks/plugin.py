@@ -1,0 +1,143 @@
+"""Registers the tasks with lmms-eval; entry point of group ``lmms_eval.models``.
+
+The harness has no entry point for tasks. It does load the group ``lmms_eval.models`` while ``lmms_eval.models`` is
+being imported, which is before any task is looked up, so :func:`register` uses that moment to make
+``TaskManager`` see our YAML folder as well. Every name of the harness that is relied on here has a contract test in
+``tests/test_harness_contract.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from figlang_tasks import resource_dir
+
+if TYPE_CHECKING:
+    from lmms_eval.models.registry_v2 import ModelManifest
+    from lmms_eval.tasks import TaskManager
+
+ENTRY_POINT_GROUP = "lmms_eval.models"
+_MARK = "_figlang_tasks"
+
+
+def tasks_dir() -> Path:
+    """Return the folder with our task definitions for lmms-eval."""
+    return resource_dir("task_yamls") / "lmms_eval"
+
+
+def register() -> list[ModelManifest]:
+    """Make the tasks known to the harness and return our model classes (none yet); safe to call again."""
+    register_tasks()
+    _report_broken_entry_points()
+    return []
+
+
+def register_tasks() -> None:
+    """Make every ``TaskManager`` with default tasks find ours, and check their data before a model is loaded."""
+    from lmms_eval.tasks import TaskManager
+
+    _wrap(TaskManager, "initialize_tasks", _initialize_tasks)
+    _wrap(TaskManager, "match_tasks", _match_tasks)
+
+
+def task_manager(**kwargs: Any) -> TaskManager:
+    """Return a ``TaskManager`` that knows our tasks; keyword arguments are its own."""
+    register_tasks()
+    from lmms_eval.tasks import TaskManager
+
+    if kwargs.get("include_defaults", True) is False:
+        include = kwargs.get("include_path") or []
+        kwargs["include_path"] = [str(tasks_dir()), *([include] if isinstance(include, str) else include)]
+    return TaskManager(**kwargs)
+
+
+def broken_entry_points() -> list[tuple[EntryPoint, Exception]]:
+    """Return the entry points of other packages in the harness's group that cannot be loaded, with the reason.
+
+    The harness loads the whole group inside one ``try``: one of them that fails takes all later ones with it.
+    """
+    broken: list[tuple[EntryPoint, Exception]] = []
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        if point.value.partition(":")[0] != __name__:
+            try:
+                point.load()
+            except Exception as error:  # another package's import may raise anything
+                broken.append((point, error))
+    return broken
+
+
+def _report_broken_entry_points() -> None:
+    for point, error in broken_entry_points():
+        package = point.dist.name if point.dist else "an unknown package"
+        logger.warning(
+            f"figlang_tasks: entry point {point.name!r} = {point.value!r} of {package} (group {ENTRY_POINT_GROUP}) "
+            f"cannot be loaded: {type(error).__name__}: {error}. lmms-eval drops every plugin after it; "
+            f"repair or uninstall {package}. The figlang tasks are registered."
+        )
+
+
+def _wrap(owner: type, name: str, replacement: Callable[..., Any]) -> None:
+    """Replace method `name` of `owner` by `replacement(original, self, ...)`, once."""
+    original = getattr(owner, name)
+    if getattr(original, _MARK, False):
+        return
+
+    @functools.wraps(original)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return replacement(original, self, *args, **kwargs)
+
+    setattr(wrapped, _MARK, True)
+    setattr(owner, name, wrapped)
+
+
+def _initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, **kwargs: Any) -> dict[str, dict]:
+    index = original(manager, *args, **kwargs)
+    bound = inspect.signature(original).bind(manager, *args, **kwargs)
+    bound.apply_defaults()
+    if not bound.arguments["include_defaults"]:
+        return index
+    # The harness's own tasks and the user's --include_path win over ours, as they do over each other.
+    return {**manager._get_task_and_group(str(tasks_dir())), **index}
+
+
+def _match_tasks(original: Callable[..., list[str]], manager: Any, task_list: Iterable[str]) -> list[str]:
+    """Check the data of our tasks as soon as the command line has named them.
+
+    ``simple_evaluate`` builds the model first and the tasks after it; a missing token should not cost the user the
+    loading of a model.
+    """
+    names = original(manager, task_list)
+    for name in names:
+        for config in _task_configs(manager, name):
+            # A task is ours if its process_docs is: that covers YAML files of users that include ours.
+            module = sys.modules.get(getattr(config.get("process_docs"), "__module__", ""))
+            preflight = getattr(module, "preflight", None)
+            if preflight is not None and module is not None and module.__name__.startswith("figlang_tasks."):
+                preflight(config)
+    return names
+
+
+def _task_configs(manager: Any, name: str) -> list[dict[str, Any]]:
+    """Return the configurations of the leaf tasks behind a task, tag or group name that lie in our reach."""
+    entry = manager.task_index.get(name)
+    if entry is None:
+        return []
+    path = entry["yaml_path"]
+    if path != -1 and str(path).startswith(str(Path(inspect.getfile(type(manager))).parent)):
+        return []  # one of the harness's own
+    if entry["type"] == "task":
+        return [manager._get_config(name)]
+    members = entry["task"] if entry.get("task", -1) != -1 else manager._get_config(name).get("task", [])
+    return [
+        config
+        for member in members
+        for config in _task_configs(manager, member["task"] if isinstance(member, dict) else member)
+    ]

@@ -1,0 +1,45 @@
+"""Renders the Jinja templates under ``prompts/``: every word that a model reads is there."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from figlang_tasks import resource_dir
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(resource_dir("prompts")),
+        undefined=StrictUndefined,
+        autoescape=False,  # plain text for models, not HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=..., instruction=3)``.
+
+    Raises:
+        jinja2.UndefinedError: a value that the template uses was not given.
+        jinja2.TemplateNotFound: there is no such template.
+    """
+    return _environment().get_template(template).render(**values)
+
+
+def prompt_hash(benchmark: str) -> str:
+    """Return the first 12 hex digits of the SHA-256 over all templates of a benchmark (names and bytes).
+
+    Task YAML files carry it in ``metadata``, so that the harness's response cache never serves an answer to an
+    older wording.
+    """
+    digest = hashlib.sha256()
+    for path in sorted((resource_dir("prompts") / benchmark).glob("*.jinja")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]

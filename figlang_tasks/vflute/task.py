@@ -1,0 +1,245 @@
+"""What the V-FLUTE task files name: documents, prompts, scoring. Serves every dataset in V-FLUTE's schema.
+
+V-FLUTE: Saakyan et al. 2025, "Understanding Figurative Meaning through Explainable Visual Entailment",
+arXiv 2405.01474.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+from PIL import Image
+
+from figlang_tasks import hub, images
+from figlang_tasks.prompting import render
+from figlang_tasks.records import EntailmentRecord
+from figlang_tasks.vflute import rows
+from figlang_tasks.vflute.parse import parse_official, parse_strict
+
+if TYPE_CHECKING:
+    import datasets
+
+Document = Mapping[str, Any]
+Kwargs = Mapping[str, Any] | None
+
+BLIND_SIZE = (336, 336)  # the paper gives no size of its white square; this is LLaVA-1.5's input
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
+
+    Attributes:
+        instruction: 1 to 21 asks every row with that instruction of Table 8; None takes the published one of the row.
+        num_shots: exemplars before the question, drawn from the train split.
+        fewshot_seed: seed of that draw.
+        blind: show a white square instead of the picture (hypothesis-only baseline).
+        label_only: ask for the label without an explanation (Appendix J).
+    """
+
+    instruction: int | None = None
+    num_shots: int = 0
+    fewshot_seed: int = 42
+    blind: bool = False
+    label_only: bool = False
+
+    @classmethod
+    def of(cls, kwargs: Kwargs) -> Options:
+        """Read the options from what the harness hands over.
+
+        Raises:
+            ValueError: unknown option, or a value out of range; the message lists the valid ones.
+        """
+        known = {field.name for field in fields(cls)}
+        # The harness leaves the blocks for other models ("default", "qwen2_5_vl", ...) in the dict: they are dicts.
+        given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
+        unknown = sorted(set(given) - known)
+        if unknown:
+            raise ValueError(f"unknown V-FLUTE task option(s) {', '.join(unknown)}; valid: {', '.join(sorted(known))}")
+        options = cls(**given)
+        if options.instruction is not None and not 1 <= options.instruction <= rows.INSTRUCTION_COUNT:
+            raise ValueError(
+                f"V-FLUTE task option instruction={options.instruction!r}; valid: 1 to {rows.INSTRUCTION_COUNT}"
+            )
+        if not isinstance(options.num_shots, int) or options.num_shots < 0:
+            raise ValueError(f"V-FLUTE task option num_shots={options.num_shots!r}; valid: 0 or a positive integer")
+        return options
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents that a one-row stub names by `dataset` and `split`.
+
+    The stub is what the YAML file loads: the harness could not load gated or local data with clear errors itself.
+
+    Raises:
+        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
+            and then exit with status 0.
+    """
+    try:
+        return rows.load(stub[0]["dataset"], stub[0]["split"])
+    except hub.DataError as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+
+
+def preflight(config: Mapping[str, Any]) -> None:
+    """Check the options and the data of a task before a model is loaded.
+
+    Args:
+        config: the task's YAML as a dict.
+
+    Raises:
+        SystemExit: as :func:`process_docs`; also for an invalid option.
+    """
+    blocks = [block for block in (config.get("lmms_eval_specific_kwargs") or {}).values() if isinstance(block, Mapping)]
+    try:
+        for path in config["dataset_kwargs"]["data_files"].values():
+            with open(path, encoding="utf-8") as file:
+                stub = json.loads(file.readline())
+            rows.load(stub["dataset"], stub["split"])
+            for options in map(Options.of, blocks):
+                if options.num_shots:
+                    rows.exemplars(stub["dataset"], options.num_shots, options.fewshot_seed)
+    except (hub.DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def question(doc: Document, options: Options) -> str:
+    """Return the text of the question about `doc`, without its image."""
+    text = render("vflute/question.jinja", instruction=options.instruction or doc["instruction"], claim=doc["claim"])
+    return render("vflute/label_only.jinja", question=text) if options.label_only else text
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the reference answer in the released form: explanation, then ``LABEL: ...``."""
+    return render("vflute/answer.jinja", explanation=doc["explanation"], label=doc["label"])
+
+
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
+    """Return the whole prompt as one text; with exemplars, ``<image>`` marks the place of each picture."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    text = question(doc, options)
+    if not options.num_shots:
+        return text
+    return render("vflute/few_shot.jinja", shots=_shot_texts(doc, options), question=text)
+
+
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
+    """Return the pictures in prompt order (exemplars first), each RGB."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    return [shot["image"] for shot in _shots(doc, options)] + [_picture(doc, options)]
+
+
+def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+    """Return the prompt as chat turns: image and question as user, answer as assistant, last the open question."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    messages = []
+    for shot, (shot_question, shot_answer) in zip(_shots(doc, options), _shot_texts(doc, options), strict=True):
+        messages.append(_user_turn(shot["image"], shot_question))
+        messages.append({"role": "assistant", "content": [{"type": "text", "text": shot_answer}]})
+    return [*messages, _user_turn(_picture(doc, options), question(doc, options))]
+
+
+def scene_graph_doc_to_text(
+    doc: Document,
+    lmms_eval_specific_kwargs: Kwargs = None,
+    previous_output: Sequence[str] | None = None,
+    round_idx: int | None = None,
+    previous_round_info: Any = None,
+) -> str | tuple[list[Image.Image] | None, str | None, bool, list[str], None]:
+    """Prompts of the two calls of compositional chain-of-thought, in the harness's protocol for agentic tasks.
+
+    Without `previous_output` returns the scene-graph request. After one output returns
+    ``(visuals, prompt, False, outputs, None)`` for the answer, after two ``(None, None, True, [final], None)`` with
+    `final` a JSON object of ``scene_graph`` and ``answer``.
+    """
+    options = Options.of(lmms_eval_specific_kwargs)
+    text = question(doc, options)
+    if not previous_output:
+        return render("vflute/scene_graph.jinja", question=text)
+    outputs = list(previous_output)
+    if len(outputs) == 1:
+        prompt = render("vflute/scene_graph_answer.jinja", scene_graph=outputs[0].strip(), question=text)
+        return [_picture(doc, options)], prompt, False, outputs, None
+    final = json.dumps({"scene_graph": outputs[0], "answer": outputs[-1]}, ensure_ascii=False)
+    return None, None, True, [final], None
+
+
+def _shots(doc: Document, options: Options) -> tuple[Document, ...]:
+    if not options.num_shots:
+        return ()
+    return rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed)
+
+
+def _shot_texts(doc: Document, options: Options) -> list[tuple[str, str]]:
+    return [(question(shot, options), doc_to_target(shot)) for shot in _shots(doc, options)]
+
+
+def _picture(doc: Document, options: Options) -> Image.Image:
+    if options.blind:
+        return Image.new("RGB", BLIND_SIZE, "white")
+    return images.decode(doc["image"], f"{doc['dataset']} {doc['id']}")
+
+
+def _user_turn(image: Image.Image, text: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image", "url": image}, {"type": "text", "text": text}]}
+
+
+# --- scoring ---------------------------------------------------------------------------------------------------------
+
+
+def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one output.
+
+    Returns:
+        ``sample``: the :class:`EntailmentRecord` as a dict (in no metric list: only logged). For every metric, overall
+        and with the suffix ``_{report_group}``, the value that its aggregators take: (gold, predicted) for ``f1@0``,
+        0 or 1 for the others; the same under ``{metric}_ci_low`` and ``{metric}_ci_high``.
+    """
+    return _judge(doc, results[0])
+
+
+def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge the answer of a two-stage run (see :func:`scene_graph_doc_to_text`)."""
+    try:
+        answer = json.loads(results[0])["answer"]
+    except (ValueError, TypeError, KeyError):
+        logger.error(f"figlang_tasks: {doc['id']}: no two-stage output; the raw text is judged as the answer")
+        answer = results[0]
+    return _judge(doc, answer, scene_graph=True)
+
+
+def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
+    official = parse_official(output, scene_graph=scene_graph)
+    strict = parse_strict(output)
+    gold = rows.LABELS[doc["label"]]
+    record = EntailmentRecord(
+        id=doc["id"],
+        gold=gold,
+        predicted=official.label,
+        explanation=official.explanation,
+        status=official.status,
+        rule=official.rule,
+        predicted_strict=strict.label,
+        report_group=doc["report_group"],
+    )
+    values = {
+        "f1@0": (gold, official.label),
+        "acc": float(official.label == gold),
+        "parse_rate": float(official.label is not None),
+        "parse_disagreement": float(official.label != strict.label),
+    }
+    judged: dict[str, Any] = {"sample": record.as_dict()}
+    for metric, value in values.items():
+        for name in (metric, f"{metric}_{doc['report_group']}"):
+            judged |= {name: value, f"{name}_ci_low": value, f"{name}_ci_high": value}
+    return judged
