@@ -1,0 +1,56 @@
+# Two commands: `make demo` and `make test`. Both create .venv and install the package on their first run.
+
+PYTHON ?= python3
+VENV ?= .venv
+PIP_ARGS ?=
+PYTEST_ARGS ?=
+RESULTS ?= results/demo
+
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.figlang-installed
+DEMO_MODEL := figlang_tasks/mini/demo_model
+
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint demo-model clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: $(STAMP)  ## create .venv and install the package with its development tools
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "figlang_tasks needs Python 3.10 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "==> creating $(VENV) and installing figlang_tasks with lmms-eval and torch (about 7 GB; some minutes, once)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show the result table
+	@echo "==> evaluating the demo model ($(DEMO_MODEL)) on figlang_mini with lmms_eval, on the CPU"
+	HF_HUB_OFFLINE=1 $(BIN)/lmms_eval --tasks figlang_mini --model llava_hf \
+	  --model_args pretrained=$(DEMO_MODEL),device_map=cpu --device cpu --batch_size 1 \
+	  --log_samples --output_path $(RESULTS) --verbosity WARNING
+	@echo
+	@echo "==> done. Results and every sample (newest last):"
+	@ls -1tr $(RESULTS)/*/*.json* | tail -2
+	@echo "==> next, a real model on V-FLUTE (accept the conditions of the dataset on its page, then set HF_TOKEN):"
+	@echo "    https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE"
+	@echo "    $(BIN)/lmms_eval --tasks vflute --model llava_hf \\"
+	@echo "      --model_args pretrained=llava-hf/llava-1.5-7b-hf,device_map=cuda --batch_size 1 \\"
+	@echo "      --log_samples --output_path results"
+
+test: $(STAMP)  ## run the test suite
+	@echo "==> running the test suite"
+	$(BIN)/python -m pytest tests -q $(PYTEST_ARGS)
+
+lint: $(STAMP)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+demo-model: $(STAMP)  ## train the demo model again, from scratch (about 10 minutes on 2 cores)
+	$(BIN)/python tools/train_demo_model.py --output $(DEMO_MODEL)
+
+clean:  ## remove .venv and results
+	rm -rf $(VENV) results

@@ -1,0 +1,10 @@
+"""`figlang_mini`: a small benchmark drawn and written by this project, and a demo model to run it offline.
+
+`DATA_DIR` is the benchmark in the hub's parquet layout; `DEMO_MODEL_DIR` holds a tiny LLaVA trained from scratch.
+Both are plain paths: importing this package reads no file.
+"""
+
+from pathlib import Path
+
+DATA_DIR: Path = Path(__file__).resolve().parent / "data" / "figlang_mini"
+DEMO_MODEL_DIR: Path = Path(__file__).resolve().parent / "demo_model"

@@ -1,0 +1,1 @@
+"""Pure metric functions: numbers in, numbers out; nothing here imports the harness or the rest of the package."""

@@ -1,0 +1,30 @@
+"""Shared fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def no_cached_data() -> Iterator[None]:
+    """Forget datasets loaded by an earlier test: tests point FIGLANG_DATA_DIR at different folders."""
+    yield
+    from figlang_tasks import hub
+    from figlang_tasks.vflute import rows
+
+    for cached in (hub.load_split, rows.load, rows.exemplars):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def shared_file(request: pytest.FixtureRequest) -> Path:
+    """A file of the project's shared folder, named by an indirect parameter; skips where there is none."""
+    path = SHARED / request.param
+    if not path.is_file():
+        pytest.skip(f"shared/{request.param} is not beside this checkout")
+    return path
