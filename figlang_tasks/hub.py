@@ -152,7 +152,7 @@ def _download(origin: Source, split: str) -> Path:
     from huggingface_hub import errors, snapshot_download
 
     assert origin.repository is not None
-    elsewhere = f"or put the files into $" + f"{DATA_DIR_VARIABLE}/{origin.name}"
+    elsewhere = f"or put the files into ${DATA_DIR_VARIABLE}/{origin.name}"
     try:
         return Path(
             snapshot_download(
@@ -177,6 +177,11 @@ def _download(origin: Source, split: str) -> Path:
             f"the dataset is gated: accept its conditions on {origin.page}, {elsewhere}."
         ) from error
     except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
+        if isinstance(error, errors.HfHubHTTPError) and error.response.status_code == 401:
+            raise DataError(
+                f"the hub refuses the token given for {origin.repository}: put a valid one into HF_TOKEN "
+                f"(or run `hf auth login`) of an account that has access to {origin.page}, {elsewhere}."
+            ) from error
         raise DataError(
             f"{origin.repository} cannot be downloaded ({type(error).__name__}: {_first_line(error)}). "
             f"Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE, {elsewhere}."

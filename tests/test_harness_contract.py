@@ -64,6 +64,8 @@ def test_simple_evaluate_builds_its_own_task_manager() -> None:
 def test_lmms_eval_script_hooks() -> None:
     assert "cli_evaluate_single(args)" in inspect.getsource(harness_main.cli_evaluate)
     assert "from lmms_eval.__main__ import cli_evaluate" in inspect.getsource(dispatch.main)
+    single = inspect.getsource(harness_main.cli_evaluate_single)
+    assert "return results, samples" in single and "return None, None" in single
 
 
 def test_yaml_functions_by_absolute_name_and_data_files_beside_the_yaml(tmp_path: Path) -> None:

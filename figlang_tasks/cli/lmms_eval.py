@@ -1,7 +1,8 @@
 """The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always registered.
 
-It differs from ``lmms-eval`` in three ways: it takes the name that many people type, ``lmms_eval tasks list`` shows
-our tasks too, and it exits with status 1 when an evaluation failed (the harness prints the error and exits 0).
+It differs from ``lmms-eval`` in four ways: it takes the name that many people type, ``lmms_eval tasks list`` shows our
+tasks too, it ends with a short table of our tasks, and it exits with status 1 when an evaluation failed (the harness
+prints the error and exits 0).
 """
 
 from __future__ import annotations
@@ -15,24 +16,31 @@ EXIT_FAILED = 1
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     from figlang_tasks import plugin
+    from figlang_tasks.cli.summary import summary_table
 
     plugin.register()
 
     import lmms_eval.__main__ as harness
     from lmms_eval.cli.dispatch import main as dispatch
 
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
+    tables: list[str] = []
     evaluate = harness.cli_evaluate_single
 
-    def evaluate_and_remember_failure(*args: Any, **kwargs: Any) -> Any:
+    def evaluate_and_take_note(*args: Any, **kwargs: Any) -> Any:
         try:
-            return evaluate(*args, **kwargs)
+            results, samples = evaluate(*args, **kwargs)
         except Exception as error:
             failures.append(error)
             raise
+        if results is not None:  # None on all ranks but the first
+            tables.append(summary_table(results))
+        return results, samples
 
-    harness.cli_evaluate_single = evaluate_and_remember_failure
+    harness.cli_evaluate_single = evaluate_and_take_note
     dispatch()
+    if table := "\n\n".join(filter(None, tables)):
+        print(f"\nfiglang tasks, in percent with 95 % bootstrap intervals:\n\n{table}")
     if failures:
         print(f"lmms_eval: {len(failures)} evaluation(s) failed, see above.", file=sys.stderr)
         sys.exit(EXIT_FAILED)

@@ -221,12 +221,15 @@ def rewrite_scene_graph_talk(explanation: str) -> str:
 # below has an unbounded repetition in front of something that may fail to match.
 # ---------------------------------------------------------------------------------------------------------------------
 
-_READ: Final = 1 << 16
-"""Characters read from each end of an output that is longer than twice that (some 16,000 tokens; answers of the task
+_READ: Final = 1 << 15
+"""Characters read from each end of an output that is longer than twice that (some 8,000 tokens; answers of the task
 have at most a few hundred). An answer stands at one of the ends, and a runaway repetition in between says nothing."""
 
-_LOOK = 160
+_LOOK: Final = 160
 """Characters looked at before and behind a mention."""
+
+_INDENT: Final = 24
+"""Characters of white space, bullets and brackets that may precede a label word which stands alone."""
 
 _PLAIN = {ord(c): ord(" ") for c in "*`#~_\u00a0\u2007\u202f\u200b\ufeff"}
 _PLAIN |= {ord(c): ord("'") for c in "\u2018\u2019\u02bc"}
@@ -245,7 +248,8 @@ _BOUNDARY = re.compile(r"""[\n?!;]|\.(?=["')\]\s]|\Z)""")
 
 _KEYS = (
     r"(?:label|answer|verdict|classification|prediction|judge?ment|decision|conclusion|relation|relationship|category"
-    r"|determination|assessment|output|result|response|boxed)"
+    r"|determination|assessment|output|result|response|boxed"
+    r"|(?:entailment|contradiction)[ ]?(?:/|\||or)[ ]?(?:entailment|contradiction))"
 )
 _FILLER = (
     r"(?:(?:an?|the|one|of|clear|clearly|direct|directly|strong|strongly|simple|simply|logical|obvious|obviously"
@@ -265,7 +269,7 @@ _NAMED = re.compile(
     r"|relation|relationship|determination|mark(?:ed)?|identif\w{0,7}|designat\w{0,4}|consider\w{0,4}|deem\w{0,3}"
     r"|regard\w{0,4}|assign\w{0,4}|tagg?(?:ed)?|characteri\w{0,5}|select\w{0,4}|choos\w{0,3}|choice|chose|pick\w{0,3}"
     r"|opt(?:ed)?|go(?:ing)?|describ\w{0,3}|interpret\w{0,3})\b"
-    r"(?:[^.?!\n]{0,80}[ ](?:is|are|be|was|as|under|for|with|of|to|it|this|that|them|claim|pair|label|answer))?"
+    r"(?:[^.?!\n]{0,80}[ ](?:is|are|be|was|as|under|for|with|of|to|towards?|it|this|that|them|claim|pair|label|answer))?"
     rf"[ :\"'(\[]{{1,4}}{_FILLER}\Z"
 )
 _COPULA = re.compile(
@@ -273,7 +277,7 @@ _COPULA = re.compile(
     r"(?:'s|[ ](?:is|are|was|be|would be|represents?|constitutes?|becomes?|remains?|seems? to be|appears? to be"
     r"|indicates?|suggests?|shows?|means?|makes? (?:this|it)|leads? to|points? to|results? in))[ ]"
     r"|\b(?:making (?:this|it)|resulting in|leading to|indicating|suggesting|pointing to|hence|thus|therefore"
-    r"|so|conclusion|finally|overall|ultimately|case of|relation of|relationship of)\b[, :]{1,3})"
+    r"|so|yes|no|say|towards?|conclusion|finally|overall|ultimately|case of|relation of|relationship of)\b[, :]{1,3})"
     rf"[\"'(\[]{{0,2}}{_FILLER}\Z"
 )
 # What makes the sentence speak of the task and not of, say, a smile that contradicts somebody's words.
@@ -284,12 +288,23 @@ _TASK = re.compile(
 )
 _PRONOUN_OBJECT = re.compile(r"\A[ ](?:it|this|that|them|each other|one another|what)\b|\A[ ]{0,2}(?:[.,;!\n]|\Z)")
 
-_OTHER = r"(?:(?:an?|it|they|the|does|do|is)[ ]){0,3}(?:not[ ])?(?:entail|contradict)"
-_ECHO_AFTER = re.compile(rf"\A[\"')\]}}\s]{{0,4}}(?:\bor\b|/|\||vs\.?|versus|nor\b)[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_OTHER}")
-_ECHO_BEFORE = re.compile(
-    r"(?:entail\w{0,5}|contradict\w{0,5})[\"')\]}\s]{0,4}(?:\bor\b|/|\||vs\.?|versus|nor\b)[ ]{0,3}[\"'(\[{]{0,2}"
-    r"(?:(?:an?|it|they|the|does|do|is)[ ]){0,3}\Z"
-)
+# Names of the two sides, for telling an echo of the options ("supports or contradicts") from a statement.
+_SIDES: Final = {
+    1: r"(?:entail|support|confirm|affirm|validat|agree)",
+    0: r"(?:contradict|refut|disput|disprov|oppos|den[iy]|neutral|neither)",
+}
+_OR: Final = r"(?:\bor\b|/|\||\bvs\.?|\bversus\b|\bnor\b)"
+_SMALL: Final = r"(?:(?:an?|it|they|the|does|do|is|not|with|rather)[ ]){0,3}"
+_ECHO_AFTER: Final = {
+    label: re.compile(rf"\A[\"')\]}}\s]{{0,4}}{_OR}[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_SMALL}(?:{_SIDES[1 - label]}|neutral|neither)")
+    for label in (0, 1)
+}
+_ECHO_BEFORE: Final = {
+    label: re.compile(
+        rf"{_SIDES[1 - label]}\w{{0,6}}[\"')\]}}\s]{{0,4}}{_OR}[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_SMALL}\Z"
+    )
+    for label in (0, 1)
+}
 _PAIR_AFTER = re.compile(r"\A[\"')\]]{0,2}(?:,| and|, and)[ ]{1,2}[\"'(\[]{0,2}(?:an? )?(?:entailment|contradiction)\b")
 _PAIR_BEFORE = re.compile(r"(?:entailment|contradiction)[\"')\]]{0,2}(?:,| and|, and)[ ]{1,2}[\"'(\[]{0,2}(?:an? )?\Z")
 
@@ -301,8 +316,13 @@ _STRONG_CLAUSE = re.compile(r"[:(]|\b(?:but|so|therefore|thus|hence|which|becaus
 _NEGATION = re.compile(
     r"\bnot\b(?! (?:only|just|merely|simply)\b)|n't\b|\bcannot\b|\bnever\b|\bno\b(?! doubt\b)"
     r"|\bnothing\b|\bnone\b|\bneither\b|\bnor\b|\bwithout\b(?! (?:a )?doubt\b)|\bhardly\b|\bbarely\b|\bscarcely\b"
-    r"|\bfail\w{0,3} to\b|\bfailure to\b|\bunable to\b|\brather than\b|\binstead of\b|\bfar from\b|\babsence of\b|\black\w{0,3}\b"
-    r"|\bfree of\b|\bavoids?\b|\bunlikely\b"
+    r"|\bfail\w{0,3} to\b|\bfailure to\b|\bunable to\b|\brather than\b|\binstead of\b|\bfar from\b|\babsence of\b"
+    r"|\black\w{0,3}\b|\bfree of\b|\bavoids?\b|\bunlikely\b|\bdisagree\b"
+    r"|\b(?:incorrect|wrong|inaccurate|untrue|a mistake) to\b"
+)
+_REJECTED = re.compile(
+    r"""\A["')\]]{0,2}[ ](?:label[ ])?(?:(?:is|was|seems|would be)[ ](?:incorrect|wrong|inaccurate|mistaken|not\b)"""
+    r"|(?:does not|doesn't|did not|didn't|cannot|can't)[ ](?:fit|apply|hold|work))"
 )
 _HEDGE = re.compile(
     r"\b(?:may|might|could|possibly|perhaps|maybe|whether|either|unclear|unsure|uncertain|between)\b"
@@ -376,8 +396,8 @@ def parse_strict(output: str | None) -> Parsed:
     headings removed); for statements it is the whole answer. It may be empty.
 
     Args:
-        output: the model's output; None if there is none. Of one longer than 131,072 characters only the first and
-            last 65,536 are searched for a label; the explanation is cut from the whole.
+        output: the model's output; None if there is none. Of one longer than 65,536 characters only the first and
+            last 32,768 are searched for a label; the explanation is cut from the whole.
 
     Returns:
         `Parsed` with rule one of those above, or ``missing``, ``empty``, ``refusal``, ``conflict``, ``negated``
@@ -444,15 +464,13 @@ class _Reader:
                     from_ = start - (len(back) if mark.string is back else len(before)) + mark.start()
                     marked.append(_Mention(None, start, end, from_, sentence))
                 continue
-            noun = m["one_form"] == "ment" or m["zero_form"] in ("ion", "ory") or m["one_form"] in ("ed", "ing")
-            if m["one"] and m["one"].startswith("non") or m["zero"] and m["zero"].startswith("non"):
+            form = m["one_form"] or m["zero_form"]
+            noun = form in ("ment", "ion")
+            if m[0].startswith("non") or _REJECTED.search(behind):
                 negated = True
                 continue
-            if (
-                _ECHO_AFTER.search(behind)
-                or _ECHO_BEFORE.search(before)
-                or _PAIR_AFTER.search(behind)
-                or (_PAIR_BEFORE.search(before))
+            if any(p.search(behind) for p in (_ECHO_AFTER[label], _PAIR_AFTER)) or any(
+                p.search(before) for p in (_ECHO_BEFORE[label], _PAIR_BEFORE)
             ):
                 echoed = True
                 continue
@@ -460,15 +478,15 @@ class _Reader:
             if mark is not None:
                 marked.append(_Mention(label, start, end, start - len(back) + mark.start(), sentence))
                 continue
-            if asked or self._qualified(before, finite=m["one_form"] is not None or m["zero_form"] is not None):
+            if asked or self._qualified(before, finite=form is not None):
                 negated = True
                 continue
             mention = _Mention(label, start, end, sentence, sentence)
-            if noun and _NAMED.search(before):
+            if form not in (None, "s") and _NAMED.search(before):
                 marked.append(mention)
             elif noun and self._is_bare(before, start, end):
                 bare.append(mention)
-            elif noun and _COPULA.search(before):
+            elif noun and not before.endswith("in ") and _COPULA.search(before):
                 (marked if marked and _RETRACTION.search(before) else declared).append(mention)
             elif self._about_the_task(before, after, noun):
                 stated.append(mention)
@@ -534,11 +552,12 @@ class _Reader:
         return _NEGATION.search(before[cut:]) is not None
 
     def _is_bare(self, before: str, start: int, end: int) -> bool:
-        if len(before) > 24 or not _BARE_BEFORE.search(before):
+        """Whether a label word stands alone: as a heading or first word of a line, or as a sentence that ends one."""
+        if not _BARE_BEFORE.search(before):
             return False
-        behind = self.text[end : end + 40]
-        line = self.text.rfind("\n", max(0, start - 24), start) + 1
-        opens_line = line > 0 or start <= 24 and self.text.find("\n", 0, start) < 0 and len(before) >= start
+        behind = self.text[end : end + _LOOK]
+        line = self.text.rfind("\n", max(0, start - _INDENT), start) + 1
+        opens_line = (line > 0 or start <= _INDENT) and _BARE_BEFORE.search(self.text[line:start]) is not None
         return (_BARE_AFTER if opens_line else _ENDS_LINE).search(behind) is not None
 
     @staticmethod

@@ -97,13 +97,14 @@ def preflight(config: Mapping[str, Any]) -> None:
     Raises:
         SystemExit: as :func:`process_docs`; also for an invalid option.
     """
-    blocks = [block for block in (config.get("lmms_eval_specific_kwargs") or {}).values() if isinstance(block, Mapping)]
+    blocks = (config.get("lmms_eval_specific_kwargs") or {}).values()
     try:
+        variants = [Options.of(block) for block in blocks if isinstance(block, Mapping)]
         for path in config["dataset_kwargs"]["data_files"].values():
             with open(path, encoding="utf-8") as file:
                 stub = json.loads(file.readline())
             rows.load(stub["dataset"], stub["split"])
-            for options in map(Options.of, blocks):
+            for options in variants:
                 if options.num_shots:
                     rows.exemplars(stub["dataset"], options.num_shots, options.fewshot_seed)
     except (hub.DataError, ValueError) as error:
@@ -201,9 +202,10 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge one output.
 
     Returns:
-        ``sample``: the :class:`EntailmentRecord` as a dict (in no metric list: only logged). For every metric, overall
-        and with the suffix ``_{report_group}``, the value that its aggregators take: (gold, predicted) for ``f1@0``,
-        0 or 1 for the others; the same under ``{metric}_ci_low`` and ``{metric}_ci_high``.
+        ``sample``: the :class:`EntailmentRecord` as a dict (in no metric list: only logged). For each of ``f1@0``,
+        ``acc``, ``parse_rate`` (also with the suffix ``_{report_group}``) and ``parse_disagreement``, the value that
+        its aggregators take: (gold, predicted) for ``f1@0``, 0 or 1 for the others; the same value under
+        ``{metric}_ci_low`` and ``{metric}_ci_high``.
     """
     return _judge(doc, results[0])
 
@@ -232,14 +234,14 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         predicted_strict=strict.label,
         report_group=doc["report_group"],
     )
-    values = {
+    overall_only = {"parse_disagreement": float(official.label != strict.label)}
+    by_group = {
         "f1@0": (gold, official.label),
         "acc": float(official.label == gold),
         "parse_rate": float(official.label is not None),
-        "parse_disagreement": float(official.label != strict.label),
     }
+    values = by_group | overall_only | {f"{name}_{doc['report_group']}": value for name, value in by_group.items()}
     judged: dict[str, Any] = {"sample": record.as_dict()}
-    for metric, value in values.items():
-        for name in (metric, f"{metric}_{doc['report_group']}"):
-            judged |= {name: value, f"{name}_ci_low": value, f"{name}_ci_high": value}
+    for name, value in values.items():
+        judged |= {name: value, f"{name}_ci_low": value, f"{name}_ci_high": value}
     return judged

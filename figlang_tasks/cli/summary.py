@@ -1,0 +1,56 @@
+"""A short table of our tasks' results: one line per source, intervals beside the values, in percent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+OVERALL = "all"
+
+
+def summary_table(results: Mapping[str, Any]) -> str:
+    """Return a Markdown table of every task whose metrics carry our confidence intervals; "" if there is none.
+
+    Args:
+        results: what ``simple_evaluate`` returns (or a results file): ``results["results"][task]["metric,filter"]``.
+    """
+    tables = []
+    for task, values in results["results"].items():
+        metrics = {key.partition(",")[0]: value for key, value in values.items()}
+        intervals = [name for name in metrics if f"{name}_ci_low" in metrics]
+        # `acc` is a metric and `acc_muse` its value for one source: a metric is what no other one is a prefix of.
+        heads = [name for name in intervals if not any(name.startswith(f"{other}_") for other in intervals)]
+        scopes = {OVERALL: ""} | {
+            name.removeprefix(f"{head}_"): f"_{name.removeprefix(f'{head}_')}"
+            for head in heads
+            for name in intervals
+            if name.startswith(f"{head}_")
+        }
+        if not heads:
+            continue
+        rows = [[task, *heads]]
+        for scope, suffix in scopes.items():
+            rows.append([scope, *(_cell(metrics, head + suffix) for head in heads)])
+        tables.append(_markdown(rows))
+    return "\n\n".join(tables)
+
+
+def _cell(metrics: Mapping[str, Any], name: str) -> str:
+    if name not in metrics:
+        return ""
+    value, low, high = (metrics[key] for key in (name, f"{name}_ci_low", f"{name}_ci_high"))
+    if math.isnan(value):
+        return "failed, see the log"
+    return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+
+    def line(cells: list[str]) -> str:
+        padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        return "| " + " | ".join([cells[0].ljust(widths[0]), *padded[1:]]) + " |"
+
+    rule = "|" + "|".join("-" * (width + 1) + (":" if index else "-") for index, width in enumerate(widths)) + "|"
+    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])

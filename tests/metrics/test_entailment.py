@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from figlang_tasks.metrics.entailment import (
+    CURVE_THRESHOLDS,
+    PAPER_THRESHOLDS,
+    accuracy,
+    confusion_counts,
+    confusion_counts_at,
+    f1_at,
+    f1_curve,
+    macro_f1,
+    macro_f1_from_counts,
+)
+
+relaxed = settings(deadline=None)  # the first call imports scikit-learn
+
+# --- literals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "counts", "acc", "f1"),
+    [
+        ([1], [1], [0, 0, 0, 1], 1, 1),
+        ([0], [0], [1, 0, 0, 0], 1, 1),
+        ([1], [0], [0, 0, 1, 0], 0, 0),
+        ([0], [1], [0, 1, 0, 0], 0, 0),
+        ([1], [None], [0, 0, 1, 0], 0, 0),
+        ([0], [None], [0, 1, 0, 0], 0, 0),
+        ([0, 1], [0, 1], [1, 0, 0, 1], 1, 1),
+        ([0, 1], [1, 0], [0, 1, 1, 0], 0, 0),
+        ([0, 1], [1, 1], [0, 1, 0, 1], 1 / 2, 1 / 3),
+        ([1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 2], 3 / 4, (2 / 3 + 4 / 5) / 2),
+        ([1, 1, 0, 0], [1, None, 0, None], [1, 1, 1, 1], 1 / 2, 1 / 2),
+        ([1, 0], [None, None], [0, 1, 1, 0], 0, 0),
+    ],
+)
+def test_table(gold: list[int], predicted: list[int | None], counts: list[int], acc: float, f1: float) -> None:
+    assert confusion_counts(gold, predicted).tolist() == counts
+    assert accuracy(gold, predicted) == acc
+    assert macro_f1(gold, predicted) == pytest.approx(f1, abs=1e-15)
+
+
+GOLD = [1, 1, 1, 0, 0, 0]
+PREDICTED: list[int | None] = [1, 0, None, 0, 1, None]
+SCORES = [0.5, 0.9, 0.9, 0.6, 0.1, -0.3]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "counts"),
+    [
+        (0.0, [1, 2, 2, 1]),
+        (0.49, [1, 2, 2, 1]),
+        (0.5, [1, 2, 3, 0]),  # the boundary falls
+        (0.59, [1, 2, 3, 0]),
+        (0.6, [0, 3, 3, 0]),
+        (1.0, [0, 3, 3, 0]),
+    ],
+)
+def test_low_scores_become_wrong_and_wrong_ones_stay_wrong(threshold: float, counts: list[int]) -> None:
+    assert confusion_counts_at(GOLD, PREDICTED, SCORES, threshold).tolist() == counts
+    assert f1_at(GOLD, PREDICTED, SCORES, threshold) == float(macro_f1_from_counts(counts))
+
+
+def test_a_score_of_zero_or_less_falls_at_zero() -> None:
+    assert macro_f1([1, 0], [1, 0]) == 1
+    assert f1_at([1, 0], [1, 0], [0.0, -1.0], 0.0) == 0
+    assert f1_at([1, 0], [1, 0], [5e-324, 2.0], 0.0) == 1
+
+
+def test_thresholds_are_hundredths_exactly() -> None:
+    assert len(CURVE_THRESHOLDS) == 101
+    assert all(t == i / 100 for i, t in enumerate(CURVE_THRESHOLDS))
+    assert CURVE_THRESHOLDS[53] == 0.53 and CURVE_THRESHOLDS[60] == 0.60
+    assert set(PAPER_THRESHOLDS) <= set(CURVE_THRESHOLDS)
+
+
+def test_curve_on_a_score_equal_to_a_threshold() -> None:
+    scores = [i / 100 for i in range(101)]
+    curve = f1_curve([1] * 101, [1] * 101, scores)
+    # Right above i/100: 100 - i rows, all of class 1.
+    expected = [1.0 * (2 * (100 - i)) / (2 * (100 - i) + i + 1) / 2 for i in range(101)]
+    assert curve == pytest.approx(expected, abs=1e-15)
+
+
+def test_curve_accepts_thresholds_in_any_order_and_none_at_all() -> None:
+    both = f1_curve(GOLD, PREDICTED, SCORES, [0.6, 0.0])
+    assert both.tolist() == [f1_at(GOLD, PREDICTED, SCORES, 0.6), f1_at(GOLD, PREDICTED, SCORES, 0.0)]
+    assert f1_curve(GOLD, PREDICTED, SCORES, np.array([])).shape == (0,)
+
+
+def test_arrays_bools_and_numpy_scalars_are_labels() -> None:
+    gold, predicted = np.array([1, 0, 1]), np.array([True, False, False])
+    assert confusion_counts(gold, predicted).tolist() == [1, 0, 1, 1]  # type: ignore[arg-type]
+    assert confusion_counts([np.int64(1)], [np.float32(1)]).tolist() == [0, 0, 0, 1]  # type: ignore[list-item]
+
+
+def test_float32_scores_are_compared_as_they_are() -> None:
+    just_above = np.float32(0.53)  # 0.5299999713897705 as a double: below the literal
+    assert f1_at([1], [1], [just_above], 0.53) == 0  # type: ignore[list-item]
+
+
+def test_macro_f1_from_counts_works_over_leading_dimensions() -> None:
+    counts = np.array([[[1, 0, 0, 1], [0, 1, 1, 0]], [[0, 0, 1, 11], [5, 0, 0, 0]]])
+    result = macro_f1_from_counts(counts)
+    assert result.shape == (2, 2)
+    assert result.tolist() == [[1.0, 0.0], [(22 / 23) / 2, 1.0]]
+    assert macro_f1_from_counts([0, 0, 0, 3]).shape == ()
+    assert macro_f1_from_counts(np.zeros((0, 4))).shape == (0,)
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [accuracy, macro_f1, confusion_counts])
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        ([], [], "empty"),
+        ([1], [], "0 rows.*1"),
+        ([1], [1, 0], "2 rows.*1"),
+        ([1, 2], [1, 1], r"gold\[1\] is 2"),
+        ([1, None], [1, 1], r"gold\[1\] is None"),
+        ([1, 1], [1, -1], r"predicted\[1\] is -1"),
+        ([1, 1], [float("nan"), 1], r"predicted\[0\] is nan"),
+        ([1, 1], [1, "entailment"], r"predicted\[1\] is 'entailment'"),
+        ([1, 1], [1, 0.5], r"predicted\[1\] is 0.5"),
+        ("10", [1, 0], r"gold\[0\] is '1'"),
+        ([[1], [0]], [1, 0], r"gold\[0\] is \[1\]"),
+    ],
+)
+def test_bad_labels(function: Any, gold: Any, predicted: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(gold, predicted)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([0.1], "1 rows.*2"),
+        ([0.1, float("nan")], r"scores\[1\] is nan"),
+        ([float("inf"), 0.1], r"scores\[0\] is inf"),
+        ([0.1, None], r"scores\[1\] is None"),
+        ([0.1, "0.2"], r"scores\[1\] is '0.2'"),
+    ],
+)
+def test_bad_scores(scores: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        f1_at([1, 0], [1, 0], scores, 0.5)
+    with pytest.raises(ValueError, match=message):
+        f1_curve([1, 0], [1, 0], scores)
+
+
+@pytest.mark.parametrize("threshold", [-0.01, 1.01, 53, float("nan")])
+def test_bad_thresholds(threshold: float) -> None:
+    with pytest.raises(ValueError, match=r"thresholds\[0\]"):
+        f1_at([1], [1], [0.5], threshold)
+    with pytest.raises(ValueError, match=r"thresholds\[1\]"):
+        f1_curve([1], [1], [0.5], [0.5, threshold])
+
+
+def test_thresholds_must_be_a_list() -> None:
+    with pytest.raises(ValueError, match="one-dimensional"):
+        f1_curve([1], [1], [0.5], np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (3, "shape"),
+        ([1, 2, 3], "shape"),
+        ([0, 0, 0, 0], "all zero"),
+        ([[1, 0, 0, 0], [0, 0, 0, 0]], r"counts\[1\] are all zero"),
+        ([1, 1, -1, 1], r"counts\[2\] is -1"),
+        ([[1, 1, 1, np.nan]], r"counts\[0, 3\] is nan"),
+    ],
+)
+def test_bad_counts(counts: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        macro_f1_from_counts(counts)
+
+
+# --- published numbers ------------------------------------------------------------------------------------------------
+
+
+def percent(counts: Any) -> float:
+    return round(100 * float(macro_f1_from_counts(counts)), 2)
+
+
+def test_nycartoons_quirk() -> None:
+    """Table 7: the twelve rows are all entailment; eleven right are 47.83, though 91.67 % of the rows are right."""
+    gold, predicted = [1] * 12, [1] * 11 + [0]
+    assert round(100 * macro_f1(gold, predicted), 2) == 47.83
+    assert round(100 * accuracy(gold, predicted), 2) == 91.67
+
+
+def test_human_average_on_nycartoons() -> None:
+    """Table 7: 71.43 is the mean of two annotators. All right, and nine of twelve right: 100 and 42.86."""
+    assert percent([0, 0, 0, 12]) == 100
+    assert percent([0, 0, 3, 9]) == 42.86
+    assert round(50 * float(macro_f1_from_counts([[0, 0, 0, 12], [0, 0, 3, 9]]).sum()), 2) == 71.43
+
+
+# One choice of counts for each subset of the 99 rows that gives the printed F1@0 of LLaVA-7B eViL+VF (Table 7).
+TABLE_7 = {
+    "vismet": ([7, 0, 2, 3], 81.25),
+    "irfl_metaphor_simile": ([7, 2, 2, 7], 77.78),
+    "irfl_idiom": ([4, 3, 4, 3], 49.74),
+    "muse": ([5, 2, 0, 7], 85.42),
+    "memecap": ([8, 6, 0, 15], 78.03),
+    "nycartoons": ([0, 0, 1, 11], 47.83),
+}
+
+
+def test_table_7_from_counts_and_the_overall_from_their_sum() -> None:
+    for name, (counts, printed) in TABLE_7.items():
+        assert percent(counts) == printed, name
+    total = np.sum([counts for counts, _ in TABLE_7.values()], axis=0)
+    assert total.sum() == 99
+    assert percent(total) == 77.26
+
+
+# Entailments and contradictions of the test split by source (Table 3).
+TEST_SPLIT = {
+    "vismet": (44, 57),
+    "irfl_metaphor_simile": (59, 61),
+    "irfl_idiom": (51, 49),
+    "muse": (53, 53),
+    "memecap": (98, 98),
+    "nycartoons": (100, 0),
+}
+
+
+@pytest.mark.parametrize(
+    ("entailments", "contradictions", "always_1", "always_0"),
+    [
+        (405, 318, 35.90, 30.55),
+        (44, 57, 30.34, 36.08),
+        (59, 61, 32.96, 33.70),
+        (51, 49, 33.77, 32.89),
+        (53, 53, 33.33, 33.33),
+        (98, 98, 33.33, 33.33),
+        (100, 0, 100.00, 0.00),
+    ],
+)
+def test_constant_answers(entailments: int, contradictions: int, always_1: float, always_0: float) -> None:
+    assert (entailments, contradictions) in [*TEST_SPLIT.values(), (405, 318)]
+    gold = [1] * entailments + [0] * contradictions
+    assert round(100 * macro_f1(gold, [1] * len(gold)), 2) == always_1
+    assert round(100 * macro_f1(gold, [0] * len(gold)), 2) == always_0
+    assert macro_f1(gold, [None] * len(gold)) == 0
+
+
+def test_sources_add_up() -> None:
+    assert tuple(map(sum, zip(*TEST_SPLIT.values(), strict=True))) == (405, 318)
+
+
+PUBLISHED = [49.82, 72.78, 60.66, 47.12, 64.77, 53.28, 39.37, 54.34, 4.11, 0.55, 74.91, 62.34, 48.80, 45.44, 35.57]
+PUBLISHED += [18.38, 52.94, 39.27, 14.86, 55.60, 48.32, 31.83, 58.08, 45.74, 26.77, 53.70, 39.72, 19.01, 67.25, 56.04]
+PUBLISHED += [37.14, 56.07, 45.37, 22.31, 67.79, 58.70, 35.32, 64.00, 56.22, 38.56, 69.36, 61.95, 49.81, 43.37, 4.14]
+PUBLISHED += [2.07, 38.03, 4.15, 1.38, 75.41, 60.97, 37.20, 79.42, 69.35, 56.31]
+
+
+def test_every_overall_number_can_come_from_723_rows() -> None:
+    """Tables 4, 17, 18: some counts of 405 + 318 rows give each printed number (a wrong formula misses some)."""
+    tp, tn = np.meshgrid(np.arange(406), np.arange(319), indexing="ij")
+    possible = np.round(100 * macro_f1_from_counts(np.stack([tn, 318 - tn, 405 - tp, tp], axis=-1)), 2)
+    assert set(PUBLISHED) <= set(possible.ravel().tolist())
+
+
+def test_smallest_published_number() -> None:
+    """Table 4, LLaVA eViL F1@60 = 0.55: four of 723 rows survive."""
+    assert {percent([n, 318 - n, 405 - (4 - n), 4 - n]) for n in range(5)} >= {0.55}
+
+
+# --- properties -------------------------------------------------------------------------------------------------------
+
+LABELS = st.sampled_from([0, 1])
+ROWS = st.lists(
+    st.tuples(
+        LABELS,
+        st.one_of(st.none(), LABELS),
+        st.one_of(st.integers(-20, 130).map(lambda i: i / 100), st.floats(-2, 2, allow_subnormal=True)),
+    ),
+    min_size=1,
+    max_size=60,
+)
+Row = tuple[int, "int | None", float]
+
+
+def columns(rows: list[Row]) -> tuple[list[int], list[int | None], list[float]]:
+    return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
+
+
+def flipped_in_a_loop(rows: list[Row], threshold: float) -> list[int]:
+    """The published scorer in words: missing or not above the threshold means the wrong label."""
+    result = []
+    for gold, predicted, score in rows:
+        label = predicted
+        if label is None:
+            label = 1 - gold
+        if score <= threshold:
+            label = 1 - gold
+        result.append(label)
+    return result
+
+
+@relaxed
+@given(ROWS)
+def test_macro_f1_equals_scikit_learn(rows: list[Row]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    gold, predicted, _ = columns(rows)
+    filled = [1 - g if p is None else p for g, p in zip(gold, predicted, strict=True)]
+    oracle = metrics.f1_score(gold, filled, average="macro", zero_division=0)
+    assert macro_f1(gold, predicted) == pytest.approx(oracle, abs=1e-12)
+    assert accuracy(gold, predicted) == pytest.approx(metrics.accuracy_score(gold, filled), abs=1e-12)
+    matrix = metrics.confusion_matrix(gold, filled, labels=[0, 1])
+    assert confusion_counts(gold, predicted).tolist() == matrix.ravel().tolist()
+
+
+@relaxed
+@given(ROWS, st.sampled_from(CURVE_THRESHOLDS))
+def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    gold, predicted, scores = columns(rows)
+    oracle = metrics.f1_score(gold, flipped_in_a_loop(rows, threshold), average="macro", zero_division=0)
+    assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
+
+
+@relaxed
+@given(ROWS)
+def test_curve_equals_f1_at_bit_for_bit(rows: list[Row]) -> None:
+    curve = f1_curve(*columns(rows))
+    assert curve.shape == (101,) and curve.dtype == np.float64
+    assert curve.tolist() == [f1_at(*columns(rows), t) for t in CURVE_THRESHOLDS]
+
+
+@relaxed
+@given(ROWS, st.lists(st.floats(0, 1), max_size=8))
+def test_curve_at_any_thresholds(rows: list[Row], thresholds: list[float]) -> None:
+    assert f1_curve(*columns(rows), thresholds).tolist() == [f1_at(*columns(rows), t) for t in thresholds]
+
+
+@relaxed
+@given(ROWS, st.randoms(use_true_random=False))
+def test_order_does_not_matter(rows: list[Row], random: Any) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    assert macro_f1(*columns(rows)[:2]) == macro_f1(*columns(shuffled)[:2])
+    assert f1_curve(*columns(rows)).tolist() == f1_curve(*columns(shuffled)).tolist()
+
+
+@relaxed
+@given(ROWS)
+def test_right_rows_never_grow_with_the_threshold(rows: list[Row]) -> None:
+    right = [int(confusion_counts_at(*columns(rows), t)[[0, 3]].sum()) for t in CURVE_THRESHOLDS]
+    assert all(a >= b for a, b in itertools.pairwise(right))
+
+
+@relaxed
+@given(ROWS)
+def test_exchanging_the_labels_changes_nothing(rows: list[Row]) -> None:
+    gold, predicted, scores = columns(rows)
+    mirrored = [1 - g for g in gold], [None if p is None else 1 - p for p in predicted], scores
+    assert f1_curve(*mirrored).tolist() == f1_curve(gold, predicted, scores).tolist()
+
+
+@relaxed
+@given(ROWS, st.integers(1, 59))
+def test_counts_of_parts_add_up(rows: list[Row], cut: int) -> None:
+    parts = [columns(part)[:2] for part in (rows[:cut], rows[cut:]) if part]
+    assert sum(confusion_counts(*p) for p in parts).tolist() == confusion_counts(*columns(rows)[:2]).tolist()
