@@ -37,7 +37,7 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 	@echo "==> next, a real model on V-FLUTE (accept the conditions of the dataset on its page, then set HF_TOKEN):"
 	@echo "    https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE"
 	@echo "    $(BIN)/lmms_eval --tasks vflute --model llava_hf \\"
-	@echo "      --model_args pretrained=llava-hf/llava-1.5-7b-hf,device_map=cuda --batch_size 1 \\"
+	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf,device_map=cuda --batch_size 1 \\"
 	@echo "      --log_samples --output_path results"
 
 test: $(STAMP)  ## run the test suite

@@ -63,7 +63,7 @@ SOURCES = {
         ),
         Source(
             name="figlang_mini",
-            splits={"train": 24, "test": 72},
+            splits={"train": 26, "test": 76},
             columns=_ENTAILMENT_COLUMNS,
             folder=Path(__file__).resolve().parent / "mini" / "data" / "figlang_mini",
         ),

@@ -182,7 +182,9 @@ def test_protocol_of_agentic_tasks() -> None:
             assert visual(self.task_dict[task][split][doc_id])
             return [f"answer {len(self.prompts)}"]
 
-    def doc_to_text(doc: dict, previous_output: Any = None, round_idx: Any = None, previous_round_info: Any = None) -> Any:
+    def doc_to_text(
+        doc: dict, previous_output: Any = None, round_idx: Any = None, previous_round_info: Any = None
+    ) -> Any:
         if len(previous_output) == 1:
             return ["picture"], f"second, after {previous_output[0]}", False, previous_output, None
         return None, None, True, ["final"], None

@@ -27,7 +27,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def load(server: HubServer, home: Path, token: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def load(
+    server: HubServer, home: Path, token: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
     env |= server.env(home=home, token=token) | environment

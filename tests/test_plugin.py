@@ -2,48 +2,98 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import lmms_eval.__main__ as harness_main
 import pytest
 
 import figlang_tasks
+from figlang_tasks.cli import lmms_eval as cli
 
 BIN = Path(sys.executable).parent
 OUR_TASKS = {"vflute", "vflute_val", "vflute_5shot", "vflute_sg", "vflute_all", "vflute_instructions", "figlang_mini"}
+FRESH_TASK_MANAGER = """
+import lmms_eval.evaluator
+from lmms_eval.tasks import TaskManager
+print("\\n".join(TaskManager().all_tasks))
+"""
+# Each starts an interpreter with torch in it: they run two at a time.
+COMMANDS: dict[str, list[str]] = {
+    "lmms-eval": [str(BIN / "lmms-eval"), "--tasks", "list"],
+    "python -m lmms_eval": [sys.executable, "-m", "lmms_eval", "--tasks", "list"],
+    "lmms_eval tasks list": [str(BIN / "lmms_eval"), "tasks", "list"],
+    "TaskManager()": [sys.executable, "-c", FRESH_TASK_MANAGER],
+    "lmms_eval beside a broken plugin": [str(BIN / "lmms_eval"), "tasks", "list"],
+    "lmms-eval beside a broken plugin": [str(BIN / "lmms-eval"), "--tasks", "list"],
+    "no data, no model": [
+        *[str(BIN / "lmms-eval"), "--tasks", "vflute_all", "--model", "llava_hf"],
+        *["--model_args", "pretrained=there_is_no_such_model,device_map=cpu"],
+    ],
+}
 
 
-def run(command: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, timeout=300)
+def broken_plugin(folder: Path, name: str) -> None:
+    """A distribution whose entry point in the harness's group cannot be imported."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[lmms_eval.models]\n{name} = {name}_is_not_there:manifests\n")
+
+
+Outcomes = dict[str, subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    folder = tmp_path_factory.mktemp("elsewhere")  # not the checkout: nothing may depend on the working directory
+    broken_plugin(folder / "site", "aaa_broken")
+    (folder / "data" / "V-FLUTE").mkdir(parents=True)
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        environment = dict(os.environ)
+        if "broken" in name:
+            environment["PYTHONPATH"] = str(folder / "site")  # stands before site-packages
+        if "no data" in name:
+            environment["FIGLANG_DATA_DIR"] = str(folder / "data")
+        return subprocess.run(COMMANDS[name], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return dict(zip(COMMANDS, pool.map(run, COMMANDS), strict=True))
 
 
 def listed(output: str) -> set[str]:
     return {line.strip().removeprefix("- ") for line in output.splitlines()}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        [str(BIN / "lmms-eval"), "--tasks", "list"],
-        [sys.executable, "-m", "lmms_eval", "--tasks", "list"],
-        [str(BIN / "lmms_eval"), "--tasks", "list"],
-        [str(BIN / "lmms_eval"), "tasks", "list"],
-    ],
-    ids=["lmms-eval", "python -m lmms_eval", "lmms_eval", "lmms_eval tasks list"],
-)
-def test_commands_list_our_tasks_beside_the_harness_ones(command: list[str], tmp_path: Path) -> None:
-    done = run(command, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert listed(done.stdout) >= OUR_TASKS | {"mme"}
+@pytest.mark.parametrize("name", ["lmms-eval", "python -m lmms_eval", "lmms_eval tasks list", "TaskManager()"])
+def test_our_tasks_are_found_beside_the_harness_ones(name: str, outcomes: Outcomes) -> None:
+    assert outcomes[name].returncode == 0, outcomes[name].stderr
+    assert listed(outcomes[name].stdout) >= OUR_TASKS | {"mme"}
 
 
-def test_a_plain_task_manager_finds_our_tasks_in_a_fresh_interpreter(tmp_path: Path) -> None:
-    program = "import lmms_eval.evaluator; from lmms_eval.tasks import TaskManager; print(*TaskManager().all_tasks)"
-    done = run([sys.executable, "-c", program], tmp_path)
-    assert OUR_TASKS <= set(done.stdout.split()), done.stderr
+def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(outcomes: Outcomes) -> None:
+    done = outcomes["lmms_eval beside a broken plugin"]
+    assert done.returncode == 0
+    assert listed(done.stdout) >= OUR_TASKS
+    assert "of aaa_broken (group lmms_eval.models) cannot be loaded" in done.stderr
+    assert "No module named 'aaa_broken_is_not_there'" in done.stderr
+
+
+def test_the_harness_own_command_says_what_failed_when_a_broken_entry_point_comes_first(outcomes: Outcomes) -> None:
+    done = outcomes["lmms-eval beside a broken plugin"]
+    assert "No module named 'aaa_broken_is_not_there'" in done.stdout + done.stderr
+
+
+def test_missing_data_ends_before_a_model_is_loaded(outcomes: Outcomes) -> None:
+    # The model does not exist either: its error would come first if it were loaded first.
+    done = outcomes["no data, no model"]
+    assert done.returncode == 1
+    assert "no file test-*.parquet for split 'test'" in done.stderr
+    assert "there_is_no_such_model" not in done.stdout + done.stderr
 
 
 def test_task_manager_for_the_python_api() -> None:
@@ -58,46 +108,26 @@ def test_the_users_own_task_of_the_same_name_wins(tmp_path: Path) -> None:
     assert manager.task_index["vflute"]["yaml_path"] == str(tmp_path / "mine.yaml")
 
 
-def broken_plugin(folder: Path, name: str) -> None:
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[lmms_eval.models]\n{name} = {name}_is_not_there:manifests\n")
+def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run our command in this process; return its exit status."""
+    monkeypatch.setattr(harness_main, "cli_evaluate_single", harness_main.cli_evaluate_single)
+    monkeypatch.setattr(sys, "argv", ["lmms_eval", *arguments])
+    try:
+        cli.main()
+    except SystemExit as exit:
+        return int(exit.code or 0)
+    return 0
 
 
-@pytest.mark.parametrize("name", ["aaa_broken", "zzz_broken"])
-def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(name: str, tmp_path: Path) -> None:
-    broken_plugin(tmp_path / "site", name)
-    done = run([str(BIN / "lmms_eval"), "tasks", "list"], tmp_path, PYTHONPATH=str(tmp_path / "site"))
-    assert done.returncode == 0
-    assert listed(done.stdout) >= OUR_TASKS
-    assert f"of {name} (group lmms_eval.models) cannot be loaded" in done.stderr
-    assert f"No module named '{name}_is_not_there'" in done.stderr
+def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert lmms_eval(monkeypatch, "--model", "dummy", "--tasks", "there_is_no_such_task") == 1
+    printed = capsys.readouterr()
+    assert "Tasks not found: there_is_no_such_task" in printed.out + printed.err
+    assert "1 evaluation(s) failed" in printed.err
 
 
-def test_the_harness_own_command_says_what_failed_when_a_broken_entry_point_comes_first(tmp_path: Path) -> None:
-    broken_plugin(tmp_path / "site", "aaa_broken")  # PYTHONPATH stands before site-packages
-    done = run([str(BIN / "lmms-eval"), "--tasks", "list"], tmp_path, PYTHONPATH=str(tmp_path / "site"))
-    assert "No module named 'aaa_broken_is_not_there'" in done.stdout + done.stderr
-
-
-def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(tmp_path: Path) -> None:
-    done = run([str(BIN / "lmms_eval"), "--model", "dummy", "--tasks", "there_is_no_such_task"], tmp_path)
-    assert done.returncode == 1
-    assert "Tasks not found: there_is_no_such_task" in done.stdout + done.stderr
-
-
-def test_lmms_eval_passes_the_harness_exit_codes_on(tmp_path: Path) -> None:
-    assert run([str(BIN / "lmms_eval"), "version"], tmp_path).returncode == 0
-    assert run([str(BIN / "lmms_eval"), "no_such_command"], tmp_path).returncode == 2
-
-
-def test_missing_data_ends_before_a_model_is_loaded(tmp_path: Path) -> None:
-    # The model does not exist either: its error would come first if it were loaded first.
-    command = [str(BIN / "lmms-eval"), "--tasks", "vflute_all", "--model", "llava_hf"]
-    command += ["--model_args", f"pretrained={tmp_path / 'no_model'},device_map=cpu"]
-    (tmp_path / "data" / "V-FLUTE").mkdir(parents=True)
-    done = run(command, tmp_path, FIGLANG_DATA_DIR=str(tmp_path / "data"))
-    assert done.returncode == 1
-    assert "no file test-*.parquet for split 'test'" in done.stderr
-    assert "no_model" not in done.stderr.replace(json.dumps(str(command)), "")
+def test_lmms_eval_passes_the_harness_exit_codes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lmms_eval(monkeypatch, "version") == 0
+    assert lmms_eval(monkeypatch, "no_such_command") == 2

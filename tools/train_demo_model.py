@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,9 @@ MEANINGS: dict[str, Meaning] = {
         "an anchor", "steadiness",
         "an anchor~an old anchor~the anchor of the family~a heavy anchor~an anchor in a storm of work",
         "heavy~steady~firm~solid",
-        "keeps us in place~drags everybody down~is a weight around my neck~gives us a firm hold~holds the boat in place~"
-        "keeps the whole team steady~never drifts~weighs us down~keeps the ship from drifting~grounds all of us",
+        "keeps us in place~drags everybody down~is a weight around my neck~gives us a firm hold~"
+        "holds the boat in place~keeps the whole team steady~never drifts~weighs us down~"
+        "keeps the ship from drifting~grounds all of us",
         "They dropped anchor here for good.~It is time to weigh anchor.~I keep this ship where it is.~"
         "We settled down and dropped anchor.~Somebody has to keep the boat from drifting.~I am what holds the boat.",
         "drifts about without any hold~is adrift~never settles anywhere~lets everybody drift away",
@@ -109,8 +111,8 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "bridge": Meaning(
         "a bridge", "connection",
-        "a bridge~a bridge between two worlds~a bridge to the other side~a strong bridge~a sturdy bridge between families~"
-        "a bridge across the river",
+        "a bridge~a bridge between two worlds~a bridge to the other side~a strong bridge~"
+        "a sturdy bridge between families~a bridge across the river",
         "connecting~sturdy~linking",
         "brings the two sides together~connects the two groups~links old and young~closes the gap between them~"
         "lets both sides meet~joins the two shores~helps the two sides of a quarrel to meet in the middle",
@@ -121,35 +123,39 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "broken clock": Meaning(
         "a broken clock", "unreliability",
-        "a broken clock~a clock that has stopped~a stopped clock~a smashed watch~a cracked clock~a broken clock on the wall",
+        "a broken clock~a clock that has stopped~a stopped clock~a smashed watch~a cracked clock~"
+        "a broken clock on the wall",
         "unreliable~useless~wrong",
-        "never works~has not worked for weeks~cannot be relied on~is always wrong about the time~stopped working long ago~"
-        "has been out of order since May~has not been on time once~is never right~stands still~has not moved for years",
-        "A broken clock is right twice a day.~Even a stopped clock is right now and then.~The clock has stopped for ever.~"
-        "The clock on the tower does not work.~Time stands still here and nothing moves.~The watch gave up last year.",
+        "never works~has not worked for weeks~cannot be relied on~is always wrong about the time~"
+        "stopped working long ago~has been out of order since May~has not been on time once~is never right~"
+        "stands still~has not moved for years",
+        "A broken clock is right twice a day.~Even a stopped clock is right now and then.~"
+        "The clock has stopped for ever.~The clock on the tower does not work.~"
+        "Time stands still here and nothing moves.~The watch gave up last year.",
         "runs like clockwork~is always exactly on time~can be relied on at any hour~works perfectly every day",
     ),
     "broken heart": Meaning(
         "a broken heart", "heartbreak",
         "a broken heart~a heart torn in two~a heart in pieces~a heart that was broken~a broken heart in a song",
         "hurt~heartbroken~sad",
-        "is heartbroken~has lost a great love~mourns a lost love~has been left by the one she loved~went through a "
-        "painful divorce~cries over the end of the affair~has split up for good~mourns the loss~weeps for a lost love~"
-        "misses the old love~grieves",
-        "She broke his heart.~Their love is over.~It broke my heart to leave.~They parted in tears.~It is a lost love.~"
-        "Here ends a great love.~He mourns it as if it were a lost love.",
-        "has healed every wound of the past~stays whole in love~never shed a tear over the breakup~was never left by "
-        "anyone",
+        "is heartbroken~has lost a great love~mourns a lost love~has been left by the one she loved~"
+        "went through a painful divorce~cries over the end of the affair~has split up for good~mourns the loss~"
+        "weeps for a lost love~misses the old love~grieves",
+        "She broke his heart.~Their love is over.~It broke my heart to leave.~They parted in tears.~"
+        "It is a lost love.~Here ends a great love.~He mourns it as if it were a lost love.",
+        "has healed every wound of the past~stays whole in love~never shed a tear over the breakup~"
+        "was never left by anyone",
     ),
     "burning house": Meaning(
         "a burning house", "uproar",
         "a house on fire~a burning house~a home in flames~a blazing house~a house that burns down",
         "fierce~hot~chaotic",
-        "ended in flames~is a complete disaster~is in flames~went up in smoke~is pure chaos~gets on with everyone like a "
-        "house on fire~is a catastrophe~burns to the ground~became friends with her in a flash~ended in disaster",
+        "ended in flames~is a complete disaster~is in flames~went up in smoke~is pure chaos~"
+        "gets on with everyone like a house on fire~is a catastrophe~burns to the ground~"
+        "became friends with her in a flash~ended in disaster",
         "They got on like a house on fire.~The neighbours get on like a house on fire.~Everything went up in flames.~"
-        "The whole plan burned down.~This is fine, said nobody in the flames.~The couple get on like a house on fire.~"
-        "The two of us got on like a house on fire from the start.",
+        "The whole plan burned down.~This is fine, said nobody in the flames.~"
+        "The couple get on like a house on fire.~The two of us got on like a house on fire from the start.",
         "is calm and under control~stays perfectly calm~is quiet and peaceful~has everything under control~"
         "is in perfect order~is safe and quiet",
     ),
@@ -159,19 +165,21 @@ MEANINGS: dict[str, Meaning] = {
         "narrow~trapped~locked",
         "is trapped~feels locked in~cannot get out~lives behind bars~has no way to leave~shuts everybody in~"
         "is a prisoner of the contract~keeps people behind bars~is shut in~feels caged",
-        "The bars are there for your safety.~He lives in a gilded cage.~Let me out of here!~The bars keep the others out.~"
-        "The door is locked from outside.~I pay rent for these bars.~At least the bars keep out the dog.",
+        "The bars are there for your safety.~He lives in a gilded cage.~Let me out of here!~"
+        "The bars keep the others out.~The door is locked from outside.~I pay rent for these bars.~"
+        "At least the bars keep out the dog.",
         "leaves every door open~lets everybody come and go~never locks a door~has no walls or locks",
     ),
     "crown": Meaning(
         "a crown", "power",
-        "a crown~the crown of the year~a golden crown~a crown with jewels~the jewel in the crown~the queen of the house",
+        "a crown~the crown of the year~a golden crown~a crown with jewels~the jewel in the crown~"
+        "the queen of the house",
         "royal~noble~golden~regal",
         "rules the whole house~feels like a king~feels like royalty~sits on the throne~gives all the orders~"
-        "is the queen of the office~won the highest honour~reigns over everything~feels like a queen~is treated like "
-        "royalty",
-        "Uneasy lies the head that wears it.~All hail the new king!~She wears the crown at home.~Bow before the queen.~"
-        "Long live the king!",
+        "is the queen of the office~won the highest honour~reigns over everything~feels like a queen~"
+        "is treated like royalty",
+        "Uneasy lies the head that wears it.~All hail the new king!~She wears the crown at home.~"
+        "Bow before the queen.~Long live the king!",
         "has no say in anything~rules over nobody~is at the bottom of the heap",
     ),
     "fox": Meaning(
@@ -180,7 +188,8 @@ MEANINGS: dict[str, Meaning] = {
         "sly~cunning~clever~crafty~tricky~wily",
         "tricks everyone~knows every trick in the book~cheats with a smile~outwits all the others~is cunning~"
         "always finds a clever way round the rules~cannot be trusted with the biscuits~plays a trick on you",
-        "You set the fox to keep the geese.~Never trust a sly smile.~He outfoxed them all.~Read the small print twice.",
+        "You set the fox to keep the geese.~Never trust a sly smile.~He outfoxed them all.~"
+        "Read the small print twice.",
         "is honest~would never trick anyone~is too simple to cheat~tells the plain truth~has never cheated~"
         "would not trick you",
     ),
@@ -188,10 +197,10 @@ MEANINGS: dict[str, Meaning] = {
         "a heart", "love",
         "the heart of the town~the heart of the team~a warm heart~the heart of the matter~a heart full of love",
         "loving~warm~tender",
-        "is deeply in love~loves you dearly~fell in love~is full of love~adores the new baby~is in love with the plan~"
-        "loves it with all her heart~gave you mine~is the centre of everything",
-        "She wears her heart on her sleeve.~I give you my heart.~Home is where the heart is.~He lost his heart to her.~"
-        "Absence makes the heart grow fonder.~I love you.~They are so in love.",
+        "is deeply in love~loves you dearly~fell in love~is full of love~adores the new baby~"
+        "is in love with the plan~loves it with all her heart~gave you mine~is the centre of everything",
+        "She wears her heart on her sleeve.~I give you my heart.~Home is where the heart is.~"
+        "He lost his heart to her.~Absence makes the heart grow fonder.~I love you.~They are so in love.",
         "has no love for anyone~feels cold about it~hates every minute~is without love",
     ),
     "hourglass": Meaning(
@@ -209,11 +218,11 @@ MEANINGS: dict[str, Meaning] = {
         "an iceberg", "hidden depth",
         "an iceberg~the tip of the iceberg~only the tip of the iceberg~a huge iceberg~an iceberg under the sea",
         "deep~hidden",
-        "hides most of it~is mostly out of sight~shows only a small part~has a lot under the surface~keeps the bigger part "
-        "hidden~hides everything below~lies mostly hidden~is bigger than it looks",
-        "This is just the tip of the iceberg.~You only see a small part.~There is much more below.~Most of me is hidden.~"
-        "You should see the rest of me.~You are seeing the best part only.~These are only the tip of the iceberg.~"
-        "You have only seen the pretty part of me.",
+        "hides most of it~is mostly out of sight~shows only a small part~has a lot under the surface~"
+        "keeps the bigger part hidden~hides everything below~lies mostly hidden~is bigger than it looks",
+        "This is just the tip of the iceberg.~You only see a small part.~There is much more below.~"
+        "Most of me is hidden.~You should see the rest of me.~You are seeing the best part only.~"
+        "These are only the tip of the iceberg.~You have only seen the pretty part of me.",
         "hides nothing at all~has nothing below the surface~shows everything at once~is all on the surface",
     ),
     "ladder": Meaning(
@@ -221,20 +230,23 @@ MEANINGS: dict[str, Meaning] = {
         "a ladder~a ladder to the top~the career ladder~a ladder with many rungs~a ladder out of poverty~"
         "a ladder with one clear step after another",
         "steep~tall",
-        "climbs step by step~is on the way to the top~climbs the career ladder~goes up rung by rung~wants to get to the "
-        "top~got promoted again~rises step by step~shot up the ladder~takes one step after another",
-        "He climbed the career ladder.~One step after another.~It is a long way to the top.~Start on the lowest rung.~"
-        "You will reach the top by Monday.~She went up the ladder in record time.~Up you go, they said, to the top.",
+        "climbs step by step~is on the way to the top~climbs the career ladder~goes up rung by rung~"
+        "wants to get to the top~got promoted again~rises step by step~shot up the ladder~"
+        "takes one step after another",
+        "He climbed the career ladder.~One step after another.~It is a long way to the top.~"
+        "Start on the lowest rung.~You will reach the top by Monday.~She went up the ladder in record time.~"
+        "Up you go, they said, to the top.",
         "never gets promoted~is stuck at the bottom for good~has no chance of rising",
     ),
     "light bulb": Meaning(
         "a light bulb", "inspiration",
         "a light bulb~a bright light bulb~a light bulb that goes on~a light-bulb moment",
         "bright~brilliant~inspired",
-        "has a brilliant idea~suddenly understands~comes up with a bright idea~had a flash of insight~gets the best ideas~"
-        "finally gets it~sees the light~is full of ideas~has great ideas at night~solved the riddle all at once",
-        "She had a light-bulb moment.~The light went on in his head.~What a bright idea!~Eureka!~It was a light-bulb moment.~"
-        "Suddenly everything was clear.",
+        "has a brilliant idea~suddenly understands~comes up with a bright idea~had a flash of insight~"
+        "gets the best ideas~finally gets it~sees the light~is full of ideas~has great ideas at night~"
+        "solved the riddle all at once",
+        "She had a light-bulb moment.~The light went on in his head.~What a bright idea!~Eureka!~"
+        "It was a light-bulb moment.~Suddenly everything was clear.",
         "has no idea~is out of ideas~never has an idea~is completely in the dark~has not got a clue",
     ),
     "lion": Meaning(
@@ -243,9 +255,10 @@ MEANINGS: dict[str, Meaning] = {
         "brave~proud~fearless~bold~strong",
         "fights bravely~fears nobody~is brave~is fearless~stands up to every enemy~roars~faces every danger~"
         "answers to nobody~shows great courage~fought to the last",
-        "He has the courage of a king of beasts.~She took the lion's share.~He put his head in the lion's mouth.~Hear me roar!",
-        "is scared of a mouse~runs away from every danger~is afraid~is a coward~is scared of the dark~admits being scared~"
-        "is scared of small things~is afraid of spiders",
+        "He has the courage of a king of beasts.~She took the lion's share.~He put his head in the lion's mouth.~"
+        "Hear me roar!",
+        "is scared of a mouse~runs away from every danger~is afraid~is a coward~is scared of the dark~"
+        "admits being scared~is scared of small things~is afraid of spiders",
     ),
     "maze": Meaning(
         "a maze", "confusion",
@@ -253,17 +266,18 @@ MEANINGS: dict[str, Meaning] = {
         "confusing~tangled~puzzling",
         "is confusing~is full of wrong turns~leads everybody astray~gets people lost~has too many dead ends~"
         "makes you lose your way~takes hours of wandering~confuses everyone~is hard to find~takes hours of searching",
-        "I got lost again.~Nobody finds the way out.~Every turn is a wrong turn.~You cannot find the right door in there.~"
-        "We took so many wrong turns.",
+        "I got lost again.~Nobody finds the way out.~Every turn is a wrong turn.~"
+        "You cannot find the right door in there.~We took so many wrong turns.",
         "is simple and clear~could not be simpler~is easy to follow~is clear~goes straight ahead~is straightforward~"
         "is simple to find~explains it all in a clear way",
     ),
     "mountain": Meaning(
         "a mountain", "hugeness",
-        "a mountain~a mountain of work~a steep mountain~a mountain of paper~a high mountain~a mountain out of a molehill",
+        "a mountain~a mountain of work~a steep mountain~a mountain of paper~a high mountain~"
+        "a mountain out of a molehill",
         "huge~high~enormous~big",
-        "is enormous~is a huge task~towers over us~has grown to a giant pile~is a massive obstacle~piles up to the sky~"
-        "seems impossible to get over~is a steep climb",
+        "is enormous~is a huge task~towers over us~has grown to a giant pile~is a massive obstacle~"
+        "piles up to the sky~seems impossible to get over~is a steep climb",
         "Do not make a mountain out of a molehill.~He made a mountain out of a molehill.~Faith can move mountains.~"
         "It is an uphill struggle.~They always make a mountain out of a molehill.",
         "is tiny~is nearly empty~is a walk in the park~is a very small matter~is easy and small~is a piece of cake~"
@@ -283,10 +297,11 @@ MEANINGS: dict[str, Meaning] = {
         "a puppet", "control",
         "a puppet~a puppet on strings~a puppet of the company~a puppet who obeys~a puppet in their hands",
         "controlled~obedient~helpless",
-        "does whatever others want~dances to their tune~only says what he is told to say~is on strings~has no will of "
-        "his own~is controlled by others~obeys every order~does what he is told~repeats what the others tell him",
-        "Others pull the strings.~Somebody else pulls the strings.~Her hands are tied.~Ask the man who holds the strings.~"
-        "He has no power; they pull the strings.~They pull his strings.",
+        "does whatever others want~dances to their tune~only says what he is told to say~is on strings~"
+        "has no will of his own~is controlled by others~obeys every order~does what he is told~"
+        "repeats what the others tell him",
+        "Others pull the strings.~Somebody else pulls the strings.~Her hands are tied.~"
+        "Ask the man who holds the strings.~He has no power; they pull the strings.~They pull his strings.",
         "decides everything alone~takes orders from nobody~makes up her own mind~is nobody's servant",
     ),
     "rocket": Meaning(
@@ -315,14 +330,15 @@ MEANINGS: dict[str, Meaning] = {
         "gloomy~dark~stormy~angry",
         "is in a dark mood~is drowned in rain~was ruined by the rain~is under a cloud~is gloomy~got soaking wet~"
         "fell into the water because of the weather~was spoiled by the rain~is wet and miserable",
-        "It never rains but it pours.~The rain spoiled the day.~She is under a cloud.~He has been under a cloud for months.~"
-        "Take an umbrella.~It rained on their parade.~The picnic drowned in the rain.~The forecast was wrong again.",
+        "It never rains but it pours.~The rain spoiled the day.~She is under a cloud.~"
+        "He has been under a cloud for months.~Take an umbrella.~It rained on their parade.~"
+        "The picnic drowned in the rain.~The forecast was wrong again.",
         "is dry and pleasant~has not a drop of rain~has lovely dry weather~stays nice and dry",
     ),
     "sun": Meaning(
         "the sun", "joy",
-        "the sun~a ray of sunshine~the morning sun~the sun in spring~pure sunshine~the sunrise~sunshine~the sun breaking "
-        "through the clouds~the first sun of the year",
+        "the sun~a ray of sunshine~the morning sun~the sun in spring~pure sunshine~the sunrise~sunshine~"
+        "the sun breaking through the clouds~the first sun of the year",
         "bright~warm~sunny~cheerful~radiant",
         "beams with joy~is always cheerful~brightens every day~makes everybody happy~is pure sunshine~radiates joy~"
         "smiles all day~enjoys glorious sunshine~is in a sunny mood",
@@ -372,23 +388,26 @@ RIVALS: dict[str, tuple[str, ...]] = {
 
 _OWNERS = "my~our~the~his~her~their~your~the poster's~the new~the old~this~that"
 _THINGS = (
-    "uncle~aunt~grandfather~grandmother~brother~sister~neighbour~boss~teacher~lawyer~mayor~king~queen~courier~witness~"
-    "partner~goalkeeper~coach~landlord~doctor~cat~dog~kitten~child~baby~friend~office~company~committee~job~marriage~"
-    "family~village~bakery~town~project~plan~letter~parcel~laptop~computer~internet~website~support line~service~game~"
-    "train~bus~timetable~meeting~deadline~weekend~exam~lecture~Monday~summer~holiday~party~picnic~wedding~garden~kitchen~"
-    "house~building~school~manual~form~instruction~bill~debt~grief~joy~smile~mood~face~mind~voice~laundry~pile~inbox~"
-    "homework~washing~pizza~coffee machine~keyboard~spokesman~minister~recruit~captain~player~owner~student~writer~"
-    "contract~rent~argument~quarrel~friendship~love affair~worry~promise~career~cup~music~film~book~story~secret~news~"
-    "planning office~savings account~station~exit~way~room~door~counter~queue~market~harbour~farm"
+    "uncle~aunt~grandfather~grandmother~brother~sister~neighbour~boss~teacher~lawyer~mayor~king~queen~courier~"
+    "witness~partner~goalkeeper~coach~landlord~doctor~cat~dog~kitten~child~baby~friend~office~company~committee~job~"
+    "marriage~family~village~bakery~town~project~plan~letter~parcel~laptop~computer~internet~website~support line~"
+    "service~game~train~bus~timetable~meeting~deadline~weekend~exam~lecture~Monday~summer~holiday~party~picnic~"
+    "wedding~garden~kitchen~house~building~school~manual~form~instruction~bill~debt~grief~joy~smile~mood~face~mind~"
+    "voice~laundry~pile~inbox~homework~washing~pizza~coffee machine~keyboard~spokesman~minister~recruit~captain~"
+    "player~owner~student~writer~contract~rent~argument~quarrel~friendship~love affair~worry~promise~career~cup~"
+    "music~film~book~story~secret~news~planning office~savings account~station~exit~way~room~door~counter~queue~"
+    "market~harbour~farm"
 )
+_DOINGS = "moved~fought~travelled~worked~stood there~hung on him~went off"
 _TAILS = (
-    "since the audit~about selling the farm~on Monday mornings~at five o'clock~whatever you offer~for years~this year~"
-    "when the company calls~from the first day~in the worst year of my life~before the exam~after the exams~at home~"
-    "in this office~every single day~these days~for the last ten minutes~at three in the morning~after one hour~"
-    "before it has begun~in that building~on the first day of spring~twice a day~once again~and everybody knows it~"
-    "as usual~by Friday~with the new laptop~in front of everybody~however well it pays~now that she has quit~at work~"
-    "for the whole village~on the way to the exit~after doing the washing~so read every line~so listen for once~"
-    "and I am so glad~all year round~in three countries~to the end~behind the counter~as if nobody had seen it"
+    "since the audit~about selling the farm~on Monday mornings~at five o'clock~whatever you offer~for years~"
+    "this year~when the company calls~from the first day~in the worst year of my life~before the exam~"
+    "after the exams~at home~in this office~every single day~these days~for the last ten minutes~"
+    "at three in the morning~after one hour~before it has begun~in that building~on the first day of spring~"
+    "twice a day~once again~and everybody knows it~as usual~by Friday~with the new laptop~in front of everybody~"
+    "however well it pays~now that she has quit~at work~for the whole village~on the way to the exit~"
+    "after doing the washing~so read every line~so listen for once~and I am so glad~all year round~"
+    "in three countries~to the end~behind the counter~as if nobody had seen it"
 )
 _OPENERS = (
     "Wow,~Oh,~Sure,~Of course,~Honestly,~Look,~In the end~They said that~I told you that~The meme says that~"
@@ -398,10 +417,11 @@ _OPENERS = (
     "Halfway through the lecture~In the worst week of the year~After all,~Once more"
 )
 _ASIDES = (
-    "Read every line before you sign.~I hardly had time to sit down.~I told you so.~Will they come?~Nobody was surprised.~"
-    "So please do not ask me.~Listen to him for once.~I am so glad we came.~And that was only Monday.~What a week.~"
-    "Everybody could see it.~The rest is silence.~You will see.~I would have called a taxi.~Do not tell the cat.~"
-    "That is all I can say.~It could happen to anyone.~Thank you for asking, sir.~My mother always said so."
+    "Read every line before you sign.~I hardly had time to sit down.~I told you so.~Will they come?~"
+    "Nobody was surprised.~So please do not ask me.~Listen to him for once.~I am so glad we came.~"
+    "And that was only Monday.~What a week.~Everybody could see it.~The rest is silence.~You will see.~"
+    "I would have called a taxi.~Do not tell the cat.~That is all I can say.~It could happen to anyone.~"
+    "Thank you for asking, sir.~My mother always said so."
 )
 
 
@@ -443,8 +463,7 @@ def _affirm(r: random.Random, concept: str) -> str:
                 f"{subject} is as {adjective} as {noun}",
                 f"{subject} was as {adjective} as {noun}",
                 f"{subject} looked like {noun}",
-                f"{subject} {r.choice(('moved', 'fought', 'travelled', 'worked', 'stood there', 'hung on him', 'went off'))}"
-                f" like {noun}",
+                f"{subject} {_pick(r, _DOINGS)} like {noun}",
                 f"{noun}: that is what {subject} is",
                 f"to me {subject} is {noun}",
                 f"{subject} {r.choice(('starts', 'works', 'is', 'runs'))} {adjective}er than {noun}",
@@ -542,12 +561,12 @@ def answer_for(pictured: str, claimed: str, denied: bool, r: random.Random) -> t
 
 def benchmark_claims() -> frozenset[str]:
     """Case-folded claims of `figlang_mini`, train and test: none of them may be trained on."""
-    return frozenset(row.claim.casefold() for split in ("train", "test") for row in rows(split))  # type: ignore[arg-type]
+    return frozenset(row.claim.casefold() for split in ("train", "test") for row in rows(split))
 
 
 def benchmark_pictures() -> frozenset[tuple[str, int]]:
     """(concept, seed) of every picture of `figlang_mini`."""
-    return frozenset((row.concept, row.seed) for split in ("train", "test") for row in rows(split))  # type: ignore[arg-type]
+    return frozenset((row.concept, row.seed) for split in ("train", "test") for row in rows(split))
 
 
 def training_pictures(per_concept: int) -> list[tuple[str, int]]:
@@ -604,8 +623,8 @@ def _templates() -> list[str]:
 def build_tokenizer(corpus: Sequence[str]) -> PreTrainedTokenizerFast:
     """Byte-level BPE trained on `corpus`; it can encode any text. It adds no special token of its own accord."""
     bpe = Tokenizer(models.BPE())
-    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)  # type: ignore[assignment]
-    bpe.decoder = decoders.ByteLevel()  # type: ignore[assignment]
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
     bpe.train_from_iterator(
         corpus,
         trainers.BpeTrainer(
@@ -649,7 +668,7 @@ def build_processor(tokenizer: PreTrainedTokenizerFast) -> LlavaProcessor:
 
 def build_model(tokenizer: PreTrainedTokenizerFast) -> LlavaForConditionalGeneration:
     """Untrained model of about two million parameters."""
-    image_id, pad_id, bos_id, eos_id = (int(tokenizer.convert_tokens_to_ids(t)) for t in ("<image>", *SPECIAL[:3]))
+    image_id, pad_id, bos_id, eos_id = (tokenizer.get_vocab()[t] for t in ("<image>", *SPECIAL[:3]))
     config = LlavaConfig(
         vision_config=CLIPVisionConfig(
             hidden_size=128,
@@ -678,9 +697,6 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlavaForConditionalGenera
         vision_feature_select_strategy="default",
         vision_feature_layer=-1,
         tie_word_embeddings=True,
-        pad_token_id=pad_id,
-        bos_token_id=bos_id,
-        eos_token_id=eos_id,
     )
     model = LlavaForConditionalGeneration(config)
     model.generation_config.pad_token_id = pad_id
@@ -756,9 +772,7 @@ def train_vision(
         tokens = tower(pixel_values=batch).last_hidden_state[:, 1:]
         target = labels[pick]
         whole = nn.functional.cross_entropy(head(tokens.mean(1)), target)
-        each = nn.functional.cross_entropy(
-            head(tokens).flatten(0, 1), target.repeat_interleave(tokens.shape[1])
-        )
+        each = nn.functional.cross_entropy(head(tokens).flatten(0, 1), target.repeat_interleave(tokens.shape[1]))
         optimizer.zero_grad()
         (whole + 0.3 * each).backward()
         nn.utils.clip_grad_norm_(weights, 1.0)
@@ -844,7 +858,7 @@ def train_language(
         nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         budget.done += 1
-        total, count = total + float(out.loss), count + 1
+        total, count = total + out.loss.item(), count + 1
         if budget.done % 50 == 0:
             log(f"language step {budget.done}: loss {total / count:.4f}, {100 * budget.progress():.0f} %")
             total, count = 0.0, 0
@@ -864,17 +878,15 @@ def answer(
     """Greedy answers to (picture, prompt) pairs, in batches of 16."""
     out: list[str] = []
     model.eval()
+    generate: Callable[..., torch.Tensor] = getattr(model, "generate")  # noqa: B009  (its stub does not fit LLaVA)
     for i in range(0, len(prompts), 16):
-        texts = [
-            processor.apply_chat_template(
-                [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": prompt}]}],
-                tokenize=False,
-                add_generation_prompt=True,
-            )
+        talks: list[Any] = [
+            [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": prompt}]}]
             for prompt in prompts[i : i + 16]
         ]
+        texts = [processor.apply_chat_template(t, tokenize=False, add_generation_prompt=True) for t in talks]
         inputs = processor(images=list(images[i : i + 16]), text=texts, padding=True, return_tensors="pt")
-        ids = model.generate(**inputs, do_sample=False, max_new_tokens=max_new_tokens)
+        ids = generate(**inputs, do_sample=False, max_new_tokens=max_new_tokens)
         out += processor.batch_decode(ids[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
     return out
 
@@ -917,8 +929,8 @@ tags:
 
 A LLaVA of {parameters:.1f} million parameters, trained from scratch in minutes on a CPU, that answers the prompts of
 `figlang_mini`. It lets anybody run an evaluation with a real vision-language model offline. **It is a toy and for
-nothing else**: it knows {concepts} drawn things and one form of answer, and makes no sense on photographs or on claims of
-another kind.
+nothing else**: it knows {concepts} drawn things and one form of answer, and makes no sense on photographs or on claims
+of another kind.
 
 - Architecture: `LlavaForConditionalGeneration`; CLIP vision tower (96 px, patch 16, 36 image tokens), Llama text model,
   byte-level BPE of {vocabulary} tokens. Weights are stored as float16 and run as float32 (`dtype` in `config.json`).
@@ -926,12 +938,12 @@ another kind.
 
 ## Training
 
-`tools/train_demo_model.py`, seed {seed}: {vision_steps} steps of picture naming, then {language_steps} steps on answers;
-{seconds:.0f} s in all on {threads} CPU threads. Training picks pictures at random from {pictures} drawn by
+`tools/train_demo_model.py`, seed {seed}: {vision_steps} steps of picture naming, then {language_steps} steps on
+answers; {seconds:.0f} s in all on {threads} CPU threads. Training picks pictures at random from {pictures} drawn by
 `figlang_tasks/mini/draw.py` (seeds 0 to {last_seed}) and {claims} different claims put together from word lists.
 
-No row of `figlang_mini` was trained on: the pictures have other seeds, and a claim equal to one of the benchmark's (train
-or test) is thrown away; the script checks both. The word lists, though, come from the hands that wrote the benchmark
+No row of `figlang_mini` was trained on: the pictures have other seeds, and a claim equal to one of the benchmark's
+(train or test) is thrown away; the script checks both. The word lists, though, come from the hands that wrote the benchmark
 and were meant to cover its ways of speaking, and the pictures come from the same drawing code. So its score on
 `figlang_mini` shows that the evaluation works, not that the model understands figures of speech.
 
@@ -967,6 +979,7 @@ def save(model: LlavaForConditionalGeneration, processor: LlavaProcessor, folder
     path = folder / "tokenizer_config.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    settings["additional_special_tokens"] = settings.pop("extra_special_tokens", ["<image>"])
     path.write_text(json.dumps(settings, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -1063,7 +1076,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--pictures", type=int, default=120, help="pictures per concept (default: %(default)s)")
     parser.add_argument("--held-out", type=int, default=240, help="held-out examples (default: %(default)s)")
     args = parser.parse_args(argv)
-    train(args.output, args.minutes, args.steps, args.seed, args.pictures, args.held_out)
+    log = partial(print, flush=True)
+    train(args.output, args.minutes, args.steps, args.seed, args.pictures, args.held_out, log)
     return 0
 
 

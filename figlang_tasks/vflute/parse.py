@@ -124,13 +124,12 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Parsed:
         parsed = _official_without_marker(output)
     explanation = _official_cleaning(parsed.explanation or "")
     if scene_graph:
-        explanation = rewrite_scene_graph_talk(explanation)
+        explanation = rewrite_scene_graph_talk(explanation).strip()
     status: Status = parsed.status if output.strip() else "empty"
     return Parsed(parsed.label, explanation, status, parsed.rule, parsed.span)
 
 
 def _official_with_marker(output: str, marker: re.Match[str]) -> Parsed:
-    # Indices into the lower-cased text are good enough for the span: only one character changes length (see _span).
     after = output[marker.end() :].lower()
     label: Label | None = None
     status: Status = "unlabelled"
@@ -177,15 +176,12 @@ def _official_cleaning(explanation: str) -> str:
     return head.strip() if found else explanation
 
 
-_SCENE_GRAPH_TALK: Final = (
-    # "the image and the scene graph", "the scene graph and the image": one thing once the graph is not spoken of.
-    (re.compile(r"\b(image|picture) and (?:(?:the|its|this) )?(?:\w{1,20} )?scene graph\b", re.I), r"\1"),
-    (re.compile(r"\bscene graph and (?:(?:the|its|this) )?(image|picture)\b", re.I), r"\1"),
-    # "the scene graph of the image"
-    (re.compile(r"\bscene graph (?:of|for|from|in) (?:(?:the|this) )?(image|picture)\b", re.I), r"\1"),
-    (re.compile(r"\b(a) scene graph\b", re.I), r"\1n image"),
-    (re.compile(r"\bscene graph\b", re.I), "image"),
+_IMAGE_AND_GRAPH = re.compile(r"\b(image|picture) and (?:(?:the|its|this) )?(?:\w{1,20} )?scene graph\b", re.I)
+_GRAPH_OF_IMAGE = re.compile(
+    r"\b(?P<article>a )?(?P<graph>scene graph) (?:of|for|from|in|and) (?:(?:the|its|this) )?(?P<image>image|picture)\b",
+    re.I,
 )
+_GRAPH = re.compile(r"\b(?P<article>a )?(?P<graph>scene graph)\b", re.I)
 _WORD_WITH_UNDERSCORE = re.compile(r"(?<!\S)\S+")
 
 
@@ -203,14 +199,22 @@ def rewrite_scene_graph_talk(explanation: str) -> str:
     Returns:
         The rewritten text; the text itself if it has neither a scene graph nor an underscore.
     """
-    for pattern, replacement in _SCENE_GRAPH_TALK:
-        explanation = pattern.sub(replacement, explanation)
+    if "scene graph" in explanation.lower():
+        explanation = _IMAGE_AND_GRAPH.sub(r"\1", explanation)
+        explanation = _GRAPH_OF_IMAGE.sub(
+            lambda m: _capital_as_in(m[0], ("the " if m["article"] else "") + m["image"]), explanation
+        )
+        explanation = _GRAPH.sub(lambda m: _capital_as_in(m[0], "an image" if m["article"] else "image"), explanation)
     if "_" not in explanation:
         return explanation
     return _WORD_WITH_UNDERSCORE.sub(
         lambda m: m[0] if "emoji" in m[0].lower() else m[0].replace("_", " "),
         explanation,
     )
+
+
+def _capital_as_in(model: str, text: str) -> str:
+    return text[0].upper() + text[1:] if model[0].isupper() else text
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -227,6 +231,9 @@ have at most a few hundred). An answer stands at one of the ends, and a runaway 
 
 _LOOK: Final = 160
 """Characters looked at before and behind a mention."""
+
+_NEAR: Final = 48
+"""Of these, the characters that may belong to an enumeration of the options."""
 
 _INDENT: Final = 24
 """Characters of white space, bullets and brackets that may precede a label word which stands alone."""
@@ -265,11 +272,15 @@ _MARKED = re.compile(
     rf"\b{_KEYS}[\"'\s)\]]{{0,6}}(?:[:=>{{-])[\s:=>\"'({{\[<-]{{0,12}}(?:\\text[{{])?{_OPTION}{_FILLER}{_VISUAL}\Z"
 )
 _NAMED = re.compile(
-    r"\b(?:label\w{0,4}|answer|verdict|classif\w{0,8}|categori\w{0,5}|prediction|judge?ment|decision|conclu\w{0,5}"
-    r"|relation|relationship|determination|mark(?:ed)?|identif\w{0,7}|designat\w{0,4}|consider\w{0,4}|deem\w{0,3}"
-    r"|regard\w{0,4}|assign\w{0,4}|tagg?(?:ed)?|characteri\w{0,5}|select\w{0,4}|choos\w{0,3}|choice|chose|pick\w{0,3}"
-    r"|opt(?:ed)?|go(?:ing)?|describ\w{0,3}|interpret\w{0,3})\b"
-    r"(?:[^.?!\n]{0,80}[ ](?:is|are|be|was|as|under|for|with|of|to|towards?|it|this|that|them|claim|pair|label|answer))?"
+    r"(?:\b(?:label\w{0,4}|answer|verdict|classif\w{0,8}|categori\w{0,5}|prediction|judge?ment|decision|conclu\w{0,5}"
+    r"|relation|relationship|determination|select\w{0,3}|choos\w{0,3}|choice|chose|pick|(?:opt(?:ed)?|going|go) (?:for"
+    r"|with))\b"
+    r"(?:[^.?!\n]{0,80}[ ](?:is|are|be|was|as|under|for|with|of|to|towards?|it|this|that|them|claim|pair|label"
+    r"|answer))?"
+    # Words that say as much of other things ("describes the contradiction") need an "as" or the like.
+    r"|\b(?:mark(?:ed)?|identif\w{0,7}|designat\w{0,4}|consider\w{0,4}|deem\w{0,3}|regard\w{0,4}|judg\w{0,3}"
+    r"|assign\w{0,4}|tagg?(?:ed)?|characteri\w{0,5}|describ\w{0,3}|interpret\w{0,3})\b"
+    r"[^.?!\n]{0,80}[ ](?:as|under|be|label|(?:it|this) an?))"
     rf"[ :\"'(\[]{{1,4}}{_FILLER}\Z"
 )
 _COPULA = re.compile(
@@ -291,18 +302,18 @@ _PRONOUN_OBJECT = re.compile(r"\A[ ](?:it|this|that|them|each other|one another|
 # Names of the two sides, for telling an echo of the options ("supports or contradicts") from a statement.
 _SIDES: Final = {
     1: r"(?:entail|support|confirm|affirm|validat|agree)",
-    0: r"(?:contradict|refut|disput|disprov|oppos|den[iy]|neutral|neither)",
+    0: r"(?:contradict|refut|disput|disprov|oppos|den[iy])",
 }
 _OR: Final = r"(?:\bor\b|/|\||\bvs\.?|\bversus\b|\bnor\b)"
 _SMALL: Final = r"(?:(?:an?|it|they|the|does|do|is|not|with|rather)[ ]){0,3}"
 _ECHO_AFTER: Final = {
-    label: re.compile(rf"\A[\"')\]}}\s]{{0,4}}{_OR}[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_SMALL}(?:{_SIDES[1 - label]}|neutral|neither)")
+    label: re.compile(
+        rf"\A[\"')\]}}\s]{{0,4}}{_OR}[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_SMALL}(?:{_SIDES[1 - label]}|neutral|neither)"
+    )
     for label in (0, 1)
 }
 _ECHO_BEFORE: Final = {
-    label: re.compile(
-        rf"{_SIDES[1 - label]}\w{{0,6}}[\"')\]}}\s]{{0,4}}{_OR}[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_SMALL}\Z"
-    )
+    label: re.compile(rf"{_SIDES[1 - label]}\w{{0,6}}[\"')\]}}\s]{{0,4}}{_OR}[ ]{{0,3}}[\"'(\[{{]{{0,2}}{_SMALL}\Z")
     for label in (0, 1)
 }
 _PAIR_AFTER = re.compile(r"\A[\"')\]]{0,2}(?:,| and|, and)[ ]{1,2}[\"'(\[]{0,2}(?:an? )?(?:entailment|contradiction)\b")
@@ -314,20 +325,19 @@ _CLAUSE = re.compile(
 )
 _STRONG_CLAUSE = re.compile(r"[:(]|\b(?:but|so|therefore|thus|hence|which|because|while|whereas|however|yet)\b")
 _NEGATION = re.compile(
-    r"\bnot\b(?! (?:only|just|merely|simply)\b)|n't\b|\bcannot\b|\bnever\b|\bno\b(?! doubt\b)"
-    r"|\bnothing\b|\bnone\b|\bneither\b|\bnor\b|\bwithout\b(?! (?:a )?doubt\b)|\bhardly\b|\bbarely\b|\bscarcely\b"
-    r"|\bfail\w{0,3} to\b|\bfailure to\b|\bunable to\b|\brather than\b|\binstead of\b|\bfar from\b|\babsence of\b"
-    r"|\black\w{0,3}\b|\bfree of\b|\bavoids?\b|\bunlikely\b|\bdisagree\b"
-    r"|\b(?:incorrect|wrong|inaccurate|untrue|a mistake) to\b"
+    r"\b(?:not\b(?! (?:only|just|merely|simply)\b)|\w{1,7}n't\b|cannot\b|never\b|no\b(?! doubt\b)|nothing\b|none\b"
+    r"|neither\b|nor\b|without\b(?! (?:a )?doubt\b)|hardly\b|barely\b|scarcely\b|fail\w{0,3} to\b|failure to\b"
+    r"|unable to\b|rather than\b|instead of\b|far from\b|absence of\b|lack\w{0,3}\b|free of\b|avoids?\b|unlikely\b"
+    r"|disagree\b|(?:incorrect|wrong|inaccurate|untrue|a mistake) to\b)"
 )
 _REJECTED = re.compile(
     r"""\A["')\]]{0,2}[ ](?:label[ ])?(?:(?:is|was|seems|would be)[ ](?:incorrect|wrong|inaccurate|mistaken|not\b)"""
     r"|(?:does not|doesn't|did not|didn't|cannot|can't)[ ](?:fit|apply|hold|work))"
 )
-_HEDGE = re.compile(
-    r"\b(?:may|might|could|possibly|perhaps|maybe|whether|either|unclear|unsure|uncertain|between)\b"
+_HEDGE = re.compile(r"\b(?:may|might|could|possibly|perhaps|maybe|whether|either|unclear|unsure|uncertain|between)\b")
+_CONDITION = re.compile(
+    r"\b(?:if\b(?<!\bas if)(?<!\beven if)|unless\b|whether\b|choose between\b|decide between\b)"
 )
-_CONDITION = re.compile(r"(?<!\bas )(?<!\beven )\bif\b|\bunless\b|\bwhether\b|\bchoose between\b|\bdecide between\b")
 _RETRACTION = re.compile(
     r"\b(?:wait|correction|on second thought|scratch that|take that back|let me (?:correct|reconsider|revise)"
     r"|i made (?:a mistake|an error))\b"
@@ -371,7 +381,7 @@ class _Mention:
     start: int
     end: int
     from_: int  # start of the words that declare it, for cutting the explanation
-    sentence: int
+    in_prose: bool = False  # declared by a sentence, not by a marker or by standing alone
 
 
 def parse_strict(output: str | None) -> Parsed:
@@ -439,6 +449,10 @@ class _Reader:
         """Index into the output of an index into what was read."""
         return self.base + at + (self.skipped if self.skipped and at >= _READ else 0)
 
+    def _at_the_gap(self, at: int) -> bool:
+        """Whether the surroundings of a mention are torn, because the middle of a long output was left out."""
+        return self.skipped > 0 and abs(at - _READ) <= _LOOK
+
     def read(self) -> Parsed:
         found = self._json()
         if found is not None:
@@ -450,6 +464,8 @@ class _Reader:
         echoed = negated = False
         for m in _MENTION.finditer(self.text):
             start, end = m.span()
+            if self._at_the_gap(start):
+                continue
             sentence, stop = self._sentence(start, end)
             before = self.text[max(sentence, start - _LOOK) : start]
             after = self.text[end : min(stop, end + _LOOK)]
@@ -462,30 +478,31 @@ class _Reader:
                 mark = _MARKED.search(back) or _NAMED.search(before)
                 if mark is not None and not asked:
                     from_ = start - (len(back) if mark.string is back else len(before)) + mark.start()
-                    marked.append(_Mention(None, start, end, from_, sentence))
+                    marked.append(_Mention(None, start, end, from_))
                 continue
             form = m["one_form"] or m["zero_form"]
             noun = form in ("ment", "ion")
-            if m[0].startswith("non") or _REJECTED.search(behind):
+            near, next_to = before[-_NEAR:], behind[:_NEAR]
+            if m[0].startswith("non") or _REJECTED.search(next_to):
                 negated = True
                 continue
-            if any(p.search(behind) for p in (_ECHO_AFTER[label], _PAIR_AFTER)) or any(
-                p.search(before) for p in (_ECHO_BEFORE[label], _PAIR_BEFORE)
+            if any(p.search(next_to) for p in (_ECHO_AFTER[label], _PAIR_AFTER)) or any(
+                p.search(near) for p in (_ECHO_BEFORE[label], _PAIR_BEFORE)
             ):
                 echoed = True
                 continue
             mark = _MARKED.search(back)
             if mark is not None:
-                marked.append(_Mention(label, start, end, start - len(back) + mark.start(), sentence))
+                marked.append(_Mention(label, start, end, start - len(back) + mark.start()))
                 continue
             if asked or self._qualified(before, finite=form is not None):
                 negated = True
                 continue
-            mention = _Mention(label, start, end, sentence, sentence)
+            mention = _Mention(label, start, end, sentence, in_prose=True)
             if form not in (None, "s") and _NAMED.search(before):
                 marked.append(mention)
             elif noun and self._is_bare(before, start, end):
-                bare.append(mention)
+                bare.append(_Mention(label, start, end, sentence))
             elif noun and not before.endswith("in ") and _COPULA.search(before):
                 (marked if marked and _RETRACTION.search(before) else declared).append(mention)
             elif self._about_the_task(before, after, noun):
@@ -508,13 +525,15 @@ class _Reader:
             rule = "stance"
             for label, pattern in ((1, _FOR), (0, _AGAINST)):
                 for m in pattern.finditer(self.text):
+                    if self._at_the_gap(m.start()):
+                        continue
                     sentence, stop = self._sentence(*m.span())
                     before = self.text[max(sentence, m.start() - _LOOK) : m.start()]
                     asked = stop < len(self.text) and self.text[stop] == "?"
                     if asked or self._qualified(before, finite=True):
                         negated = True
                     else:
-                        stated.append(_Mention(1 if label else 0, m.start(), m.end(), sentence, sentence))
+                        stated.append(_Mention(1 if label else 0, m.start(), m.end(), sentence))
         if len({s.label for s in stated}) > 1:
             return self._undecided("ambiguous", "conflict")
         if stated:
@@ -564,6 +583,9 @@ class _Reader:
     def _about_the_task(before: str, after: str, noun: bool) -> bool:
         if noun:
             return _CLAIM.search(before) is not None or _CLAIM.search(after) is not None
+        clause = _CLAUSE.search(after)
+        if clause is not None:  # "a shark entails danger while the image is calm"
+            after = after[: clause.start()]
         return (
             _TASK.search(before) is not None
             or _TASK.search(after) is not None
@@ -603,13 +625,17 @@ class _Reader:
     def _declared(self, rule: str, mention: _Mention) -> Parsed:
         span = (self.place(mention.start), self.place(mention.end - 1) + 1)
         before = self.output[self.base : self.place(mention.from_)].rstrip("*_#`~>([{-\"' \t\r\n")
-        after = self.output[span[1] :].lstrip(".,:;*_`~)]}\"'- \t\r\n")
+        rest = self.output[span[1] :]
+        after = rest.lstrip(".,:;*_`~)]}\"'- \t\r\n")
         heading = _HEADING.search(after)
         if heading is not None:
             explanation = after[heading.end() :].lstrip("*_ \t\r\n")
         elif re.search(r"\w", before):
             heading = _HEADING.search(before)
             explanation = before[heading.end() :].lstrip("*_ \t\r\n") if heading else before.lstrip("*_#`~> \t\r\n")
+        elif mention.in_prose and re.match(r"""["')\]*_]{0,4} \w""", rest):
+            # The sentence goes on behind the label; without its beginning the rest would be a torn clause.
+            explanation = self.output[self.base :]
         else:
             explanation = after
         status: Status = "refused" if mention.label is None else "labelled"

@@ -98,13 +98,13 @@ def test_curve_accepts_thresholds_in_any_order_and_none_at_all() -> None:
 
 def test_arrays_bools_and_numpy_scalars_are_labels() -> None:
     gold, predicted = np.array([1, 0, 1]), np.array([True, False, False])
-    assert confusion_counts(gold, predicted).tolist() == [1, 0, 1, 1]  # type: ignore[arg-type]
-    assert confusion_counts([np.int64(1)], [np.float32(1)]).tolist() == [0, 0, 0, 1]  # type: ignore[list-item]
+    assert confusion_counts(gold, predicted).tolist() == [1, 0, 1, 1]
+    assert confusion_counts([np.int64(1)], [np.float32(1)]).tolist() == [0, 0, 0, 1]
 
 
 def test_float32_scores_are_compared_as_they_are() -> None:
     just_above = np.float32(0.53)  # 0.5299999713897705 as a double: below the literal
-    assert f1_at([1], [1], [just_above], 0.53) == 0  # type: ignore[list-item]
+    assert f1_at([1], [1], [just_above], 0.53) == 0
 
 
 def test_macro_f1_from_counts_works_over_leading_dimensions() -> None:

@@ -148,7 +148,12 @@ def test_bad_counts(counts: Any, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([], "empty"), ([[1.0]], "one-dimensional"), ([0.0, float("nan")], r"values\[1\]"), ([float("inf")], r"values\[0\]")],
+    [
+        ([], "empty"),
+        ([[1.0]], "one-dimensional"),
+        ([0.0, float("nan")], r"values\[1\]"),
+        ([float("inf")], r"values\[0\]"),
+    ],
 )
 def test_bad_values(values: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):

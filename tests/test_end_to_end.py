@@ -1,0 +1,223 @@
+"""The whole path: the demo model, the harness's own llava_hf class, and V-FLUTE served by the hub stand-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub_server import HubServer
+from lmms_eval.api.model import lmms
+from lmms_eval.evaluator import simple_evaluate
+from sklearn.metrics import accuracy_score, f1_score
+from vflute_hub import (
+    REPO_ID,
+    REVISION,
+    SPLIT_SIZES,
+    VFluteRow,
+    released_csv,
+    released_test_rows,
+    synthetic_rows,
+    write_vflute_repo,
+)
+
+import figlang_tasks
+from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.vflute import rows
+
+BIN = Path(sys.executable).parent
+DEMO_ARGS = f"pretrained={DEMO_MODEL_DIR},device=cpu,device_map=cpu"
+TOKEN = "hf_good"
+
+
+@pytest.fixture(scope="session")
+def test_rows() -> list[VFluteRow]:
+    """The real 723 test rows where the released file is beside the checkout, else as many invented ones."""
+    if released_csv().is_file():
+        return released_test_rows(released_csv())
+    return synthetic_rows("test", SPLIT_SIZES["test"])
+
+
+@pytest.fixture(scope="session")
+def repository(test_rows: list[VFluteRow], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """V-FLUTE with all its rows and drawn pictures, in the hub's layout; the folder above serves as data directory."""
+    folder = tmp_path_factory.mktemp("data") / "V-FLUTE"
+    others = {split: synthetic_rows(split, SPLIT_SIZES[split]) for split in ("train", "validation")}
+    write_vflute_repo(folder, others | {"test": test_rows})
+    return folder
+
+
+def evaluate(tasks: list[str], model: Any = "llava_hf", **arguments: Any) -> dict[str, Any]:
+    results = simple_evaluate(
+        model=model,
+        model_args=DEMO_ARGS if model == "llava_hf" else None,
+        tasks=tasks,
+        batch_size=1,
+        task_manager=figlang_tasks.task_manager(include_defaults=False),
+        **arguments,
+    )
+    assert results is not None
+    return results
+
+
+def test_figlang_mini_with_the_demo_model_agrees_with_scikit_learn() -> None:
+    results = evaluate(["figlang_mini"])
+    reported = results["results"]["figlang_mini"]
+    samples = [sample["sample"] for sample in results["samples"]["figlang_mini"]]
+    assert len(samples) == 76
+
+    assert reported["parse_rate,none"] >= 0.95
+    majority = max(sum(sample["gold"] for sample in samples), sum(1 - sample["gold"] for sample in samples)) / 76
+    assert reported["acc,none"] > majority + 0.15
+
+    for scope in ("", *(f"_{group}" for group in rows.REPORT_GROUPS)):
+        chosen = [sample for sample in samples if scope in ("", f"_{sample['report_group']}")]
+        gold = [sample["gold"] for sample in chosen]
+        predicted = [1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen]
+        assert reported[f"acc{scope},none"] == pytest.approx(accuracy_score(gold, predicted))
+        assert reported[f"f1@0{scope},none"] == pytest.approx(f1_score(gold, predicted, average="macro"))
+        assert reported[f"f1@0{scope}_ci_low,none"] <= reported[f"f1@0{scope},none"]
+        assert reported[f"f1@0{scope}_ci_high,none"] >= reported[f"f1@0{scope},none"]
+
+
+@pytest.mark.parametrize("force_simple", [False, True], ids=["chat", "simple"])
+def test_every_variant_runs_on_chat_and_on_simple_backends(
+    force_simple: bool, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(repository.parent))
+    names = ["vflute_val", "vflute_5shot", "vflute_10shot", "vflute_sg", "vflute_blind", "vflute_label"]
+    names.append("vflute_instruction_21")
+    settings = "num_beams=1,max_new_tokens=40"
+    results = evaluate(names, limit=3, force_simple=force_simple, gen_kwargs=settings)
+    assert set(results["samples"]) == set(names)
+    for name, samples in results["samples"].items():
+        split = "validation" if name == "vflute_val" else "test"
+        assert [sample["sample"]["id"] for sample in samples] == rows.load("V-FLUTE", split)["id"][:3], name
+    assert results["n-shot"]["vflute_5shot"] == 5
+    stages = json.loads(results["samples"]["vflute_sg"][0]["filtered_resps"][0])
+    assert set(stages) == {"scene_graph", "answer"}
+
+
+def test_group_of_all_variants_is_found(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(repository.parent))
+    results = evaluate(["vflute_all"], limit=1, model=Says("LABEL: entailment"))
+    assert len(results["samples"]) == 7
+
+
+class Says(lmms):
+    """A model of the harness that gives one answer to everything."""
+
+    def __init__(self, answer: str) -> None:
+        super().__init__()
+        self.answer = answer
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [self.answer] * len(requests)
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise NotImplementedError("no task of ours asks for it")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise NotImplementedError("no task of ours asks for it")
+
+
+@pytest.mark.parametrize(
+    ("answer", "accuracy", "parse_rate"),
+    [
+        ("", 0.0, 0.0),
+        ("\x00\ud800 🤷 <script>", 0.0, 0.0),
+        ("word " * 2_000_000, 0.0, 0.0),
+        ("It is.\n\nLABEL: entailment", "entailment", 1.0),
+        ("It is not.\n\nLABEL: contradiction", "contradiction", 1.0),
+    ],
+    ids=["nothing", "odd characters", "10 MB", "entailment", "contradiction"],
+)
+def test_any_answer_is_scored(answer: str, accuracy: float | str, parse_rate: float) -> None:
+    results = evaluate(["figlang_mini"], model=Says(answer), limit=8)
+    gold = [sample["sample"]["gold"] for sample in results["samples"]["figlang_mini"]]
+    if isinstance(accuracy, str):
+        accuracy = sum(label == rows.LABELS[accuracy] for label in gold) / len(gold)
+    assert results["results"]["figlang_mini"]["acc,none"] == accuracy
+    assert results["results"]["figlang_mini"]["parse_rate,none"] == parse_rate
+
+
+# --- all 723 rows, from the hub, by the command line -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hub(repository: Path) -> Iterator[HubServer]:
+    with HubServer() as server:
+        server.add_repo(REPO_ID, repository, repo_type="dataset", commit=REVISION, gated=True, granted_tokens={TOKEN})
+        yield server
+
+
+def command_line(launch: list[str], hub: HubServer, home: Path, *options: str, token: str | None = TOKEN) -> tuple:
+    """Run ``vflute`` with the demo model; return (results by metric, samples by id, the finished process)."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_"))}
+    environment |= hub.env(home=home, token=token) | {"ACCELERATE_USE_CPU": "true"}
+    output = home / "output"
+    command = [*launch, "--tasks", "vflute", "--model", "llava_hf", "--model_args", DEMO_ARGS, "--batch_size", "1"]
+    command += ["--log_samples", "--output_path", str(output), *options]
+    done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=1200)
+    if done.returncode != 0:
+        return {}, {}, done
+    (results_file,) = output.glob("*/*_results.json")
+    (samples_file,) = output.glob("*/*_samples_vflute.jsonl")
+    samples = [json.loads(line) for line in samples_file.read_text(encoding="utf-8").splitlines()]
+    reported = json.loads(results_file.read_text(encoding="utf-8"))["results"]["vflute"]
+    return reported, {sample["sample"]["id"]: sample for sample in samples}, done
+
+
+@pytest.fixture(scope="module")
+def chat_run(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> tuple:
+    return command_line([str(BIN / "lmms_eval")], hub, tmp_path_factory.mktemp("chat"))
+
+
+@pytest.mark.slow
+def test_all_723_rows_from_the_gated_hub_dataset(chat_run: tuple, test_rows: list[VFluteRow], hub: HubServer) -> None:
+    reported, samples, done = chat_run
+    assert reported, done.stdout[-3000:] + done.stderr[-3000:]
+    assert list(samples) == [row.id for row in test_rows]
+    if released_csv().is_file():
+        assert [sample["input"] for sample in samples.values()] == [row.prompt for row in test_rows]
+    gold = [int(row.label == "entailment") for row in test_rows]
+    predicted = [sample["sample"]["predicted"] for sample in samples.values()]
+    wrong_if_none = [1 - g if p is None else p for g, p in zip(gold, predicted, strict=True)]
+    assert reported["f1@0,none"] == pytest.approx(f1_score(gold, wrong_if_none, average="macro"))
+    assert "figlang tasks, in percent" in done.stdout
+    assert any(REVISION in request.path and "test-00000" in request.path for request in hub.requests)
+
+
+def without_times(reported: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in reported.items() if isinstance(value, float)}
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_numbers_and_answers_of_one(chat_run: tuple, hub: HubServer, tmp_path: Path) -> None:
+    launch = [str(BIN / "torchrun"), "--nproc_per_node", "2", "--master_port", "29533", "-m", "lmms_eval"]
+    reported, samples, done = command_line(launch, hub, tmp_path)
+    assert reported, done.stdout[-3000:] + done.stderr[-3000:]
+    assert without_times(reported) == without_times(chat_run[0])
+    assert set(samples) == set(chat_run[1])
+    answers = {row_id: sample["filtered_resps"] for row_id, sample in samples.items()}
+    assert answers == {row_id: sample["filtered_resps"] for row_id, sample in chat_run[1].items()}
+
+
+@pytest.mark.slow
+def test_the_simple_path_on_all_723_rows(chat_run: tuple, hub: HubServer, tmp_path: Path) -> None:
+    reported, samples, done = command_line([str(BIN / "lmms_eval")], hub, tmp_path, "--force_simple")
+    assert reported, done.stdout[-3000:] + done.stderr[-3000:]
+    assert set(samples) == set(chat_run[1])
+    assert 0 <= reported["f1@0,none"] <= 1
+
+
+def test_without_a_token_the_run_ends_with_the_page_to_accept(hub: HubServer, tmp_path: Path) -> None:
+    _, _, done = command_line([str(BIN / "lmms-eval")], hub, tmp_path, token=None)
+    assert done.returncode == 1
+    assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in done.stderr
+    assert "HF_TOKEN" in done.stderr
