@@ -429,8 +429,16 @@ def _pick(r: random.Random, text: str) -> str:
     return r.choice(text.split("~"))
 
 
+def _made_up(r: random.Random) -> str:
+    """A word that nobody knows, so that the model learns to get past such words."""
+    return "".join(r.choice("bcdfghklmnprstvw") + r.choice("aeiou") for _ in range(r.randint(1, 3))) + r.choice("nrst")
+
+
 def _subject(r: random.Random) -> str:
-    return f"{_pick(r, _OWNERS)} {_pick(r, _THINGS)}"
+    thing = _made_up(r) if r.random() < 0.12 else _pick(r, _THINGS)
+    if r.random() < 0.1:
+        thing = f"{_made_up(r)} {thing}"
+    return f"{_pick(r, _OWNERS)} {thing}"
 
 
 def _dress(r: random.Random, core: str) -> str:
@@ -541,9 +549,11 @@ class Example:
     claim: str
     label: str
     answer: str
+    claimed: str  # the concept that the claim is about
+    denied: bool  # it says the opposite
 
 
-def answer_for(pictured: str, claimed: str, denied: bool, r: random.Random) -> tuple[str, str]:
+def answer_for(pictured: str, claimed: str, denied: bool) -> tuple[str, str]:
     """Label and full answer (explanation, newline, `LABEL: ...`)."""
     p, c = MEANINGS[pictured], MEANINGS[claimed]
     shown = f"The image shows {p.noun}, which stands for {p.sense}."
@@ -599,7 +609,7 @@ def examples(seed: int, first_picture: int, per_concept: int) -> Iterator[Exampl
         claim = _deny(r, claimed) if denied else _affirm(r, claimed)
         if claim.casefold() in forbidden:
             continue
-        label, answer = answer_for(concept, claimed, denied, r)
+        label, answer = answer_for(concept, claimed, denied)
         yield Example(
             concept,
             first_picture + r.randrange(per_concept),
@@ -608,6 +618,8 @@ def examples(seed: int, first_picture: int, per_concept: int) -> Iterator[Exampl
             claim,
             label,
             answer,
+            claimed,
+            denied,
         )
 
 
@@ -734,12 +746,14 @@ class Budget:
 
     def __init__(self, steps: int | None, seconds: float) -> None:
         self.steps, self.seconds, self.done = steps, seconds, 0
-        self.start = time.monotonic()
+        self.start: float | None = None
 
     def progress(self) -> float:
         """0 at the start, 1 or more when the phase must end."""
         if self.steps is not None:
             return self.done / max(1, self.steps)
+        if self.start is None:  # the clock starts when the phase does
+            self.start = time.monotonic()
         return (time.monotonic() - self.start) / self.seconds
 
 
@@ -783,8 +797,16 @@ def train_vision(
             log(f"vision step {budget.done}: loss {whole.item():.3f} each {each.item():.3f} accuracy {hits:.2f}")
 
 
+def _grey_and_pixels(
+    shown: Sequence[Example], pixels: torch.Tensor, index: dict[tuple[str, int], int], g: torch.Generator
+) -> torch.Tensor:
+    """Augmented pixels of the pictures of some examples, (n, 3, 96, 96)."""
+    picks = torch.tensor([index[(example.concept, example.seed)] for example in shown])
+    return _augment(pixels[picks], torch.tensor([example.grey for example in shown]), g)
+
+
 class Encoder:
-    """Turns examples into token ids; the prompt is the one that the chat template gives."""
+    """Turns examples into token ids; the full prompt is the one that the chat template gives."""
 
     def __init__(self, processor: LlavaProcessor) -> None:
         self.tokenizer = processor.tokenizer
@@ -796,20 +818,39 @@ class Encoder:
         question = self.templates[example.instruction - 1].replace("\x00", example.claim)
         return f"USER: {self.image}\n{question}\nASSISTANT: ", f"{example.answer}</s>"
 
-    def ids(self, turns: Sequence[Example]) -> tuple[list[int], list[int]]:
-        """Token ids and labels (-100 where nothing is learnt) of a conversation."""
+    def reading(self, example: Example) -> tuple[str, str]:
+        """A short lesson without a picture: the question alone, and what its claim speaks of."""
+        question = self.templates[example.instruction - 1].partition("?")[0].replace("\x00", example.claim)
+        verb = "denies" if example.denied else "speaks of"
+        return f"USER: {question}?\nASSISTANT: ", f"The claim {verb} {MEANINGS[example.claimed].sense}"
+
+    def looking(self, example: Example) -> tuple[str, str]:
+        """A short lesson without a claim: what the picture shows."""
+        m = MEANINGS[example.concept]
+        return f"USER: {self.image}\nASSISTANT: ", f"The image shows {m.noun}, which stands for {m.sense}."
+
+    def ids(self, turns: Sequence[tuple[str, str]]) -> tuple[list[int], list[int]]:
+        """Token ids and labels (-100 where nothing is learnt) of a conversation of (prompt, answer) turns."""
         ids: list[int] = [self.tokenizer.bos_token_id]
         labels: list[int] = [-100]
-        for i, example in enumerate(turns):
-            prompt, answer = self.turn(example)
-            if i:
-                prompt = "\n" + prompt
+        for i, (prompt, reply) in enumerate(turns):
             # encoded apart, as generation sees the prompt without the answer
-            a = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
-            b = self.tokenizer(answer, add_special_tokens=False)["input_ids"]
+            a = self.tokenizer("\n" + prompt if i else prompt, add_special_tokens=False)["input_ids"]
+            b = self.tokenizer(reply, add_special_tokens=False)["input_ids"]
             ids += a + b
             labels += [-100] * len(a) + b
         return ids, labels
+
+    def batch(self, talks: Sequence[Sequence[tuple[str, str]]]) -> dict[str, torch.Tensor]:
+        """Model inputs of several conversations, padded on the right: (conversations, length) each."""
+        encoded = [self.ids(talk) for talk in talks]
+        length = max(len(ids) for ids, _ in encoded)
+        pad = self.tokenizer.pad_token_id
+        return {
+            "input_ids": torch.tensor([ids + [pad] * (length - len(ids)) for ids, _ in encoded]),
+            "labels": torch.tensor([marks + [-100] * (length - len(marks)) for _, marks in encoded]),
+            "attention_mask": torch.tensor([[1] * len(ids) + [0] * (length - len(ids)) for ids, _ in encoded]),
+        }
 
 
 def train_language(
@@ -818,6 +859,7 @@ def train_language(
     pixels: torch.Tensor,
     index: dict[tuple[str, int], int],
     stream: Iterator[Example],
+    lessons: Budget,
     budget: Budget,
     seed: int,
     seen: set[str],
@@ -825,6 +867,7 @@ def train_language(
 ) -> None:
     """Train projector and language model on the answers only; the vision tower stays as it is.
 
+    `lessons` pays for short exercises (claims without pictures, pictures without claims), `budget` for full prompts.
     `seen` collects the claims of the stream.
     """
     for p in model.model.vision_tower.parameters():
@@ -834,34 +877,48 @@ def train_language(
     encoder = Encoder(processor)
     g = torch.Generator().manual_seed(seed + 1)
     r = random.Random(f"turns/{seed}")
-    pad = processor.tokenizer.pad_token_id
     model.train()
-    total, count = 0.0, 0
-    while budget.progress() < 1:
+
+    def take(number: int) -> list[Example]:
+        found = [next(stream) for _ in range(number)]
+        seen.update(example.claim.casefold() for example in found)
+        return found
+
+    def step(batch: dict[str, torch.Tensor], images: torch.Tensor | None, rate: float) -> float:
         for group in optimizer.param_groups:
-            group["lr"] = _rate(budget.progress(), 2e-3)
-        # now and then a conversation of several turns, as in few-shot prompts
-        turns = r.choice((2, 3)) if r.random() < 0.05 else 1
-        talks = [[next(stream) for _ in range(turns)] for _ in range(32 if turns == 1 else 8)]
-        flat = [example for talk in talks for example in talk]
-        seen.update(example.claim.casefold() for example in flat)
-        encoded = [encoder.ids(talk) for talk in talks]
-        length = max(len(ids) for ids, _ in encoded)
-        input_ids = torch.tensor([ids + [pad] * (length - len(ids)) for ids, _ in encoded])
-        labels = torch.tensor([marks + [-100] * (length - len(marks)) for _, marks in encoded])
-        mask = torch.tensor([[1] * len(ids) + [0] * (length - len(ids)) for ids, _ in encoded])
-        rows_ = torch.tensor([index[(example.concept, example.seed)] for example in flat])
-        images = _augment(pixels[rows_], torch.tensor([example.grey for example in flat]), g)
-        out = model(input_ids=input_ids, attention_mask=mask, pixel_values=images, labels=labels)
+            group["lr"] = rate
+        loss = model(**batch, pixel_values=images).loss
         optimizer.zero_grad()
-        out.loss.backward()
+        loss.backward()
         nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
+        return float(loss.item())
+
+    losses: list[float] = []
+    while lessons.progress() < 1:
+        rate = _rate(lessons.progress() * 0.6, 2.5e-3)
+        if lessons.done % 4 == 3:
+            found = take(24)
+            images = _grey_and_pixels(found, pixels, index, g)
+            step(encoder.batch([[encoder.looking(e)] for e in found]), images, rate)
+        else:
+            losses.append(step(encoder.batch([[encoder.reading(e)] for e in take(64)]), None, rate))
+        lessons.done += 1
+        if lessons.done % 100 == 0:
+            log(f"lesson step {lessons.done}: loss {np.mean(losses):.4f}, {100 * lessons.progress():.0f} %")
+            losses = []
+    losses = []
+    while budget.progress() < 1:
+        # now and then a conversation of several turns, as in few-shot prompts
+        turns = r.choice((2, 3)) if r.random() < 0.05 else 1
+        talks = [take(turns) for _ in range(32 if turns == 1 else 10)]
+        images = _grey_and_pixels([example for talk in talks for example in talk], pixels, index, g)
+        batch = encoder.batch([[encoder.turn(example) for example in talk] for talk in talks])
+        losses.append(step(batch, images, _rate(budget.progress(), 1.8e-3)))
         budget.done += 1
-        total, count = total + out.loss.item(), count + 1
         if budget.done % 50 == 0:
-            log(f"language step {budget.done}: loss {total / count:.4f}, {100 * budget.progress():.0f} %")
-            total, count = 0.0, 0
+            log(f"language step {budget.done}: loss {np.mean(losses):.4f}, {100 * budget.progress():.0f} %")
+            losses = []
 
 
 # ---------------------------------------------------------------- use
@@ -938,18 +995,20 @@ of another kind.
 
 ## Training
 
-`tools/train_demo_model.py`, seed {seed}: {vision_steps} steps of picture naming, then {language_steps} steps on
-answers; {seconds:.0f} s in all on {threads} CPU threads. Training picks pictures at random from {pictures} drawn by
-`figlang_tasks/mini/draw.py` (seeds 0 to {last_seed}) and {claims} different claims put together from word lists.
+`tools/train_demo_model.py`, seed {seed}: {vision_steps} steps of picture naming, {lesson_steps} steps of short lessons
+(what a claim speaks of, what a picture shows), {language_steps} steps on full prompts; {seconds:.0f} s in all with
+{threads} CPU threads. The pictures come from {pictures} drawn by `figlang_tasks/mini/draw.py` (seeds 0 to {last_seed}),
+the {claims} different claims are put together from word lists.
 
 No row of `figlang_mini` was trained on: the pictures have other seeds, and a claim equal to one of the benchmark's
-(train or test) is thrown away; the script checks both. The word lists, though, come from the hands that wrote the benchmark
-and were meant to cover its ways of speaking, and the pictures come from the same drawing code. So its score on
-`figlang_mini` shows that the evaluation works, not that the model understands figures of speech.
+(train or test) is thrown away; the script checks both. The word lists, though, come from the hands that wrote the
+benchmark and were meant to cover its ways of speaking, and the pictures come from the same drawing code. So its score
+on `figlang_mini` shows that the evaluation works, not that the model understands figures of speech.
 
 Accuracy on {held_out} held-out synthetic examples (new pictures, unseen claims): {held_out_accuracy:.1f} %.
 
-Training is seeded but limited by the clock (`--minutes`), so another machine gives other weights; `--steps` fixes them.
+Training is seeded. Limited by the clock (`--minutes`) it takes more or fewer steps on another machine; `--steps` fixes
+their number.
 Library versions: {versions}.
 
 ## Licence
@@ -996,8 +1055,8 @@ def train(
 
     Args:
         output: folder to write; it is replaced.
-        minutes: time for both phases together, drawing and the final check apart; ignored when `steps` is given.
-        steps: number of language steps; the vision phase then takes as many steps.
+        minutes: time for all phases together, drawing and the final check apart; ignored when `steps` is given.
+        steps: number of steps on full prompts; picture naming takes as many, the short lessons twice as many.
         seed: decides data, start weights and order.
         per_concept: training pictures of each concept.
         held_out: size of the held-out synthetic set.
@@ -1032,11 +1091,12 @@ def train(
     labels = torch.tensor([CONCEPTS.index(concept) for concept, _ in pictures])
     log(f"{len(pictures)} pictures drawn after {time.monotonic() - start:.0f} s")
 
-    seeing = Budget(steps, 60 * minutes * 0.2)
+    seeing = Budget(steps, 60 * minutes * 0.12)
     train_vision(model, pixels, labels, seeing, seed, log)
     seen: set[str] = set()
-    speaking = Budget(steps, 60 * minutes * 0.8)
-    train_language(model, processor, pixels, index, examples(seed, 0, per_concept), speaking, seed, seen, log)
+    lessons = Budget(None if steps is None else 2 * steps, 60 * minutes * 0.33)
+    speaking = Budget(steps, 60 * minutes * 0.55)
+    train_language(model, processor, pixels, index, examples(seed, 0, per_concept), lessons, speaking, seed, seen, log)
     if benchmark_claims() & seen:
         raise RuntimeError("a training claim is one of the benchmark's")
     seconds = time.monotonic() - start
@@ -1050,6 +1110,7 @@ def train(
         "vocabulary": len(processor.tokenizer),
         "seed": seed,
         "vision_steps": seeing.done,
+        "lesson_steps": lessons.done,
         "language_steps": speaking.done,
         "seconds": seconds,
         "threads": torch.get_num_threads(),
@@ -1071,7 +1132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, required=True, help="folder to write; it is replaced")
     parser.add_argument("--minutes", type=float, default=9.0, help="training time (default: %(default)s)")
-    parser.add_argument("--steps", type=int, help="language steps instead of minutes, as many vision steps")
+    parser.add_argument("--steps", type=int, help="steps on full prompts, instead of minutes")
     parser.add_argument("--seed", type=int, default=7, help="default: %(default)s")
     parser.add_argument("--pictures", type=int, default=120, help="pictures per concept (default: %(default)s)")
     parser.add_argument("--held-out", type=int, default=240, help="held-out examples (default: %(default)s)")

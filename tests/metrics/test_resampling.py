@@ -111,6 +111,11 @@ def test_order_of_the_values_does_not_matter(values: list[float], shuffler: rand
     assert min(values) - slack <= interval.low <= interval.high <= max(values) + slack
 
 
+def test_order_of_many_distinct_values_does_not_matter() -> None:
+    values = np.random.default_rng(6).random(500)
+    assert bootstrap_mean(values, resamples=200) == bootstrap_mean(values[::-1], resamples=200)
+
+
 def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(4).random(1000)
     whole = bootstrap_mean(values, resamples=500), bootstrap_macro_f1([9, 5, 3, 7], resamples=500)

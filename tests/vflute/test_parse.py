@@ -194,20 +194,22 @@ def test_other_types_are_refused(parse: Any, output: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "rewritten"),
     [
+        # Expected values follow by hand from the published replacements, in their order.
         ("", ""),
-        ("A dog.", "A dog."),
+        ("A dog_house.", "A dog_house."),
         ("The scene graph shows a dog.", "The image shows a dog."),
-        ("Scene Graph shows a dog.", "Image shows a dog."),
-        ("A scene graph of the picture shows a dog.", "The picture shows a dog."),
+        ("So the scene graph describes a dog.", "So the image shows a dog."),
+        ("the scene graph indicates it", "the image displays it"),
+        ("the scene graph explicitly states it", "the image displays it"),
+        ("Scene Graph shows a red_dog.", "Scene Graph shows a red dog."),
+        ("The image and the scene graph both support the claim.", "The image supports the claim."),
         ("The image and the scene graph show a dog.", "The image show a dog."),
-        ("The image and scene graph show a dog.", "The image show a dog."),
-        ("The scene graph of the image has a dog.", "The image has a dog."),
-        ("The scene graph and the image agree.", "The image agree."),
-        ("As a scene graph says", "As an image says"),
-        ("In the provided scene graph, a dog.", "In the provided image, a dog."),
-        ("a red_hot_iron and an angry_face", "a red hot iron and an angry face"),
-        ("the crying_face_emoji and a red_car", "the crying_face_emoji and a red car"),
-        ("an Emoji_1 (fire_emoji), x_y", "an Emoji_1 (fire_emoji), x y"),
+        ("The image and the scene graph's description fit.", "The image fit."),
+        ("The image and scene graph show a dog.", "The image and image show a dog."),
+        ("In the scene graph, a dog.", "In the image, a dog."),
+        ('The scene graph has "big_dog" and crying_face_emoji.', "The image has big dog and crying_face_emoji."),
+        ("scene graph: a_b my_emoji_a_b", "image: a b my_emoji_a b"),
+        ("scene graph a_b a_b_c", "image a b a b_c"),
     ],
 )
 def test_scene_graph_talk(text: str, rewritten: str) -> None:
@@ -459,6 +461,12 @@ def test_a_label_at_either_end_of_a_runaway_output_is_found() -> None:
     assert parse_strict(f"{noise}\nLABEL: contradiction").label == 0
     first = parse_strict(f"LABEL: entailment\n{noise}")
     assert (first.label, first.explanation) == (1, noise.strip())
+
+
+def test_words_torn_from_their_negation_are_not_read() -> None:
+    # Only the ends of a long output are read; here the last stretch begins right behind "Nothing in the image".
+    end = "contradicts the claim. ".ljust(1 << 15, "y")
+    assert parse_strict("x " * 50_000 + "\nNothing in the image " + end).label is None
 
 
 @relaxed
