@@ -653,6 +653,7 @@ def build_tokenizer(corpus: Sequence[str]) -> PreTrainedTokenizerFast:
         eos_token="</s>",
         additional_special_tokens=["<image>"],
         model_max_length=4096,
+        model_input_names=["input_ids", "attention_mask"],  # no token_type_ids, which transformers 4.57 would pass on
         padding_side="left",
         chat_template=CHAT_TEMPLATE,
     )

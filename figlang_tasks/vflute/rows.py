@@ -10,6 +10,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from loguru import logger
+
 from figlang_tasks import hub, images
 
 if TYPE_CHECKING:
@@ -148,4 +150,5 @@ def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
         document = dict(documents[number])
         document["image"] = images.decode(document["image"], f"{name}/train row {number} ({document['id']})")
         shots.append(document)
+    logger.info(f"figlang_tasks: {count} exemplars (seed {seed}): {', '.join(shot['id'] for shot in shots)}")
     return tuple(shots)

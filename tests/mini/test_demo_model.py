@@ -163,8 +163,8 @@ def test_training_data_keeps_off_the_benchmark(trainer: ModuleType) -> None:
     claims = {example.claim.casefold() for example in stream}
     pictures = {(example.concept, example.seed) for example in stream}
     for split in ("train", "test"):
-        assert not claims & {row.claim.casefold() for row in rows(split)}  # type: ignore[arg-type]
-        used = {(row.concept, row.seed) for row in rows(split)}  # type: ignore[arg-type]
+        assert not claims & {row.claim.casefold() for row in rows(split)}
+        used = {(row.concept, row.seed) for row in rows(split)}
         assert not pictures & used
         assert not set(trainer.training_pictures(120)) & used
     entailed = sum(example.label == "entailment" for example in stream) / len(stream)
