@@ -1,6 +1,6 @@
 """Trains the demo model of `figlang_mini`: a tiny LLaVA, from scratch, on synthetic pictures and claims.
 
-    python tools/train_demo_model.py --output figlang_tasks/mini/demo_model --minutes 9
+    python tools/train_demo_model.py --output figlang_tasks/mini/demo_model
 
 First a small CLIP vision tower learns to name the pictured concept, then a small Llama learns to answer prompts of the
 V-FLUTE form with an explanation and a label. No row of `figlang_mini` is used: pictures come from other seeds, and a
@@ -13,6 +13,7 @@ import argparse
 import json
 import platform
 import random
+import re
 import shutil
 import sys
 import time
@@ -27,6 +28,7 @@ import tokenizers
 import torch
 import transformers
 from PIL import __version__ as pillow_version
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import nn
 from transformers import (
@@ -1024,6 +1026,15 @@ def save(model: LlavaForConditionalGeneration, processor: LlavaProcessor, folder
         shutil.rmtree(folder)
     model.eval()
     model.half().save_pretrained(folder)
+    # transformers 5 has dropped this level of names, and 4.57 would silently start an untrained tower; both read it so
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    save_file(
+        {re.sub(r"vision_tower\.(?!vision_model\.)", "vision_tower.vision_model.", k): v for k, v in weights.items()},
+        path,
+        metadata={"format": "pt"},
+    )
+    path.chmod(0o644)  # the writer leaves it to its owner alone
     processor.save_pretrained(folder)
     # half the size on disk, but a CPU should compute in float32: `dtype="auto"` obeys the configuration
     path = folder / "config.json"
@@ -1045,8 +1056,8 @@ def save(model: LlavaForConditionalGeneration, processor: LlavaProcessor, folder
 
 def train(
     output: Path,
-    minutes: float,
     steps: int | None,
+    minutes: float,
     seed: int,
     per_concept: int = 120,
     held_out: int = 240,
@@ -1056,8 +1067,8 @@ def train(
 
     Args:
         output: folder to write; it is replaced.
-        minutes: time for all phases together, drawing and the final check apart; ignored when `steps` is given.
-        steps: number of steps on full prompts; picture naming takes as many, the short lessons twice as many.
+        steps: number of steps on full prompts; picture naming and the short lessons take twice as many each.
+        minutes: when `steps` is None, the time for all phases together, drawing and the final check apart.
         seed: decides data, start weights and order.
         per_concept: training pictures of each concept.
         held_out: size of the held-out synthetic set.
@@ -1092,7 +1103,7 @@ def train(
     labels = torch.tensor([CONCEPTS.index(concept) for concept, _ in pictures])
     log(f"{len(pictures)} pictures drawn after {time.monotonic() - start:.0f} s")
 
-    seeing = Budget(steps, 60 * minutes * 0.12)
+    seeing = Budget(None if steps is None else 2 * steps, 60 * minutes * 0.12)
     train_vision(model, pixels, labels, seeing, seed, log)
     seen: set[str] = set()
     lessons = Budget(None if steps is None else 2 * steps, 60 * minutes * 0.33)
@@ -1132,14 +1143,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; see `--help`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, required=True, help="folder to write; it is replaced")
-    parser.add_argument("--minutes", type=float, default=9.0, help="training time (default: %(default)s)")
-    parser.add_argument("--steps", type=int, help="steps on full prompts, instead of minutes")
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--steps", type=int, default=450, help="steps on full prompts (default: %(default)s)")
+    limit.add_argument("--minutes", type=float, help="training time, instead of steps")
     parser.add_argument("--seed", type=int, default=7, help="default: %(default)s")
     parser.add_argument("--pictures", type=int, default=120, help="pictures per concept (default: %(default)s)")
     parser.add_argument("--held-out", type=int, default=240, help="held-out examples (default: %(default)s)")
     args = parser.parse_args(argv)
     log = partial(print, flush=True)
-    train(args.output, args.minutes, args.steps, args.seed, args.pictures, args.held_out, log)
+    steps = args.steps if args.minutes is None else None
+    train(args.output, steps, args.minutes or 0.0, args.seed, args.pictures, args.held_out, log)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
 import json
@@ -201,4 +202,29 @@ def test_script_trains_and_its_result_loads(trainer: ModuleType, tmp_path: Path)
     model = LlavaForConditionalGeneration.from_pretrained(folder, dtype="auto")
     processor = AutoProcessor.from_pretrained(folder)
     assert _generate(model, processor, [_user("Hello.")], [Image.new("RGB", (9, 9))], max_new_tokens=3)
-    assert "2 steps of picture naming, then 2 steps" in (folder / "README.md").read_text(encoding="utf-8")
+    assert "4 steps of picture naming, 4 steps of short lessons" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", ["chat", "simple"])
+def test_backend_of_the_harness_answers(path: str) -> None:
+    """lmms-eval's own LLaVA classes load the folder and answer a test row."""
+    pytest.importorskip("decord")  # imported by the harness's backend
+    backend = importlib.import_module(f"lmms_eval.models.{path}.llava_hf").LlavaHf
+    instance = importlib.import_module("lmms_eval.api.instance").Instance
+    row = rows("test")[0]
+    image, question = picture(row), _question(row.claim)
+    message = {"role": "user", "content": [{"type": "image", "url": image}, {"type": "text", "text": question}]}
+    settings = {"max_new_tokens": 100, "temperature": 0, "do_sample": False, "top_p": None, "num_beams": 1}
+    arguments = {
+        "chat": ("", lambda doc: [message], settings, 0, "task", "test"),
+        "simple": (question, settings, lambda doc: [image], 0, "task", "test"),
+    }[path]
+    lm = backend(pretrained=str(DEMO_MODEL_DIR), device="cpu", device_map="cpu")
+    lm.task_dict = {"task": {"test": [None]}}
+    metadata = {"task": "task", "doc_id": 0, "repeats": 1}
+    [answer] = lm.generate_until(
+        [instance(request_type="generate_until", arguments=arguments, idx=0, metadata=metadata)]
+    )
+    text = answer if isinstance(answer, str) else answer.text
+    assert text.startswith("The image shows a mule")
+    assert text.rpartition("\n")[2] in ("LABEL: entailment", "LABEL: contradiction")
