@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show the result table
 	@echo "==> evaluating the demo model ($(DEMO_MODEL)) on figlang_mini with lmms_eval, on the CPU"
-	HF_HUB_OFFLINE=1 $(BIN)/lmms_eval --tasks figlang_mini --model llava_hf \
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --tasks figlang_mini --model llava_hf \
 	  --model_args pretrained=$(DEMO_MODEL),device_map=cpu --device cpu --batch_size 1 \
 	  --log_samples --output_path $(RESULTS) --verbosity WARNING
 	@echo

@@ -8,6 +8,7 @@ NaN for that metric alone.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -38,7 +39,7 @@ def aggregator(function: Callable[[_Records], float]) -> Callable[[_Records], fl
 @aggregator
 def mean(records: Sequence[float]) -> float:
     """Mean of per-sample values."""
-    return float(np.mean(np.asarray(records, dtype=float)))
+    return math.fsum(records) / len(records)  # exactly rounded, so the order of the records does not matter
 
 
 @aggregator

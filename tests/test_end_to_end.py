@@ -204,6 +204,11 @@ def test_all_723_rows_from_the_gated_hub_dataset(
     assert any(REVISION in request.path and "test-00000" in request.path for request in hub.requests)
 
 
+def metrics(reported: dict[str, Any]) -> dict[str, float]:
+    """Our metrics; the harness's own standard errors depend on the order of the samples in the last digit."""
+    return {key: value for key, value in reported.items() if isinstance(value, float) and "_stderr" not in key}
+
+
 @pytest.mark.slow
 def test_two_processes_give_the_numbers_and_answers_of_one(
     one_process: dict[str, tuple], hub: HubServer, tmp_path: Path
@@ -212,9 +217,8 @@ def test_two_processes_give_the_numbers_and_answers_of_one(
     launch = [str(BIN / "torchrun"), "--nproc_per_node", "2", "--master_port", "29533", "-m", "lmms_eval"]
     reported, samples, done = command_line(launch, hub, tmp_path)
     assert reported, done.stdout[-3000:] + done.stderr[-3000:]
-    numbers = {key: value for key, value in reported.items() if isinstance(value, float)}
-    assert numbers == {key: value for key, value in reported_by_one.items() if isinstance(value, float)}
-    assert len(numbers) > 60
+    assert metrics(reported) == metrics(reported_by_one)
+    assert len(metrics(reported)) == 66
     answers = {row_id: sample["filtered_resps"] for row_id, sample in samples.items()}
     assert answers == {row_id: sample["filtered_resps"] for row_id, sample in samples_of_one.items()}
 
