@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
+from figlang_tasks import mini
+
 if TYPE_CHECKING:
     import datasets
 
@@ -65,7 +67,7 @@ SOURCES = {
             name="figlang_mini",
             splits={"train": 26, "test": 76},
             columns=_ENTAILMENT_COLUMNS,
-            folder=Path(__file__).resolve().parent / "mini" / "data" / "figlang_mini",
+            folder=mini.DATA_DIR,
         ),
     )
 }
@@ -137,11 +139,13 @@ def local_folder(origin: Source, split: str) -> Path:
         DataError: the data cannot be had, with the reason and the remedy.
     """
     if root := os.environ.get(DATA_DIR_VARIABLE):
+        if not Path(root).expanduser().is_dir():
+            raise DataError(f"{DATA_DIR_VARIABLE}={root} is no folder; correct it, or unset it to load from the hub")
         folder = Path(root).expanduser() / origin.name
         if folder.is_dir():
             logger.info(f"figlang_tasks: {origin.name}/{split} from {folder} ({DATA_DIR_VARIABLE})")
             return folder
-        logger.info(f"figlang_tasks: {DATA_DIR_VARIABLE}={root} holds no folder {origin.name}")
+        logger.warning(f"figlang_tasks: {DATA_DIR_VARIABLE}={root} holds no folder {origin.name}: not used for it")
     if origin.folder is not None:
         return origin.folder
     logger.info(f"figlang_tasks: {origin.name}/{split} from {origin.repository}@{origin.revision}")
@@ -176,7 +180,7 @@ def _download(origin: Source, split: str) -> Path:
             f"{origin.repository} is not visible ({_first_line(error)}). If HF_TOKEN is set, check that it is valid; "
             f"the dataset is gated: accept its conditions on {origin.page}, {elsewhere}."
         ) from error
-    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
+    except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
         if isinstance(error, errors.HfHubHTTPError) and error.response.status_code == 401:
             raise DataError(
                 f"the hub refuses the token given for {origin.repository}: put a valid one into HF_TOKEN "
@@ -184,7 +188,7 @@ def _download(origin: Source, split: str) -> Path:
             ) from error
         raise DataError(
             f"{origin.repository} cannot be downloaded ({type(error).__name__}: {_first_line(error)}). "
-            f"Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE, {elsewhere}."
+            f"Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE and run again, {elsewhere}."
         ) from error
 
 

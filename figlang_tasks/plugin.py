@@ -55,7 +55,7 @@ def task_manager(**kwargs: Any) -> TaskManager:
 
     if kwargs.get("include_defaults", True) is False:
         include = kwargs.get("include_path") or []
-        kwargs["include_path"] = [str(tasks_dir()), *([include] if isinstance(include, str) else include)]
+        kwargs["include_path"] = [*([include] if isinstance(include, str) else include), str(tasks_dir())]
     return TaskManager(**kwargs)
 
 
@@ -64,12 +64,15 @@ def broken_entry_points() -> list[tuple[EntryPoint, Exception]]:
 
     The harness loads the whole group inside one ``try``: one of them that fails takes all later ones with it.
     """
+    from lmms_eval.models.registry_v2 import ModelRegistryV2
+
+    registry = ModelRegistryV2()
     broken: list[tuple[EntryPoint, Exception]] = []
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if point.value.partition(":")[0] != __name__:
             try:
-                point.load()
-            except Exception as error:  # another package's import may raise anything
+                registry._coerce_payload_to_manifests(point.load())
+            except Exception as error:  # another package's code may raise anything
                 broken.append((point, error))
     return broken
 
@@ -115,29 +118,38 @@ def _match_tasks(original: Callable[..., list[str]], manager: Any, task_list: It
     loading of a model.
     """
     names = original(manager, task_list)
-    for name in names:
-        for config in _task_configs(manager, name):
-            # A task is ours if its process_docs is: that covers YAML files of users that include ours.
-            module = sys.modules.get(getattr(config.get("process_docs"), "__module__", ""))
-            preflight = getattr(module, "preflight", None)
-            if preflight is not None and module is not None and module.__name__.startswith("figlang_tasks."):
-                preflight(config)
+    for config in _leaf_configs(manager, names):
+        # A task is ours if its process_docs is: that covers YAML files of users that include ours.
+        module = sys.modules.get(getattr(config.get("process_docs"), "__module__", ""))
+        if module is not None and module.__name__.startswith("figlang_tasks."):
+            module.preflight(config)
     return names
 
 
-def _task_configs(manager: Any, name: str) -> list[dict[str, Any]]:
-    """Return the configurations of the leaf tasks behind a task, tag or group name that lie in our reach."""
-    entry = manager.task_index.get(name)
-    if entry is None:
-        return []
-    path = entry["yaml_path"]
-    if path != -1 and str(path).startswith(str(Path(inspect.getfile(type(manager))).parent)):
-        return []  # one of the harness's own
-    if entry["type"] == "task":
-        return [manager._get_config(name)]
-    members = entry["task"] if entry.get("task", -1) != -1 else manager._get_config(name).get("task", [])
-    return [
-        config
-        for member in members
-        for config in _task_configs(manager, member["task"] if isinstance(member, dict) else member)
-    ]
+def _leaf_configs(manager: Any, names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the configurations of the tasks behind task, tag and group names, leaving out the harness's own."""
+    import lmms_eval.tasks
+
+    harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
+    configs: dict[str, dict[str, Any]] = {}
+    seen: set[str] = set()
+    pending: list[Any] = list(names)
+    while pending:
+        member = pending.pop(0)
+        if isinstance(member, dict):  # a group's entry with overrides, or a group written out in place
+            below = member.get("task", [])
+            pending.extend(below if isinstance(below, list) else [below])
+            continue
+        if not isinstance(member, str) or member in seen or member not in manager.task_index:
+            continue
+        seen.add(member)
+        entry = manager.task_index[member]
+        if str(entry["yaml_path"]).startswith(harness_folder):
+            continue
+        if entry["type"] == "task":
+            configs[member] = manager._get_config(member)
+        elif entry["type"] == "tag":
+            pending.extend(entry["task"])
+        elif entry["type"] == "group":
+            pending.append({"task": entry["task"] if entry["yaml_path"] == -1 else manager._get_config(member)["task"]})
+    return list(configs.values())

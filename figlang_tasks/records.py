@@ -14,6 +14,7 @@ class EntailmentRecord:
 
     Attributes:
         id: released id, ``{source_dataset}-{split}-{row}``.
+        data: dataset, split and a digest of its texts (``figlang_tasks.vflute.rows.load``).
         gold: 1 entailment, 0 contradiction.
         predicted: label by the official rules; None if they find none.
         explanation: explanation by the official rules; None only if there was no output at all.
@@ -24,6 +25,7 @@ class EntailmentRecord:
     """
 
     id: str
+    data: str
     gold: int
     predicted: int | None
     explanation: str | None

@@ -104,6 +104,11 @@ def test_every_variant_runs_on_chat_and_on_simple_backends(
     assert set(stages) == {"scene_graph", "answer"}
 
 
+def test_the_python_api_needs_nothing_but_the_name() -> None:
+    results = simple_evaluate(model=Says("LABEL: entailment"), tasks=["figlang_mini"], limit=2)
+    assert results is not None and len(results["samples"]["figlang_mini"]) == 2
+
+
 def test_group_of_all_variants_is_found(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(repository.parent))
     results = evaluate(["vflute_all"], limit=1, model=Says("LABEL: entailment"))
@@ -214,7 +219,7 @@ def test_two_processes_give_the_numbers_and_answers_of_one(
     one_process: dict[str, tuple], hub: HubServer, tmp_path: Path
 ) -> None:
     reported_by_one, samples_of_one, _ = one_process["chat"]
-    launch = [str(BIN / "torchrun"), "--nproc_per_node", "2", "--master_port", "29533", "-m", "lmms_eval"]
+    launch = [str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "2", "-m", "lmms_eval"]
     reported, samples, done = command_line(launch, hub, tmp_path)
     assert reported, done.stdout[-3000:] + done.stderr[-3000:]
     assert metrics(reported) == metrics(reported_by_one)

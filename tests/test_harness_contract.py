@@ -80,6 +80,23 @@ def test_yaml_functions_by_absolute_name_and_data_files_beside_the_yaml(tmp_path
     assert config["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "rows.jsonl")
 
 
+def test_data_files_of_an_included_yaml_lie_beside_that_one(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    (tmp_path / "_base.yaml").write_text("dataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n")
+    (tmp_path / "below" / "t.yaml").write_text("include: ../_base.yaml\ntask: t\n")
+    config = utils.load_yaml_config(str(tmp_path / "below" / "t.yaml"))
+    assert Path(config["dataset_kwargs"]["data_files"]["test"]).resolve() == tmp_path / "rows.jsonl"
+
+
+def test_the_first_include_path_wins(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.yaml").write_text("task: t\n")
+    manager = TaskManager(include_defaults=False, include_path=[str(tmp_path / "b"), str(tmp_path / "a")])
+    assert manager.task_index["t"]["yaml_path"] == str(tmp_path / "b" / "t.yaml")
+
+
 def task_config(**changes: Any) -> dict[str, Any]:
     stub = Path(__file__).parent / "fixtures" / "one_row.jsonl"
     config = {
@@ -129,6 +146,14 @@ def test_system_exit_in_process_docs_is_not_retried() -> None:
 
 def test_an_empty_until_stays_empty() -> None:
     assert api_task.ConfigurableTask(config=task_config()).config.generation_kwargs["until"] == []
+
+
+def test_generation_settings_by_model_name() -> None:
+    settings = {"default": {}, "vllm": {"num_beams": 1}}
+    for model, beams in (("vllm", 1), ("llava_hf", 3), (None, 3)):
+        config = task_config(generation_kwargs={"num_beams": 3}, model_specific_generation_kwargs=settings)
+        task = api_task.ConfigurableTask(config=config, model_name=model)
+        assert task.config.generation_kwargs["num_beams"] == beams
 
 
 def test_options_reach_the_prompt_functions_with_other_models_blocks_beside_them() -> None:

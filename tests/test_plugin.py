@@ -12,6 +12,7 @@ import lmms_eval.__main__ as harness_main
 import pytest
 
 import figlang_tasks
+from figlang_tasks import plugin
 from figlang_tasks.cli import lmms_eval as cli
 
 BIN = Path(sys.executable).parent
@@ -102,10 +103,43 @@ def test_task_manager_for_the_python_api() -> None:
     assert "mme" not in manager.all_tasks
 
 
-def test_the_users_own_task_of_the_same_name_wins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("include_defaults", [True, False])
+def test_the_users_own_task_of_the_same_name_wins(include_defaults: bool, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("task: vflute\ndataset_path: json\n")
-    manager = figlang_tasks.task_manager(include_path=str(tmp_path))
+    manager = figlang_tasks.task_manager(include_path=str(tmp_path), include_defaults=include_defaults)
+    assert "vflute_sg" in manager.all_tasks
     assert manager.task_index["vflute"]["yaml_path"] == str(tmp_path / "mine.yaml")
+
+
+def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
+    (tmp_path / "leaf.yaml").write_text("task: leaf\ntag: tagged\ndataset_path: json\n")
+    (tmp_path / "python.yaml").write_text("task: python\nclass: !function collections.Counter\n")
+    (tmp_path / "outer.yaml").write_text(
+        "group: outer\ntask: [{group: inner, task: [leaf, {task: leaf, task_alias: again}]}, outer, tagged, python]\n"
+    )
+    names = ["outer", "tagged", "python", "leaf"]
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    assert manager.match_tasks(names) == sorted(names)
+    assert [config["task"] for config in plugin._leaf_configs(manager, names)] == ["leaf"]
+
+
+def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
+    base = plugin.tasks_dir() / "vflute" / "_base.yaml"
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {base}\ntask: mine\nlmms_eval_specific_kwargs:\n  default: {{shots: 3}}\n"
+    )
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    with pytest.raises(SystemExit, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"):
+        manager.match_tasks(["mine"])
+
+
+def test_an_entry_point_that_fails_when_called_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_plugin(tmp_path, "bad_when_called")
+    (tmp_path / "bad_when_called_is_not_there.py").write_text("def manifests():\n    raise RuntimeError('no luck')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ((point, error),) = plugin.broken_entry_points()
+    assert point.name == "bad_when_called"
+    assert str(error) == "no luck"
 
 
 def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -126,6 +160,11 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     printed = capsys.readouterr()
     assert "Tasks not found: there_is_no_such_task" in printed.out + printed.err
     assert "1 evaluation(s) failed" in printed.err
+
+
+def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lmms_eval(monkeypatch, "--model", "dummy") == 1
+    assert lmms_eval(monkeypatch, "--tasks", "list") == 0
 
 
 def test_lmms_eval_passes_the_harness_exit_codes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ prints the error and exits 0).
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import Any
 
@@ -24,23 +25,28 @@ def main() -> None:
     from lmms_eval.cli.dispatch import main as dispatch
 
     failures: list[Exception] = []
-    tables: list[str] = []
+    finished: list[Any] = []
     evaluate = harness.cli_evaluate_single
 
-    def evaluate_and_take_note(*args: Any, **kwargs: Any) -> Any:
+    def evaluate_and_take_note(args: argparse.Namespace) -> Any:
         try:
-            results, samples = evaluate(*args, **kwargs)
+            results, samples = evaluate(args)
         except Exception as error:
             failures.append(error)
             raise
-        if results is not None:  # None on all ranks but the first
-            tables.append(summary_table(results))
+        except SystemExit as exit:
+            if args.tasks is None:  # the harness says so, and leaves with status 0
+                raise SystemExit(EXIT_FAILED) from exit
+            raise
+        finished.append(results)
         return results, samples
 
     harness.cli_evaluate_single = evaluate_and_take_note
     dispatch()
-    if table := "\n\n".join(filter(None, tables)):
-        print(f"\nfiglang tasks, in percent with 95 % bootstrap intervals:\n\n{table}")
+    # Results are None on all ranks but the first.
+    tables = [summary_table(results) for results in finished if results is not None]
+    if any(tables):
+        print("\nfiglang tasks, in percent with 95 % bootstrap intervals:", *filter(None, tables), sep="\n\n")
     if failures:
         print(f"lmms_eval: {len(failures)} evaluation(s) failed, see above.", file=sys.stderr)
         sys.exit(EXIT_FAILED)

@@ -18,7 +18,11 @@ def summary_table(results: Mapping[str, Any]) -> str:
     tables = []
     for task, values in results["results"].items():
         metrics = {key.partition(",")[0]: value for key, value in values.items()}
-        intervals = [name for name in metrics if f"{name}_ci_low" in metrics]
+        intervals = [
+            name
+            for name in metrics
+            if all(isinstance(metrics.get(name + end), float) for end in ("", "_ci_low", "_ci_high"))
+        ]
         # `acc` is a metric and `acc_muse` its value for one source: a metric is what no other one is a prefix of.
         heads = [name for name in intervals if not any(name.startswith(f"{other}_") for other in intervals)]
         scopes = {OVERALL: ""} | {
@@ -31,14 +35,13 @@ def summary_table(results: Mapping[str, Any]) -> str:
             continue
         rows = [[task, *heads]]
         for scope, suffix in scopes.items():
-            rows.append([scope, *(_cell(metrics, head + suffix) for head in heads)])
+            names = [head + suffix for head in heads]
+            rows.append([scope, *(_cell(metrics, name) if name in intervals else "" for name in names)])
         tables.append(_markdown(rows))
     return "\n\n".join(tables)
 
 
 def _cell(metrics: Mapping[str, Any], name: str) -> str:
-    if name not in metrics:
-        return ""
     value, low, high = (metrics[key] for key in (name, f"{name}_ci_low", f"{name}_ci_high"))
     if math.isnan(value):
         return "failed, see the log"

@@ -356,7 +356,11 @@ _REFUSAL = re.compile(
     r"|\b(?:unclear|uncertain|ambiguous) (?:whether|if)\b|\bi(?:'m| am) sorry\b|\bis neutral\b"
 )
 
-_OBJECT = r"[^.?!\n]{0,24}?\b(?:claim|caption|statement|assertion|hypothesis)\b"
+# Not "supports the statement that the claim is false", nor "supports the claim's opposite".
+_OBJECT = (
+    r"[^.?!\n]{0,24}?\b(?:claim|caption|statement|assertion|hypothesis)\b"
+    r"(?![^.?!\n]{0,60}\b(?:false|untrue|incorrect|wrong|opposite|negation)\b)"
+)
 _FOR = re.compile(
     r"\b(?:(?:supports?|confirms?|affirms?|validates?|corroborates?|endorses?|supporting|confirming|affirming"
     r"|validating|corroborating|endorsing)|(?:aligns?|aligned|agrees?|consistent|compatible) with"
@@ -391,7 +395,7 @@ def parse_strict(output: str | None) -> Parsed:
 
     The first of these that is found decides:
 
-    - ``json``: a JSON object with a key such as "label" or "answer".
+    - ``json``: a JSON object with a key such as "label" or "answer", unless a marker follows it.
     - ``marker``: a declared label, ``LABEL: entailment``, ``**Answer:** Contradiction``, "the label is ...",
       "I would classify this as ...". The last one wins, also one that declines ("Label: neither" gives none).
     - ``bare``: the label word alone as a line, heading, or closing sentence. If they differ, the closing one wins.
@@ -456,9 +460,7 @@ class _Reader:
         return self.skipped > 0 and abs(at - _READ) <= _LOOK
 
     def read(self) -> Parsed:
-        found = self._json()
-        if found is not None:
-            return found
+        in_json = self._json()
         marked: list[_Mention] = []
         bare: list[_Mention] = []
         declared: list[_Mention] = []
@@ -494,7 +496,7 @@ class _Reader:
                 echoed = True
                 continue
             mark = _MARKED.search(back)
-            if mark is not None:
+            if mark is not None and not asked:
                 marked.append(_Mention(label, start, end, start - len(back) + mark.start()))
                 continue
             if asked or self._qualified(before, finite=form is not None):
@@ -509,6 +511,10 @@ class _Reader:
                 (marked if marked and _RETRACTION.search(before) else declared).append(mention)
             elif self._about_the_task(before, after, noun):
                 stated.append(mention)
+        if in_json is not None and (
+            not marked or in_json.span is None or self.place(marked[-1].start) < in_json.span[1]
+        ):
+            return in_json
         if marked:
             return self._declared("marker", marked[-1])
         if bare:

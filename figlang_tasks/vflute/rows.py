@@ -5,6 +5,8 @@ Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini).
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 from collections import Counter
 from functools import lru_cache
@@ -56,8 +58,9 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """Return the documents of one split.
 
-    Columns: the dataset's own, with `image` left undecoded (bytes and path), and `dataset`, `id` (the released id),
-    `instruction` (1 to 21) and `report_group`.
+    Columns: the dataset's own, with `image` left undecoded (bytes and path), and `dataset`, `data` (dataset, split and
+    the first 12 hex digits of the SHA-256 of all its texts), `id` (the released id), `instruction` (1 to 21) and
+    `report_group`.
 
     Args:
         name: a dataset of :data:`figlang_tasks.hub.SOURCES` in V-FLUTE's schema.
@@ -72,7 +75,9 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     rows = hub.load_split(name, split).cast_column("image", datasets.Image(decode=False))
     texts = rows.select_columns(["claim", "label", "explanation", "phenomenon", "source_dataset"])
     ids, groups = [], []
+    digest = hashlib.sha256()
     for number, row in enumerate(texts):
+        digest.update(json.dumps(row, sort_keys=True).encode())
         row_id = f"{row['source_dataset']}-{split}-{number}"
         _check_texts(row, f"{name}/{split} row {number} ({row_id})")
         ids.append(row_id)
@@ -82,6 +87,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
             images.check(row["image"], f"{name}/{split} row {number} ({ids[number]})")
     added = {
         "dataset": [name] * len(rows),
+        "data": [f"{name}/{split}:{digest.hexdigest()[:12]}"] * len(rows),
         "id": ids,
         "instruction": instruction_numbers(hub.source(name).splits, split),
         "report_group": groups,

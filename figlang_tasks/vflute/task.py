@@ -61,13 +61,25 @@ class Options:
         if unknown:
             raise ValueError(f"unknown V-FLUTE task option(s) {', '.join(unknown)}; valid: {', '.join(sorted(known))}")
         options = cls(**given)
-        if options.instruction is not None and not 1 <= options.instruction <= rows.INSTRUCTION_COUNT:
-            raise ValueError(
-                f"V-FLUTE task option instruction={options.instruction!r}; valid: 1 to {rows.INSTRUCTION_COUNT}"
-            )
-        if not isinstance(options.num_shots, int) or options.num_shots < 0:
-            raise ValueError(f"V-FLUTE task option num_shots={options.num_shots!r}; valid: 0 or a positive integer")
+        options._check()
         return options
+
+    def _check(self) -> None:
+        valid = {
+            "instruction": (self.instruction is None or _is_int(self.instruction, 1, rows.INSTRUCTION_COUNT))
+            or f"a number from 1 to {rows.INSTRUCTION_COUNT}, or null for the published one of each row",
+            "num_shots": _is_int(self.num_shots, 0) or "0 or a positive whole number",
+            "fewshot_seed": _is_int(self.fewshot_seed, 0) or "0 or a positive whole number",
+            "blind": isinstance(self.blind, bool) or "true or false",
+            "label_only": isinstance(self.label_only, bool) or "true or false",
+        }
+        for name, verdict in valid.items():
+            if verdict is not True:
+                raise ValueError(f"V-FLUTE task option {name}={getattr(self, name)!r}; valid: {verdict}")
+
+
+def _is_int(value: object, low: int, high: float = float("inf")) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -97,9 +109,12 @@ def preflight(config: Mapping[str, Any]) -> None:
     Raises:
         SystemExit: as :func:`process_docs`; also for an invalid option.
     """
-    blocks = (config.get("lmms_eval_specific_kwargs") or {}).values()
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
     try:
-        variants = [Options.of(block) for block in blocks if isinstance(block, Mapping)]
+        variants = [Options.of(block) for block in (kwargs, *kwargs.values()) if isinstance(block, Mapping)]
+        if config.get("output_type") == "generate_until_agentic":
+            for options in variants:
+                _check_scene_graph_options(options)
         for path in config["dataset_kwargs"]["data_files"].values():
             with open(path, encoding="utf-8") as file:
                 stub = json.loads(file.readline())
@@ -164,6 +179,7 @@ def scene_graph_doc_to_text(
     `final` a JSON object of ``scene_graph`` and ``answer``.
     """
     options = Options.of(lmms_eval_specific_kwargs)
+    _check_scene_graph_options(options)
     text = question(doc, options)
     if not previous_output:
         return render("vflute/scene_graph.jinja", question=text)
@@ -175,6 +191,11 @@ def scene_graph_doc_to_text(
     return None, None, True, [final], None
 
 
+def _check_scene_graph_options(options: Options) -> None:
+    if options.num_shots or options.label_only:
+        raise ValueError("V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction, blind")
+
+
 def _shots(doc: Document, options: Options) -> tuple[Document, ...]:
     if not options.num_shots:
         return ()
@@ -182,7 +203,10 @@ def _shots(doc: Document, options: Options) -> tuple[Document, ...]:
 
 
 def _shot_texts(doc: Document, options: Options) -> list[tuple[str, str]]:
-    return [(question(shot, options), doc_to_target(shot)) for shot in _shots(doc, options)]
+    return [
+        (question(shot, options), shot["label"] if options.label_only else doc_to_target(shot))
+        for shot in _shots(doc, options)
+    ]
 
 
 def _picture(doc: Document, options: Options) -> Image.Image:
@@ -213,11 +237,14 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge the answer of a two-stage run (see :func:`scene_graph_doc_to_text`)."""
     try:
-        answer = json.loads(results[0])["answer"]
-    except (ValueError, TypeError, KeyError):
-        logger.error(f"figlang_tasks: {doc['id']}: no two-stage output; the raw text is judged as the answer")
-        answer = results[0]
-    return _judge(doc, answer, scene_graph=True)
+        stages = json.loads(results[0])
+    except ValueError:
+        stages = None
+    if not (isinstance(stages, dict) and set(stages) == {"scene_graph", "answer"}):
+        # The run was cut short (max_agentic_steps below 2): what there is, is no answer.
+        logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
+        return _judge(doc, "", scene_graph=True)
+    return _judge(doc, str(stages["answer"]), scene_graph=True)
 
 
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
@@ -226,6 +253,7 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
     gold = rows.LABELS[doc["label"]]
     record = EntailmentRecord(
         id=doc["id"],
+        data=doc["data"],
         gold=gold,
         predicted=official.label,
         explanation=official.explanation,

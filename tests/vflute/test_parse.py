@@ -226,6 +226,14 @@ def test_scene_graph_runs_only() -> None:
 # --- strict -----------------------------------------------------------------------------------------------------------
 
 STRICT: list[tuple[str | None, int | None, str]] = [
+    # A later declaration beats JSON; a question declares nothing; a claim about the claim is no stance.
+    ('{"answer": "entailment"}\nOn reflection I was wrong.\nLABEL: contradiction', 0, "marker"),
+    ('Scene: {"objects": ["a"], "relation": "contradicts"}\nIt fits.\nLABEL: entailment', 1, "marker"),
+    ('LABEL: neither\n{"label": "entailment"}', 1, "json"),
+    ("Label: entailment?", None, "negated"),
+    ("The picture supports the statement that the claim is false.", None, "none"),
+    ("It supports the claim's opposite.", None, "none"),
+    ("The image supports the claim that my lawyer is a shark.", 1, "stance"),
     (None, None, "missing"),
     ("", None, "empty"),
     (" \n ", None, "empty"),

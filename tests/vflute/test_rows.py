@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import hashlib
+import io
 import random
+import struct
 from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image, ImageFile
 from vflute_hub import FEATURES, SPLIT_SIZES, VFluteRow, draw_picture, synthetic_rows
 
-from figlang_tasks import hub
+from figlang_tasks import hub, images
 from figlang_tasks.prompting import render
 from figlang_tasks.vflute import rows
 
@@ -32,6 +36,16 @@ def test_all_723_released_prompts_and_ids(shared_file: Path) -> None:
         prompt = render("vflute/question.jinja", instruction=numbers[int(position)], claim=row["claim"])
         matching += prompt == row["prompt"].replace("REPLACE_CLAIM", '"' + row["claim"] + '"')
     assert (matching, len(released)) == (723, 723)
+
+
+def test_instructions_of_the_released_test_split() -> None:
+    # Read off the prompts of the released test file, not computed: first twelve, and a digest of all 723.
+    numbers = rows.instruction_numbers(SPLIT_SIZES, "test")
+    assert numbers[:12] == [9, 10, 19, 12, 13, 5, 4, 8, 15, 6, 4, 7]
+    assert (
+        hashlib.sha256(bytes(numbers)).hexdigest() == "00c1ff7fbeb0e09f3c314f64a5cd5a80aa4a50543c52d11ab957cbb337eff878"
+    assert hashlib.sha256(bytes(numbers)).hexdigest() == digest
+    )
 
 
 @pytest.mark.parametrize("shared_file", ["data/vflute_test.csv"], indirect=True)
@@ -113,6 +127,19 @@ def pictures(bad: object, at: int = 7) -> list:
     return cells
 
 
+def jpeg_with_thumbnail() -> bytes:
+    """A JPEG whose EXIF block holds a whole small JPEG, with an end mark of its own."""
+    small, large = io.BytesIO(), io.BytesIO()
+    noise = Image.effect_noise((320, 240), 90).convert("RGB")
+    noise.resize((32, 24)).save(small, "JPEG")
+    exif = b"Exif\0\0" + struct.pack("<2sHLHL", b"II", 42, 8, 0, 14) + struct.pack("<H", 2)
+    exif += struct.pack("<HHLL", 0x0201, 4, 1, 44) + struct.pack("<HHLL", 0x0202, 4, 1, len(small.getvalue()))
+    exif += struct.pack("<L", 0) + small.getvalue()
+    noise.save(large, "JPEG", exif=exif)
+    return large.getvalue()
+
+
+JPEG = jpeg_with_thumbnail()
 PNG = draw_picture(synthetic_rows("test", 1)[0], 64)
 
 
@@ -124,14 +151,23 @@ PNG = draw_picture(synthetic_rows("test", 1)[0], 64)
         ({"bytes": b"", "path": None}, "the image has zero bytes"),
         ({"bytes": b"not a picture", "path": None}, "the image cannot be decoded"),
         ({"bytes": PNG[:-30], "path": None}, "the image cannot be decoded"),
+        ({"bytes": JPEG[: len(JPEG) // 2], "path": None}, "the image cannot be decoded"),
         ({"bytes": None, "path": "gone.png"}, "image file gone.png does not exist"),
     ],
-    ids=["none", "empty cell", "zero bytes", "no image", "cut off", "no file"],
+    ids=["none", "empty cell", "zero bytes", "no image", "cut off", "cut off JPEG", "no file"],
 )
-def test_bad_images_are_named_by_dataset_and_row_with_a_remedy(tiny: Path, cell: object, message: str) -> None:
+def test_bad_images_are_named_by_dataset_and_row_with_a_remedy(
+    tiny: Path, cell: object, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval.api.task sets it for the process
     write(tiny, "test", synthetic_rows("test", TINY["test"]), image=pictures(cell))
     with pytest.raises(hub.DataError, match=r"V-FLUTE/test row 7 \(irfl-test-7\): " + message + r".*\. .*[Ll]oad"):
         rows.load("V-FLUTE", "test")
+
+
+def test_a_whole_jpeg_passes() -> None:
+    images.check({"bytes": JPEG, "path": None}, "here")
+    assert images.decode({"bytes": JPEG, "path": None}, "here").size == (320, 240)
 
 
 @pytest.mark.parametrize(

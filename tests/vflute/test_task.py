@@ -23,6 +23,7 @@ def png(colour: str) -> bytes:
 def document(**changes: Any) -> dict[str, Any]:
     doc = {
         "dataset": "V-FLUTE",
+        "data": "V-FLUTE/test:0123456789ab",
         "id": "vismet-test-3",
         "claim": CLAIM,
         "label": "entailment",
@@ -78,6 +79,11 @@ def test_few_shot_text_has_an_image_mark_for_each_picture_in_order(two_shots: No
     assert [picture.getpixel((0, 0)) for picture in pictures] == [(0, 0, 255), (0, 128, 0), (255, 0, 0)]
 
 
+def test_label_only_exemplars_are_answered_with_the_label_alone(two_shots: None) -> None:
+    messages = task.doc_to_messages(document(), {"num_shots": 2, "label_only": True})
+    assert [turn["content"][0]["text"] for turn in messages[1::2]] == ["entailment", "contradiction"]
+
+
 def test_blind_shows_a_white_square() -> None:
     (picture,) = task.doc_to_visual(document(image=None), {"blind": True})
     assert picture.getextrema() == ((255, 255),) * 3
@@ -120,10 +126,17 @@ def test_scene_graph_rounds() -> None:
     ("options", "message"),
     [
         ({"num_shot": 5}, "unknown V-FLUTE task option.*num_shot; valid: blind, fewshot_seed, instruction, label_only"),
-        ({"instruction": 22}, "instruction=22; valid: 1 to 21"),
-        ({"instruction": 0}, "instruction=0; valid: 1 to 21"),
-        ({"num_shots": -1}, "num_shots=-1; valid: 0 or a positive integer"),
-        ({"num_shots": "5"}, "num_shots='5'; valid: 0 or a positive integer"),
+        ({"instruction": 22}, "instruction=22; valid: a number from 1 to 21"),
+        ({"instruction": 0}, "instruction=0; valid: a number from 1 to 21"),
+        ({"num_shots": -1}, "num_shots=-1; valid: 0 or a positive whole"),
+        ({"num_shots": "5"}, "num_shots='5'; valid: 0 or a positive whole number"),
+        ({"num_shots": True}, "num_shots=True; valid: 0 or a positive whole number"),
+        ({"num_shots": None}, "num_shots=None; valid: 0 or a positive whole number"),
+        ({"instruction": "3"}, "instruction='3'; valid: a number from 1 to 21"),
+        ({"instruction": 2.5}, "instruction=2.5; valid: a number from 1 to 21"),
+        ({"fewshot_seed": "x"}, "fewshot_seed='x'; valid: 0 or a positive"),
+        ({"blind": "false"}, "blind='false'; valid: true or false"),
+        ({"label_only": 1}, "label_only=1; valid: true or false"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
@@ -136,15 +149,25 @@ def test_blocks_of_other_models_are_not_options() -> None:
     assert options == task.Options(num_shots=1)
 
 
-def test_a_bad_option_ends_in_the_preflight(tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("kwargs", "output_type", "message"),
+    [
+        ({"default": {"shots": 5}}, "generate_until", "unknown V-FLUTE task option.*shots"),
+        ({"shots": 5}, "generate_until", "unknown V-FLUTE task option.*shots"),
+        ({"qwen2_5_vl": {"blind": "yes"}}, "generate_until", "blind='yes'"),
+        ({"default": {"num_shots": 5}}, "generate_until_agentic", "take neither num_shots nor label_only"),
+    ],
+)
+def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, message: str, tmp_path: Any) -> None:
     stub = tmp_path / "stub.jsonl"
     stub.write_text('{"dataset": "figlang_mini", "split": "test"}\n')
     config = {
         "task": "mine",
         "dataset_kwargs": {"data_files": {"test": str(stub)}},
-        "lmms_eval_specific_kwargs": {"default": {"shots": 5}},
+        "output_type": output_type,
+        "lmms_eval_specific_kwargs": kwargs,
     }
-    with pytest.raises(SystemExit, match="task mine: unknown V-FLUTE task option.*shots"):
+    with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
         task.preflight(config)
 
 
@@ -167,6 +190,13 @@ def test_judging(label: str, output: str, f1: tuple, acc: float, parsed: float, 
     assert judged["parse_disagreement"] == disagree
     assert judged["sample"]["id"] == "vismet-test-3"
     assert not any("muse" in name for name in judged)
+
+
+@pytest.mark.parametrize("output", ["", "a graph", "[1]", '{"answer": {"label": "entailment"}}', '{"answer": "x"}'])
+def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> None:
+    judged = task.scene_graph_process_results(document(), [output])
+    assert judged["sample"]["predicted"] is None
+    assert judged["sample"]["explanation"] == ""
 
 
 def test_ten_megabytes_of_text_are_scored() -> None:
