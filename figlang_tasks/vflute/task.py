@@ -65,17 +65,21 @@ class Options:
         return options
 
     def _check(self) -> None:
-        valid = {
-            "instruction": (self.instruction is None or _is_int(self.instruction, 1, rows.INSTRUCTION_COUNT))
-            or f"a number from 1 to {rows.INSTRUCTION_COUNT}, or null for the published one of each row",
-            "num_shots": _is_int(self.num_shots, 0) or "0 or a positive whole number",
-            "fewshot_seed": _is_int(self.fewshot_seed, 0) or "0 or a positive whole number",
-            "blind": isinstance(self.blind, bool) or "true or false",
-            "label_only": isinstance(self.label_only, bool) or "true or false",
-        }
-        for name, verdict in valid.items():
-            if verdict is not True:
-                raise ValueError(f"V-FLUTE task option {name}={getattr(self, name)!r}; valid: {verdict}")
+        count = rows.INSTRUCTION_COUNT
+        checks = (
+            (
+                "instruction",
+                self.instruction is None or _is_int(self.instruction, 1, count),
+                f"a number from 1 to {count}, or null for the published one of each row",
+            ),
+            ("num_shots", _is_int(self.num_shots, 0), "0 or a positive whole number"),
+            ("fewshot_seed", _is_int(self.fewshot_seed, 0), "0 or a positive whole number"),
+            ("blind", isinstance(self.blind, bool), "true or false"),
+            ("label_only", isinstance(self.label_only, bool), "true or false"),
+        )
+        for name, fits, expected in checks:
+            if not fits:
+                raise ValueError(f"V-FLUTE task option {name}={getattr(self, name)!r}; valid: {expected}")
 
 
 def _is_int(value: object, low: int, high: float = float("inf")) -> bool:
