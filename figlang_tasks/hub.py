@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
-from figlang_tasks import mini
-
 if TYPE_CHECKING:
     import datasets
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
+MINI_DATA_DIR = Path(__file__).resolve().parent / "mini" / "data" / "figlang_mini"
 
 
 class DataError(Exception):
@@ -67,7 +66,7 @@ SOURCES = {
             name="figlang_mini",
             splits={"train": 26, "test": 76},
             columns=_ENTAILMENT_COLUMNS,
-            folder=mini.DATA_DIR,
+            folder=MINI_DATA_DIR,
         ),
     )
 }

@@ -126,10 +126,10 @@ class Says(lmms):
         return [self.answer] * len(requests)
 
     def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise NotImplementedError("no task of ours asks for it")
+        raise AssertionError("no task of ours asks for it")
 
     def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise NotImplementedError("no task of ours asks for it")
+        raise AssertionError("no task of ours asks for it")
 
 
 @pytest.mark.parametrize(

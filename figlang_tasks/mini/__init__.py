@@ -6,5 +6,7 @@ Both are plain paths: importing this package reads no file.
 
 from pathlib import Path
 
-DATA_DIR: Path = Path(__file__).resolve().parent / "data" / "figlang_mini"
+from figlang_tasks.hub import MINI_DATA_DIR
+
+DATA_DIR: Path = MINI_DATA_DIR
 DEMO_MODEL_DIR: Path = Path(__file__).resolve().parent / "demo_model"

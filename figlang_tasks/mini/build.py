@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from figlang_tasks.hub import SOURCES
+
 from . import DATA_DIR
 from .draw import CONCEPTS, draw
 from .texts import Row, Split, rows
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
 
 IMAGE_SIZE = 224
 SPLITS: tuple[Split, ...] = ("train", "test")
-COLUMNS: tuple[str, ...] = ("image", "claim", "label", "explanation", "phenomenon", "source_dataset")
+COLUMNS = SOURCES["figlang_mini"].columns
 LABELS: tuple[str, ...] = ("entailment", "contradiction")
 # which phenomena each source may carry
-SOURCES: dict[str, tuple[str, ...]] = {
+PHENOMENA: dict[str, tuple[str, ...]] = {
     "irfl": ("metaphor", "simile", "idiom"),
     "vismet": ("metaphor", "simile"),
     "muse": ("sarcasm",),
@@ -48,7 +50,7 @@ def validate(all_rows: Sequence[Row]) -> None:
             raise ValueError(f"{where}: the explanation must not hold a label")
         if row.label not in LABELS:
             raise ValueError(f"{where}: unknown label {row.label!r}")
-        if row.phenomenon not in SOURCES.get(row.source_dataset, ()):
+        if row.phenomenon not in PHENOMENA.get(row.source_dataset, ()):
             raise ValueError(f"{where}: {row.phenomenon!r} does not occur in {row.source_dataset!r}")
         if row.concept not in CONCEPTS:
             raise ValueError(f"{where}: unknown concept {row.concept!r}")

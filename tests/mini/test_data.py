@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from figlang_tasks.mini import DATA_DIR
-from figlang_tasks.mini.build import COLUMNS, IMAGE_SIZE, SOURCES, SPLITS, build_split, picture, validate, write
+from figlang_tasks.mini.build import COLUMNS, IMAGE_SIZE, PHENOMENA, SPLITS, build_split, picture, validate, write
 from figlang_tasks.mini.texts import Row, Split, rows
 
 ALL_ROWS = [row for split in SPLITS for row in rows(split)]
@@ -59,7 +59,7 @@ def test_counts_and_groups(shipped: datasets.DatasetDict) -> None:
     majority = max(Counter(test["label"]).values()) / len(test)
     assert 0.5 <= majority <= 0.55
     assert set(test["phenomenon"]) == set(train["phenomenon"]) == {"metaphor", "simile", "idiom", "sarcasm", "humor"}
-    assert set(train["source_dataset"]) == set(SOURCES)
+    assert set(train["source_dataset"]) == set(PHENOMENA)
 
 
 def test_shipped_files_are_small_and_carry_a_card() -> None:
