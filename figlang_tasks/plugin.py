@@ -1,9 +1,9 @@
 """Registers the tasks with lmms-eval; entry point of group ``lmms_eval.models``.
 
 The harness has no entry point for tasks. It does load the group ``lmms_eval.models`` while ``lmms_eval.models`` is
-being imported, which is before any task is looked up, so :func:`register` uses that moment to make
-``TaskManager`` see our YAML folder as well. Every name of the harness that is relied on here has a contract test in
-``tests/test_harness_contract.py``.
+being imported, which is before any task is looked up, so :func:`register` uses that moment to make ``TaskManager`` see
+our YAML folder as well, and ``simple_evaluate`` check our data before it builds a model. Every name of the harness that
+is relied on here has a contract test in ``tests/test_harness_contract.py``.
 """
 
 from __future__ import annotations
@@ -42,10 +42,18 @@ def register() -> list[ModelManifest]:
 
 def register_tasks() -> None:
     """Make every ``TaskManager`` with default tasks find ours, and check their data before a model is loaded."""
+    from lmms_eval import utils
+
+    # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate is not there yet, so its decorator
+    # is what can be reached.
+    _wrap(utils, "positional_deprecated", _decorate)
+    evaluator = sys.modules.get("lmms_eval.evaluator")
+    if hasattr(evaluator, "simple_evaluate"):
+        _wrap(evaluator, "simple_evaluate", _check_and_evaluate)
+
     from lmms_eval.tasks import TaskManager
 
     _wrap(TaskManager, "initialize_tasks", _initialize_tasks)
-    _wrap(TaskManager, "match_tasks", _match_tasks)
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
@@ -87,18 +95,20 @@ def _report_broken_entry_points() -> None:
         )
 
 
-def _wrap(owner: type, name: str, replacement: Callable[..., Any]) -> None:
-    """Replace method `name` of `owner` by `replacement(original, self, ...)`, once."""
+def _wrap(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
+    """Replace the function or method `name` of `owner` by `replacement(original, ...)`, once."""
     original = getattr(owner, name)
-    if getattr(original, _MARK, False):
-        return
+    if not getattr(original, _MARK, False):
+        setattr(owner, name, _wrapped(original, replacement))
 
+
+def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return replacement(original, self, *args, **kwargs)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return replacement(original, *args, **kwargs)
 
     setattr(wrapped, _MARK, True)
-    setattr(owner, name, wrapped)
+    return wrapped
 
 
 def _initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, **kwargs: Any) -> dict[str, dict]:
@@ -111,19 +121,41 @@ def _initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, *
     return {**manager._get_task_and_group(str(tasks_dir())), **index}
 
 
-def _match_tasks(original: Callable[..., list[str]], manager: Any, task_list: Iterable[str]) -> list[str]:
-    """Check the data of our tasks as soon as the command line has named them.
+def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The harness's decorator of ``simple_evaluate``, with our check in front of that one function."""
+    decorated = original(function)
+    return _wrapped(decorated, _check_and_evaluate) if function.__name__ == "simple_evaluate" else decorated
+
+
+def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Check the data of our tasks, then evaluate.
 
     ``simple_evaluate`` builds the model first and the tasks after it; a missing token should not cost the user the
     loading of a model.
     """
-    names = original(manager, task_list)
+    tasks = kwargs.get("tasks") or []
+    names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
+    if names:
+        if kwargs.get("task_manager") is None:
+            from lmms_eval.tasks import TaskManager
+
+            # As simple_evaluate makes it where none is given.
+            kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=kwargs.get("model"))
+        preflight(kwargs["task_manager"], names)
+    return original(*args, **kwargs)
+
+
+def preflight(manager: TaskManager, names: Iterable[str]) -> None:
+    """Check options and data of those of the named tasks that are ours or include ours.
+
+    Raises:
+        SystemExit: something is missing or wrong; the message says what to do.
+    """
     for config in _leaf_configs(manager, names):
         # A task is ours if its process_docs is: that covers YAML files of users that include ours.
         module = sys.modules.get(getattr(config.get("process_docs"), "__module__", ""))
         if module is not None and module.__name__.startswith("figlang_tasks."):
             module.preflight(config)
-    return names
 
 
 def _leaf_configs(manager: Any, names: Iterable[str]) -> list[dict[str, Any]]:

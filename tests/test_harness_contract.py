@@ -37,7 +37,6 @@ def test_entry_points_of_the_models_group_are_called_and_may_return_an_empty_lis
 
 def test_task_manager_methods_that_we_wrap() -> None:
     assert parameters(unwrapped("initialize_tasks")) == ["self", "include_path", "include_defaults"]
-    assert parameters(unwrapped("match_tasks")) == ["self", "task_list"]
     assert parameters(TaskManager._get_task_and_group) == ["self", "task_dir"]
     assert parameters(TaskManager._get_config) == ["self", "name"]
     assert "initialize_tasks(" in inspect.getsource(TaskManager.__init__)
@@ -52,13 +51,25 @@ def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:
     assert manager._get_config("g")["task"] == ["a"]
 
 
-def test_the_command_line_matches_tasks_before_it_builds_the_model() -> None:
+def test_simple_evaluate_is_reached_through_its_decorator() -> None:
+    # Entry points run while models is imported: the decorator has to be taken from utils after that.
+    source = inspect.getsource(evaluator)
+    assert 0 < source.index("from lmms_eval import models") < source.index("from lmms_eval.utils import (")
+    assert "    positional_deprecated,\n" in source
+    assert "@positional_deprecated\ndef simple_evaluate(" in source
+    assert getattr(evaluator.simple_evaluate, "_figlang_tasks", False), "our check is in front"
+
+
+def test_simple_evaluate_takes_tasks_and_builds_its_own_task_manager() -> None:
+    assert {"model", "tasks", "verbosity", "task_manager"} <= set(parameters(inspect.unwrap(evaluator.simple_evaluate)))
+    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    assert "task_manager = TaskManager(verbosity, model_name=model)" in source
+
+
+def test_the_command_line_names_tasks_and_task_manager_to_simple_evaluate() -> None:
     source = inspect.getsource(harness_main.cli_evaluate_single)
-    assert 0 < source.index("task_manager.match_tasks(") < source.index("evaluator.simple_evaluate(")
-
-
-def test_simple_evaluate_builds_its_own_task_manager() -> None:
-    assert "TaskManager(verbosity" in inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    call = source[source.index("evaluator.simple_evaluate(") :]
+    assert "tasks=task_names" in call and "task_manager=task_manager" in call
 
 
 def test_lmms_eval_script_hooks() -> None:

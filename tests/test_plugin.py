@@ -10,6 +10,7 @@ from pathlib import Path
 
 import lmms_eval.__main__ as harness_main
 import pytest
+from lmms_eval.evaluator import simple_evaluate
 
 import figlang_tasks
 from figlang_tasks import plugin
@@ -120,7 +121,7 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     )
     names = ["outer", "tagged", "python", "leaf"]
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    assert manager.match_tasks(names) == sorted(names)
+    plugin.preflight(manager, names)
     assert [config["task"] for config in plugin._leaf_configs(manager, names)] == ["leaf"]
 
 
@@ -131,7 +132,16 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
     )
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     with pytest.raises(SystemExit, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"):
-        manager.match_tasks(["mine"])
+        plugin.preflight(manager, ["mine"])
+
+
+def test_the_python_api_checks_the_data_before_it_builds_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "V-FLUTE").mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    with pytest.raises(SystemExit, match="task vflute: V-FLUTE: no file test-"):
+        simple_evaluate(model="llava_hf", model_args="pretrained=there_is_no_such_model", tasks=["vflute"])
 
 
 def test_an_entry_point_that_fails_when_called_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
