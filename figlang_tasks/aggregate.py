@@ -16,7 +16,7 @@ import numpy as np
 from loguru import logger
 
 from figlang_tasks.metrics.entailment import confusion_counts, macro_f1_from_counts
-from figlang_tasks.metrics.resampling import Interval, bootstrap_macro_f1, bootstrap_mean
+from figlang_tasks.metrics.resampling import bootstrap_macro_f1, bootstrap_mean
 
 _Records = TypeVar("_Records")
 LabelPair = tuple[int, "int | None"]  # gold, predicted
@@ -45,13 +45,13 @@ def mean(records: Sequence[float]) -> float:
 @aggregator
 def mean_ci_low(records: Sequence[float]) -> float:
     """Lower end of the 95 % bootstrap interval of the mean."""
-    return _mean_interval(records).low
+    return bootstrap_mean(records).low
 
 
 @aggregator
 def mean_ci_high(records: Sequence[float]) -> float:
     """Upper end of the 95 % bootstrap interval of the mean."""
-    return _mean_interval(records).high
+    return bootstrap_mean(records).high
 
 
 @aggregator
@@ -75,7 +75,3 @@ def macro_f1_ci_high(records: Sequence[LabelPair]) -> float:
 def _counts(records: Sequence[LabelPair]) -> np.ndarray:
     gold, predicted = zip(*records, strict=True)
     return confusion_counts(gold, predicted)
-
-
-def _mean_interval(records: Sequence[float]) -> Interval:
-    return bootstrap_mean(records)
