@@ -22,6 +22,7 @@ class EntailmentRecord:
         rule: the rule that decided.
         predicted_strict: label as a careful reader takes it; None if there is none.
         report_group: the paper's source group of the row.
+        reference: the reference explanation.
     """
 
     id: str
@@ -33,6 +34,7 @@ class EntailmentRecord:
     rule: str
     predicted_strict: int | None
     report_group: str
+    reference: str
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

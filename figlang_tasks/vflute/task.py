@@ -265,6 +265,7 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         rule=official.rule,
         predicted_strict=strict.label,
         report_group=doc["report_group"],
+        reference=doc["explanation"],
     )
     overall_only = {"parse_disagreement": float(official.label != strict.label)}
     by_group = {

@@ -1,0 +1,250 @@
+"""BERTScore F1 (Zhang et al. 2020, arXiv 1904.09675) for BERT and DeBERTa encoders: no idf, no baseline rescaling.
+
+What the ``bert-score`` package computes, batched by a token budget and without its faults on transformers 5. The
+details that decide the last digits, as measured on that package (0.3.13): texts are stripped; [CLS] and [SEP] are
+matched against but have no weight of their own, wherever they stand; a text without tokens of its own scores 0.
+One difference: padding is left out of the matching altogether, where the package counts it as a similarity of 0, so
+that a score there can depend on the other pairs of its batch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+
+from .cache import ScoreCache
+from .compute import DType, Runner, exact_float32, pad_ids, padded
+from .weights import Located, WeightsError, build, read_state
+
+MAX_TOKENS = 512
+
+LAYERS = {
+    "deberta-xlarge-mnli": 40,
+    "deberta-large-mnli": 18,
+    "deberta-base-mnli": 9,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+}
+"""The layer that bert-score 0.3.13 takes of a model, chosen by its authors for its correlation with human judgement."""
+
+_MODEL_TYPES = ("bert", "deberta")
+_CHUNK = 8  # token budgets of embeddings held at a time
+
+Pair = tuple[str, str]
+
+
+class BertScore:
+    """BERTScore with one model.
+
+    Args:
+        located: the weights.
+        layer: hidden layer whose vectors are compared, 1 for the first; the model is cut there.
+        device, dtype, token_budget: as in `Runner`.
+        cache: where scores and reference embeddings are kept.
+    """
+
+    def __init__(
+        self,
+        located: Located,
+        layer: int,
+        device: str,
+        dtype: DType,
+        cache: ScoreCache,
+        token_budget: int | None = None,
+    ) -> None:
+        self._located = located
+        self._layer = layer
+        self._cache = cache
+        self._runner = Runner(self._load, device, dtype, token_budget)
+        self.identity = f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}"
+        self._cache_id = f"{self.identity},{dtype}"
+
+    def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
+        """F1 of every distinct (reference, candidate) pair, in [-1, 1] (in practice above 0).
+
+        `advance` is called with the number of pairs that came to an end since its last call.
+        """
+        known = self._cache.scores(self._cache_id, set(pairs))
+        advance(len(known))
+        missing = sorted(set(pairs) - known.keys())
+        texts = sorted({text for pair in missing for text in pair})
+        ids = dict(zip(texts, self._token_ids(texts), strict=True))
+        empty = [pair for pair in missing if any(len(ids[text]) <= 2 for text in pair)]
+        known |= dict.fromkeys(empty, 0.0)
+        advance(len(empty))
+
+        def longest_first(pair: Pair) -> tuple[int, str, int, str]:
+            return -len(ids[pair[0]]), pair[0], -len(ids[pair[1]]), pair[1]
+
+        # Memory trouble shows at once, and all pairs of a reference stand together.
+        left = sorted(set(missing) - set(empty), key=longest_first)
+        for chunk in self._chunks(left, ids):
+            with torch.inference_mode(), exact_float32():
+                vectors = self._vectors(chunk, ids)
+                scores = self._match(chunk, ids, vectors)
+            # One write for the whole chunk: after a kill the next run plans the very same chunks for what is left, and
+            # so gets the same numbers to the last bit.
+            new_references = {pair[0] for pair in chunk} & vectors.encoded if self._cache.enabled else set()
+            self._cache.store(self._cache_id, scores, {text: vectors.of[text].cpu().numpy() for text in new_references})
+            known |= scores
+            advance(len(chunk))
+        return known
+
+    def release(self) -> None:
+        """Free the model's memory."""
+        self._runner.release()
+
+    def _chunks(self, pairs: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> Iterator[list[Pair]]:
+        """Consecutive pairs whose distinct texts have at most `_CHUNK` token budgets together (or one pair)."""
+        if not pairs:
+            return
+        self._runner.model  # noqa: B018  (the budget depends on its device)
+        limit = _CHUNK * self._runner.budget
+        chunk: list[Pair] = []
+        held: set[str] = set()
+        tokens = 0
+        for pair in pairs:
+            added = sum(len(ids[text]) for text in set(pair) - held)
+            if chunk and tokens + added > limit:
+                yield chunk
+                chunk, held, tokens = [], set(), 0
+                added = sum(len(ids[text]) for text in set(pair))
+            chunk.append(pair)
+            held.update(pair)
+            tokens += added
+        yield chunk
+
+    def _vectors(self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> _Vectors:
+        """Unit vectors of the texts of a chunk; references may come from the cache."""
+        stored = self._cache.embeddings(self._cache_id, {pair[0] for pair in chunk})
+        of = {text: torch.from_numpy(array.copy()) for text, array in stored.items() if len(array) == len(ids[text])}
+        todo = sorted({text for pair in chunk for text in pair} - of.keys(), key=lambda text: (-len(ids[text]), text))
+
+        def encode(start: int, stop: int) -> list[torch.Tensor]:
+            return self._encode([ids[text] for text in todo[start:stop]])
+
+        for start, stop, batch in self._runner.batches([len(ids[text]) for text in todo], encode):
+            of |= zip(todo[start:stop], batch, strict=True)
+        return _Vectors(of, set(todo))
+
+    def _encode(self, ids: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+        """float32 unit vectors [tokens, width] of each text."""
+        device = self._runner.device
+        input_ids = pad_ids(ids, self._tokenizer.pad_token_id, device)
+        mask = pad_ids([[1] * len(row) for row in ids], 0, device)
+        hidden = self._runner.model(input_ids=input_ids, attention_mask=mask).last_hidden_state.float()
+        unit = hidden / hidden.norm(dim=-1, keepdim=True)
+        vectors = [unit[row, : len(tokens)].clone() for row, tokens in enumerate(ids)]
+        if not all(bool(torch.isfinite(vector).all()) for vector in vectors):
+            raise ArithmeticError(f"{self._located.identity} gives vectors that are not finite; use dtype='fp32'")
+        return vectors
+
+    def _match(self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]], vectors: _Vectors) -> dict[Pair, float]:
+        """Greedy matching of the pairs of a chunk."""
+        lengths = [max(len(ids[text]) for text in pair) for pair in chunk]
+        order = sorted(range(len(chunk)), key=lambda index: (-lengths[index], index))
+        scores: dict[Pair, float] = {}
+
+        def match(start: int, stop: int) -> list[float]:
+            batch = [chunk[index] for index in order[start:stop]]
+            return self._f1(*(self._side([pair[side] for pair in batch], ids, vectors) for side in (0, 1)))
+
+        for start, stop, values in self._runner.batches([lengths[index] for index in order], match):
+            scores |= zip((chunk[index] for index in order[start:stop]), values, strict=True)
+        return scores
+
+    def _side(
+        self, texts: Sequence[str], ids: Mapping[str, Sequence[int]], vectors: _Vectors
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Padded vectors [n, length, width], mask [n, length] and token weights [n, length] of one side of a batch."""
+        device = self._runner.device
+        width = padded(max(len(ids[text]) for text in texts))
+        stacked = torch.stack([pad(vectors.of[text].to(device), (0, 0, 0, width - len(ids[text]))) for text in texts])
+        weightless = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
+        mask = pad_ids([[1] * len(ids[text]) for text in texts], 0, device).bool()
+        weights = pad_ids([[int(token not in weightless) for token in ids[text]] for text in texts], 0, device)
+        return stacked, mask, weights.float()
+
+    @staticmethod
+    def _f1(
+        reference: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+        candidate: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    ) -> list[float]:
+        ref, ref_mask, ref_weights = reference
+        cand, cand_mask, cand_weights = candidate
+        similarity = torch.bmm(cand, ref.transpose(1, 2))
+        similarity = similarity.masked_fill(~(cand_mask[:, :, None] & ref_mask[:, None, :]), -torch.inf)
+        # A padded token has no match at all (-inf) and no weight: 0 for both, or their product is NaN.
+        best_of_cand = similarity.amax(dim=2).masked_fill(~cand_mask, 0)
+        best_of_ref = similarity.amax(dim=1).masked_fill(~ref_mask, 0)
+        precision = (best_of_cand * cand_weights).sum(1) / cand_weights.sum(1)
+        recall = (best_of_ref * ref_weights).sum(1) / ref_weights.sum(1)
+        f1 = 2 * precision * recall / (precision + recall)
+        # 0 / 0: nothing but [CLS] and [SEP] on a side, or no similarity at all. The package makes it 0 as well.
+        return torch.where(f1.isfinite(), f1, torch.zeros_like(f1)).tolist()
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(self._located.folder)
+
+    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        return self._tokenizer([clean(text) for text in texts], truncation=True, max_length=MAX_TOKENS)["input_ids"]
+
+    def _load(self, dtype: torch.dtype) -> torch.nn.Module:
+        from transformers import AutoConfig, BertModel, DebertaModel
+
+        config = AutoConfig.from_pretrained(self._located.folder)
+        if config.model_type not in _MODEL_TYPES:
+            raise WeightsError(
+                f"{self._located.identity} is a {config.model_type} model; BERTScore is implemented here for "
+                f"{' and '.join(_MODEL_TYPES)}"
+            )
+        if not 1 <= self._layer <= config.num_hidden_layers:
+            raise WeightsError(
+                f"{self._located.identity} has layers 1 to {config.num_hidden_layers}, not {self._layer}"
+            )
+        config.num_hidden_layers = self._layer
+        state = _encoder_state(read_state(self._located), config.model_type, self._layer)
+        if config.model_type == "bert":
+            return build(BertModel, config, state, self._located, dtype, add_pooling_layer=False)
+        return build(DebertaModel, config, state, self._located, dtype)
+
+
+class _Vectors:
+    """Vectors by text, and which of them were computed rather than read from the cache."""
+
+    def __init__(self, of: dict[str, torch.Tensor], encoded: set[str]) -> None:
+        self.of = of
+        self.encoded = encoded
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """`text` as it is tokenised: stripped, and half a surrogate pair (no text at all) as U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text).strip()
+
+
+def _encoder_state(state: dict[str, torch.Tensor], prefix: str, layer: int) -> dict[str, torch.Tensor]:
+    """The tensors of the encoder up to `layer`, without heads and under the names of the bare model."""
+    names = {
+        key: re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", key.removeprefix(f"{prefix}.")))
+        for key in state
+    }
+    kept = re.compile(r"(embeddings\.(?!position_ids)|encoder\.)")
+    above = re.compile(r"encoder\.layer\.(\d+)\.")
+    return {
+        name: state[key]
+        for key, name in names.items()
+        if kept.match(name) and not ((found := above.match(name)) and int(found[1]) >= layer)
+    }

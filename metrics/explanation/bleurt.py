@@ -1,0 +1,163 @@
+"""BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021, arXiv 2110.06341) on transformers' own RemBERT classes.
+
+Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package does not import on transformers 5.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from .cache import ScoreCache
+from .compute import DType, Runner, exact_float32, pad_ids
+from .weights import Located, WeightsError, build, read_state
+
+MAX_TOKENS = 512
+
+Pair = tuple[str, str]
+
+
+class Bleurt:
+    """BLEURT with one checkpoint; arguments as in `BertScore`."""
+
+    def __init__(
+        self, located: Located, device: str, dtype: DType, cache: ScoreCache, token_budget: int | None = None
+    ) -> None:
+        self._located = located
+        self._cache = cache
+        self._runner = Runner(self._load, device, dtype, token_budget)
+        self.identity = f"bleurt:{located.identity},max:{MAX_TOKENS}"
+        self._cache_id = f"{self.identity},{dtype}"
+
+    def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
+        """Raw output of the regression head for every distinct (reference, candidate) pair: about 0 to 1, unclipped.
+
+        `advance` is called with the number of pairs that came to an end since its last call.
+        """
+        known = self._cache.scores(self._cache_id, set(pairs))
+        advance(len(known))
+        missing = set(pairs) - known.keys()
+        tokens = {text: self._tokenizer.ids(text) for text in {text for pair in missing for text in pair}}
+        inputs = {pair: self._tokenizer.join(tokens[pair[0]], tokens[pair[1]]) for pair in missing}
+        todo = sorted(missing, key=lambda pair: (-len(inputs[pair][0]), pair))
+
+        def forward(start: int, stop: int) -> list[float]:
+            return self._forward([inputs[pair] for pair in todo[start:stop]])
+
+        with torch.inference_mode(), exact_float32():
+            for start, stop, values in self._runner.batches([len(inputs[pair][0]) for pair in todo], forward):
+                scores = dict(zip(todo[start:stop], values, strict=True))
+                self._cache.store(self._cache_id, scores)
+                known |= scores
+                advance(len(scores))
+        return known
+
+    def release(self) -> None:
+        """Free the model's memory."""
+        self._runner.release()
+
+    def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
+        device = self._runner.device
+        output = self._runner.model(
+            input_ids=pad_ids([ids for ids, _ in inputs], self._tokenizer.pad, device),
+            token_type_ids=pad_ids([types for _, types in inputs], 0, device),
+            attention_mask=pad_ids([[1] * len(ids) for ids, _ in inputs], 0, device),
+        )
+        values = output.logits[:, 0].float()
+        if not bool(values.isfinite().all()):
+            raise ArithmeticError(f"{self._located.identity} gives scores that are not finite; use dtype='fp32'")
+        return values.tolist()
+
+    @cached_property
+    def _tokenizer(self) -> PairTokenizer:
+        return PairTokenizer(self._located)
+
+    def _load(self, dtype: torch.dtype) -> torch.nn.Module:
+        from transformers import RemBertForSequenceClassification
+
+        state = {_rename(key): tensor for key, tensor in read_state(self._located).items()}
+        state.pop("rembert.embeddings.position_ids", None)  # older transformers saved the buffer 0, 1, 2...
+        return build(RemBertForSequenceClassification, self._config(), state, self._located, dtype)
+
+    def _config(self) -> Any:
+        from transformers import RemBertConfig
+
+        given = json.loads((self._located.folder / "config.json").read_text(encoding="utf-8"))
+        if given.get("model_type") != "bleurt":
+            raise WeightsError(
+                f"{self._located.folder / 'config.json'} is of model_type {given.get('model_type')!r}, not 'bleurt'"
+            )
+        same = (
+            "vocab_size",
+            "hidden_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "intermediate_size",
+            "hidden_act",
+            "max_position_embeddings",
+            "type_vocab_size",
+            "layer_norm_eps",
+            "pad_token_id",
+        )
+        missing = [key for key in (*same, "embedding_size") if key not in given]
+        if missing:
+            raise WeightsError(f"{self._located.folder / 'config.json'} lacks {', '.join(missing)}")
+        values = {key: given[key] for key in same} | {"input_embedding_size": given["embedding_size"], "num_labels": 1}
+        return RemBertConfig(**values)
+
+
+class PairTokenizer:
+    """SentencePiece ids of a text pair: ``[CLS] reference [SEP] candidate [SEP]``, at most `MAX_TOKENS`.
+
+    Attributes:
+        pad: id of ``[PAD]``.
+    """
+
+    def __init__(self, located: Located) -> None:
+        import sentencepiece
+
+        path = located.folder / "spm.model"
+        if not path.is_file():
+            raise WeightsError(
+                f"{path} is missing: BLEURT checkpoints of other kinds than BLEURT-20* are not supported"
+            )
+        self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        self._cls, self._sep, self.pad = (self._special(name, path) for name in ("[CLS]", "[SEP]", "[PAD]"))
+
+    def _special(self, name: str, path: Any) -> int:
+        found = self._pieces.piece_to_id(name)
+        if self._pieces.id_to_piece(found) != name:
+            raise WeightsError(f"{path} has no piece {name}")
+        return found
+
+    def ids(self, text: str) -> list[int]:
+        """Ids of one text, without [CLS] and [SEP]."""
+        return self._pieces.encode(re.sub("[\ud800-\udfff]", "\ufffd", text))
+
+    def join(self, reference: Sequence[int], candidate: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Ids and token types of a pair, cut as the original tokenizer cuts: one by one from the longer side."""
+        kept_ref, kept_cand = cut_pair(len(reference), len(candidate), MAX_TOKENS - 3)
+        first = [self._cls, *reference[:kept_ref], self._sep]
+        second = [*candidate[:kept_cand], self._sep]
+        return first + second, [0] * len(first) + [1] * len(second)
+
+
+def cut_pair(first: int, second: int, total: int) -> tuple[int, int]:
+    """Lengths after taking tokens off the longer text (off the second of two equal ones) until they fit `total`."""
+    if first + second <= total:
+        return first, second
+    if first <= second:
+        kept = min(first, total - total // 2)
+        return kept, total - kept
+    kept = min(second, total // 2)
+    return total - kept, kept
+
+
+def _rename(key: str) -> str:
+    key = re.sub(r"^bleurt\.", "rembert.", key)
+    return key.replace("encoder.embedding_projection", "encoder.embedding_hidden_mapping_in")

