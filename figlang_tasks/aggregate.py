@@ -15,20 +15,24 @@ from typing import TypeVar
 import numpy as np
 from loguru import logger
 
+from figlang_tasks import explanations
+from figlang_tasks.explanations import Estimate, Explained
 from figlang_tasks.metrics.entailment import confusion_counts, macro_f1_from_counts
 from figlang_tasks.metrics.resampling import bootstrap_macro_f1, bootstrap_mean
 
 _Records = TypeVar("_Records")
+ExplainedAggregator = Callable[[Sequence[Explained]], "float | None"]
+_Value = TypeVar("_Value", bound="float | None")
 LabelPair = tuple[int, "int | None"]  # gold, predicted
 
 
-def aggregator(function: Callable[[_Records], float]) -> Callable[[_Records], float]:
+def aggregator(function: Callable[[_Records], _Value]) -> Callable[[_Records], _Value | float]:
     """Turn a function of all records into an aggregator that never loses a finished run."""
 
     @functools.wraps(function)
-    def safe(records: _Records) -> float:
+    def safe(records: _Records) -> _Value | float:
         try:
-            return float(function(records))
+            return function(records)
         except Exception:  # whatever it is, the outputs of the run must still be written
             logger.exception(f"figlang_tasks: aggregation {function.__name__} failed; its value is NaN")
             return float("nan")
@@ -75,3 +79,41 @@ def macro_f1_ci_high(records: Sequence[LabelPair]) -> float:
 def _counts(records: Sequence[LabelPair]) -> np.ndarray:
     gold, predicted = zip(*records, strict=True)
     return confusion_counts(gold, predicted)
+
+
+# --- explanations: None takes a metric out of the results (the scorer is off, or could not run) ----------------
+
+
+def _explained(name: str, estimate: Callable[[Sequence[Explained]], Estimate | None]) -> list[ExplainedAggregator]:
+    """Aggregators of a metric's value and of the ends of its 95 % bootstrap interval."""
+
+    def reading(end: str, suffix: str) -> ExplainedAggregator:
+        def read(records: Sequence[Explained]) -> float | None:
+            found = estimate(records)
+            return None if found is None else float(getattr(found, end))
+
+        read.__name__ = name + suffix
+        return aggregator(read)
+
+    return [reading("value", ""), reading("low", "_ci_low"), reading("high", "_ci_high")]
+
+
+def _f1_at(threshold: float) -> Callable[[Sequence[Explained]], Estimate | None]:
+    def estimate(records: Sequence[Explained]) -> Estimate | None:
+        scores = explanations.current(records).scores(records)
+        if scores is None and threshold > 0:
+            return None
+        return explanations.f1_at(records, scores, threshold)
+
+    return estimate
+
+
+def _mean_score(records: Sequence[Explained]) -> Estimate | None:
+    scores = explanations.current(records).scores(records)
+    return None if scores is None else explanations.mean_score(scores)
+
+
+f1_at_0, f1_at_0_ci_low, f1_at_0_ci_high = _explained("f1_at_0", _f1_at(explanations.THRESHOLDS["f1@0"]))
+f1_at_53, f1_at_53_ci_low, f1_at_53_ci_high = _explained("f1_at_53", _f1_at(explanations.THRESHOLDS["f1@53"]))
+f1_at_60, f1_at_60_ci_low, f1_at_60_ci_high = _explained("f1_at_60", _f1_at(explanations.THRESHOLDS["f1@60"]))
+explanation_score, explanation_score_ci_low, explanation_score_ci_high = _explained("explanation_score", _mean_score)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -120,12 +120,17 @@ def all_metrics(rows: Sequence[Explained], scores: Floats, groups: Sequence[str]
 # --- choice of the scorer --------------------------------------------------------------------------------------------
 
 
-def choose(option: str | None) -> str:
+def choose(option: str | Literal[False] | None) -> str:
     """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else the paper's.
+
+    A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks for no
+    explanations: it stays off whatever the environment says.
 
     Raises:
         ValueError: there is no such scorer; the message lists the valid ones.
     """
+    if option is False or option == OFF:
+        return OFF
     named = os.environ.get(SCORER_VARIABLE)
     name, where = (named, f"${SCORER_VARIABLE}") if named else (option or DEFAULT, "task option scorer")
     if name not in CHOICES:
@@ -158,7 +163,7 @@ def release() -> None:
     _scorers.clear()
 
 
-def preflight(option: str | None) -> None:
+def preflight(option: str | Literal[False] | None) -> None:
     """Check the choice of the scorer, and fetch its weights, before a model is loaded.
 
     Weights that cannot be had cost no run: the thresholded metrics are left out of it, and a warning says so now.
@@ -195,7 +200,7 @@ class Session:
         self._scores: dict[tuple[str, str], dict[str, float]] | None = None
 
     def scores(self, rows: Sequence[Explained]) -> Floats | None:
-        """ExplanationScore of each row, float64 of shape [n]; None if the scorer is off or its weights unreachable."""
+        """ExplanationScore of each row, float64 of shape [n]; None if the scorer is off or could not run."""
         if self._scores is None:
             self._scores = self._compute()
         if not self._scores:
@@ -207,21 +212,27 @@ class Session:
         return (self._scores or {}).get(pair)
 
     def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
-        from figlang_tasks.metrics.explanation import WeightsError, near_threshold
-
-        if self.name == OFF:
+        if self.name == OFF or not self._pairs:
             return {}
         try:
-            chosen = scorer(self.name)
-            references, candidates = zip(*self._pairs, strict=True)
-            scored = chosen.score(references, candidates)
-        except WeightsError as error:
-            logger.error(
-                f"figlang_tasks: {error}. Left out: {', '.join(METRICS[1:])}; f1@0 counts labels alone. All outputs "
-                f"are kept: run with --log_samples, and add them later, without the model, by "
-                f"`figlang score SAMPLES.jsonl --scorer {self.name}`"
+            return self._score_pairs()
+        except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
+            from figlang_tasks.metrics.explanation import WeightsError
+
+            cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
+            logger.opt(exception=None if isinstance(error, WeightsError) else error).error(
+                f"figlang_tasks: explanations were not scored: {cause}. Left out: {', '.join(METRICS[1:])}; f1@0 counts "
+                f"labels alone. To add them later, without the model, from the samples that --log_samples writes: "
+                f"figlang score SAMPLES.jsonl --scorer {self.name}"
             )
             return {}
+
+    def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
+        from figlang_tasks.metrics.explanation import near_threshold
+
+        chosen = scorer(self.name)
+        references, candidates = zip(*self._pairs, strict=True)
+        scored = chosen.score(references, candidates)
         self.signature = scored.signature
         if chosen.dtype == "fast":
             near = near_threshold(scored.mean, list(THRESHOLDS.values()))
@@ -244,7 +255,7 @@ _current: Session | None = None
 
 
 @contextmanager
-def session(option: str | None, rows: Iterable[Explained]) -> Iterator[Session]:
+def session(option: str | Literal[False] | None, rows: Iterable[Explained]) -> Iterator[Session]:
     """Serve the aggregators inside the block with the scores of `rows`."""
     global _current
     before, _current = _current, Session(choose(option), rows)
@@ -266,11 +277,11 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
     out of the results that have no value, and writes scores and signature to where users look for them.
     """
     metrics: dict[tuple[str, str], list[Any]] = task_output.sample_metrics
-    rows = {item.id: item for items in metrics.values() for item in items if isinstance(item, Explained)}
+    rows = {item for items in metrics.values() for item in items if isinstance(item, Explained)}
     if not rows:
         return original(task_output, *args, **kwargs)
     options = task_output.task.lmms_eval_specific_kwargs or {}
-    with session(options.get("scorer"), rows.values()) as scoring:
+    with session(options.get("scorer"), rows) as scoring:
         result = original(task_output, *args, **kwargs)
     for metric, filter_key in list(metrics):
         if task_output.agg_metrics.get(f"{metric},{filter_key}") is None:

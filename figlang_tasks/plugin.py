@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import resource_dir
+from figlang_tasks import explanations, resource_dir
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -41,7 +41,7 @@ def register() -> list[ModelManifest]:
 
 
 def register_tasks() -> None:
-    """Make every ``TaskManager`` with default tasks find ours, and check their data before a model is loaded."""
+    """Make every ``TaskManager`` with default tasks find ours, and stand around loading a model and aggregating."""
     from lmms_eval import utils
 
     # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate is not there yet, so its decorator
@@ -51,9 +51,11 @@ def register_tasks() -> None:
     if hasattr(evaluator, "simple_evaluate"):
         _wrap(evaluator, "simple_evaluate", _check_and_evaluate)
 
+    from lmms_eval.evaluator_utils import TaskOutput
     from lmms_eval.tasks import TaskManager
 
     _wrap(TaskManager, "initialize_tasks", _initialize_tasks)
+    _wrap(TaskOutput, "calculate_aggregate_metric", explanations.aggregate_task)
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
@@ -142,7 +144,10 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
             # As simple_evaluate makes it where none is given.
             kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=kwargs.get("model"))
         preflight(kwargs["task_manager"], names)
-    return original(*args, **kwargs)
+    try:
+        return original(*args, **kwargs)
+    finally:
+        explanations.release()
 
 
 def preflight(manager: TaskManager, names: Iterable[str]) -> None:

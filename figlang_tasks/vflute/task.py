@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import hub, images
+from figlang_tasks import explanations, hub, images
+from figlang_tasks.explanations import Explained
 from figlang_tasks.prompting import render
 from figlang_tasks.records import EntailmentRecord
 from figlang_tasks.vflute import rows
@@ -39,6 +40,7 @@ class Options:
         fewshot_seed: seed of that draw.
         blind: show a white square instead of the picture (hypothesis-only baseline).
         label_only: ask for the label without an explanation (Appendix J).
+        scorer: explanation scorer (``figlang_tasks.explanations``); None takes the paper's, ``$FIGLANG_SCORER`` any.
     """
 
     instruction: int | None = None
@@ -46,6 +48,7 @@ class Options:
     fewshot_seed: int = 42
     blind: bool = False
     label_only: bool = False
+    scorer: str | Literal[False] | None = None
 
     @classmethod
     def of(cls, kwargs: Kwargs) -> Options:
@@ -76,6 +79,7 @@ class Options:
             ("fewshot_seed", _is_int(self.fewshot_seed, 0), "0 or a positive whole number"),
             ("blind", isinstance(self.blind, bool), "true or false"),
             ("label_only", isinstance(self.label_only, bool), "true or false"),
+            ("scorer", self.scorer in (None, False, *explanations.CHOICES), ", ".join(explanations.CHOICES)),
         )
         for name, fits, expected in checks:
             if not fits:
@@ -126,6 +130,8 @@ def preflight(config: Mapping[str, Any]) -> None:
             for options in variants:
                 if options.num_shots:
                     rows.exemplars(stub["dataset"], options.num_shots, options.fewshot_seed)
+        for scorer in {options.scorer for options in variants} - {None} or {None}:
+            explanations.preflight(scorer)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
@@ -231,9 +237,9 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
     Returns:
         ``sample``: the :class:`EntailmentRecord` as a dict (in no metric list: only logged). For each of ``f1@0``,
-        ``acc``, ``parse_rate`` (also with the suffix ``_{report_group}``) and ``parse_disagreement``, the value that
-        its aggregators take: (gold, predicted) for ``f1@0``, 0 or 1 for the others; the same value under
-        ``{metric}_ci_low`` and ``{metric}_ci_high``.
+        ``f1@53``, ``f1@60``, ``explanation_score``, ``acc``, ``parse_rate`` (also with the suffix
+        ``_{report_group}``) and ``parse_disagreement``, the value that its aggregators take: an :class:`Explained` for
+        the first four, 0 or 1 for the others; the same value under ``{metric}_ci_low`` and ``{metric}_ci_high``.
     """
     return _judge(doc, results[0])
 
@@ -268,8 +274,8 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         reference=doc["explanation"],
     )
     overall_only = {"parse_disagreement": float(official.label != strict.label)}
-    by_group = {
-        "f1@0": (gold, official.label),
+    explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation)
+    by_group: dict[str, Any] = dict.fromkeys(explanations.METRICS, explained) | {
         "acc": float(official.label == gold),
         "parse_rate": float(official.label is not None),
     }
