@@ -32,3 +32,14 @@ def shared_file(request: pytest.FixtureRequest) -> Path:
     if not path.is_file():
         pytest.skip(f"shared/{request.param} is not beside this checkout")
     return path
+
+
+@pytest.fixture
+def warnings_of_loguru() -> Iterator[list[str]]:
+    """The messages of level WARNING and above that are logged during the test."""
+    from loguru import logger
+
+    messages: list[str] = []
+    handler = logger.add(lambda message: messages.append(message.record["message"]), level="WARNING")
+    yield messages
+    logger.remove(handler)

@@ -18,8 +18,8 @@ import torch
 from torch.nn.functional import pad
 
 from .cache import ScoreCache
-from .compute import DType, Runner, exact_float32, pad_ids, padded
-from .weights import Located, WeightsError, build, read_state
+from .compute import DType, Runner, exact_float32, pad_ids, padded, without_surrogates
+from .weights import Located, WeightsError, build, read_config, read_state
 
 MAX_TOKENS = 512
 
@@ -57,6 +57,7 @@ class BertScore:
         cache: ScoreCache,
         token_budget: int | None = None,
     ) -> None:
+        _check_config(located, layer)
         self._located = located
         self._layer = layer
         self._cache = cache
@@ -190,9 +191,13 @@ class BertScore:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
+        from transformers import AddedToken, AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(self._located.folder)
+        tokenizer = AutoTokenizer.from_pretrained(self._located.folder)
+        if "deberta" in type(tokenizer).__name__.lower():
+            # As on transformers 4: a literal [MASK] swallows the space before it.
+            tokenizer.add_special_tokens({"mask_token": AddedToken("[MASK]", lstrip=True, special=True)})
+        return tokenizer
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
@@ -203,15 +208,6 @@ class BertScore:
         from transformers import AutoConfig, BertModel, DebertaModel
 
         config = AutoConfig.from_pretrained(self._located.folder)
-        if config.model_type not in _MODEL_TYPES:
-            raise WeightsError(
-                f"{self._located.identity} is a {config.model_type} model; BERTScore is implemented here for "
-                f"{' and '.join(_MODEL_TYPES)}"
-            )
-        if not 1 <= self._layer <= config.num_hidden_layers:
-            raise WeightsError(
-                f"{self._located.identity} has layers 1 to {config.num_hidden_layers}, not {self._layer}"
-            )
         config.num_hidden_layers = self._layer
         state = _encoder_state(read_state(self._located), config.model_type, self._layer)
         if config.model_type == "bert":
@@ -227,12 +223,20 @@ class _Vectors:
         self.encoded = encoded
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def clean(text: str) -> str:
-    """`text` as it is tokenised: stripped, and half a surrogate pair (no text at all) as U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text).strip()
+    """`text` as it is tokenised."""
+    return without_surrogates(text).strip()
+
+
+def _check_config(located: Located, layer: int) -> None:
+    config = read_config(located)
+    if config.get("model_type") not in _MODEL_TYPES:
+        raise WeightsError(
+            f"{located.identity} is a {config.get('model_type')} model; BERTScore is implemented here for "
+            f"{' and '.join(_MODEL_TYPES)}"
+        )
+    if not 1 <= layer <= config["num_hidden_layers"]:
+        raise WeightsError(f"{located.identity} has layers 1 to {config['num_hidden_layers']}, not {layer}")
 
 
 def _encoder_state(state: dict[str, torch.Tensor], prefix: str, layer: int) -> dict[str, torch.Tensor]:

@@ -5,7 +5,6 @@ Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -14,10 +13,13 @@ from typing import Any
 import torch
 
 from .cache import ScoreCache
-from .compute import DType, Runner, exact_float32, pad_ids
-from .weights import Located, WeightsError, build, read_state
+from .compute import DType, Runner, exact_float32, pad_ids, without_surrogates
+from .weights import Located, WeightsError, build, read_config, read_state
 
 MAX_TOKENS = 512
+
+_SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
+_SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")
 
 Pair = tuple[str, str]
 
@@ -30,6 +32,7 @@ class Bleurt:
     ) -> None:
         self._located = located
         self._cache = cache
+        self._config = _config(located)
         self._runner = Runner(self._load, device, dtype, token_budget)
         self.identity = f"bleurt:{located.identity},max:{MAX_TOKENS}"
         self._cache_id = f"{self.identity},{dtype}"
@@ -64,7 +67,7 @@ class Bleurt:
     def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         device = self._runner.device
         output = self._runner.model(
-            input_ids=pad_ids([ids for ids, _ in inputs], self._tokenizer.pad, device),
+            input_ids=pad_ids([ids for ids, _ in inputs], self._config.pad_token_id, device),
             token_type_ids=pad_ids([types for _, types in inputs], 0, device),
             attention_mask=pad_ids([[1] * len(ids) for ids, _ in inputs], 0, device),
         )
@@ -82,41 +85,11 @@ class Bleurt:
 
         state = {_rename(key): tensor for key, tensor in read_state(self._located).items()}
         state.pop("rembert.embeddings.position_ids", None)  # older transformers saved the buffer 0, 1, 2...
-        return build(RemBertForSequenceClassification, self._config(), state, self._located, dtype)
-
-    def _config(self) -> Any:
-        from transformers import RemBertConfig
-
-        given = json.loads((self._located.folder / "config.json").read_text(encoding="utf-8"))
-        if given.get("model_type") != "bleurt":
-            raise WeightsError(
-                f"{self._located.folder / 'config.json'} is of model_type {given.get('model_type')!r}, not 'bleurt'"
-            )
-        same = (
-            "vocab_size",
-            "hidden_size",
-            "num_hidden_layers",
-            "num_attention_heads",
-            "intermediate_size",
-            "hidden_act",
-            "max_position_embeddings",
-            "type_vocab_size",
-            "layer_norm_eps",
-            "pad_token_id",
-        )
-        missing = [key for key in (*same, "embedding_size") if key not in given]
-        if missing:
-            raise WeightsError(f"{self._located.folder / 'config.json'} lacks {', '.join(missing)}")
-        values = {key: given[key] for key in same} | {"input_embedding_size": given["embedding_size"], "num_labels": 1}
-        return RemBertConfig(**values)
+        return build(RemBertForSequenceClassification, self._config, state, self._located, dtype)
 
 
 class PairTokenizer:
-    """SentencePiece ids of a text pair: ``[CLS] reference [SEP] candidate [SEP]``, at most `MAX_TOKENS`.
-
-    Attributes:
-        pad: id of ``[PAD]``.
-    """
+    """SentencePiece ids of a text pair: ``[CLS] reference [SEP] candidate [SEP]``, at most `MAX_TOKENS`."""
 
     def __init__(self, located: Located) -> None:
         import sentencepiece
@@ -127,23 +100,24 @@ class PairTokenizer:
                 f"{path} is missing: BLEURT checkpoints of other kinds than BLEURT-20* are not supported"
             )
         self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
-        self._cls, self._sep, self.pad = (self._special(name, path) for name in ("[CLS]", "[SEP]", "[PAD]"))
-
-    def _special(self, name: str, path: Any) -> int:
-        found = self._pieces.piece_to_id(name)
-        if self._pieces.id_to_piece(found) != name:
-            raise WeightsError(f"{path} has no piece {name}")
-        return found
+        found = {name: self._pieces.piece_to_id(name) for name in _SPECIAL}
+        self._special_ids = {name: id for name, id in found.items() if self._pieces.id_to_piece(id) == name}
+        if not {"[CLS]", "[SEP]"} <= self._special_ids.keys():
+            raise WeightsError(f"{path} has no pieces [CLS] and [SEP]: it is not of a BLEURT-20* checkpoint")
 
     def ids(self, text: str) -> list[int]:
-        """Ids of one text, without [CLS] and [SEP]."""
-        return self._pieces.encode(re.sub("[\ud800-\udfff]", "\ufffd", text))
+        """Ids of one text. Names of special pieces in it stand for these, as in the original tokenizer."""
+        ids: list[int] = []
+        for part in _SPECIAL_PATTERN.split(without_surrogates(text)):
+            ids += [self._special_ids[part]] if part in self._special_ids else self._pieces.encode(part)
+        return ids
 
     def join(self, reference: Sequence[int], candidate: Sequence[int]) -> tuple[list[int], list[int]]:
         """Ids and token types of a pair, cut as the original tokenizer cuts: one by one from the longer side."""
         kept_ref, kept_cand = cut_pair(len(reference), len(candidate), MAX_TOKENS - 3)
-        first = [self._cls, *reference[:kept_ref], self._sep]
-        second = [*candidate[:kept_cand], self._sep]
+        cls, sep = self._special_ids["[CLS]"], self._special_ids["[SEP]"]
+        first = [cls, *reference[:kept_ref], sep]
+        second = [*candidate[:kept_cand], sep]
         return first + second, [0] * len(first) + [1] * len(second)
 
 
@@ -156,6 +130,33 @@ def cut_pair(first: int, second: int, total: int) -> tuple[int, int]:
         return kept, total - kept
     kept = min(second, total // 2)
     return total - kept, kept
+
+
+def _config(located: Located) -> Any:
+    from transformers import RemBertConfig
+
+    given = read_config(located)
+    if given.get("model_type") != "bleurt":
+        raise WeightsError(
+            f"{located.folder / 'config.json'} is of model_type {given.get('model_type')!r}, not 'bleurt'"
+        )
+    same = (
+        "vocab_size",
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "intermediate_size",
+        "hidden_act",
+        "max_position_embeddings",
+        "type_vocab_size",
+        "layer_norm_eps",
+        "pad_token_id",
+    )
+    missing = [key for key in (*same, "embedding_size") if key not in given]
+    if missing:
+        raise WeightsError(f"{located.folder / 'config.json'} lacks {', '.join(missing)}")
+    values = {key: given[key] for key in same} | {"input_embedding_size": given["embedding_size"], "num_labels": 1}
+    return RemBertConfig(**values)
 
 
 def _rename(key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -89,7 +90,8 @@ class Runner:
             lengths: n token counts, falling: the first of a range is its longest.
             step: handles items ``start`` to ``stop - 1``.
         """
-        self.model  # noqa: B018  (chooses device and budget)
+        if lengths:
+            self.model  # noqa: B018  (chooses device and budget)
         start = 0
         while start < len(lengths):
             width = padded(lengths[start])
@@ -147,6 +149,11 @@ def pad_ids(ids: Sequence[Sequence[int]], value: int, device: torch.device) -> t
     """int64 tensor of shape [n, padded(longest)], filled up with `value`."""
     width = padded(max(map(len, ids)))
     return torch.tensor([[*row, *[value] * (width - len(row))] for row in ids], device=device)
+
+
+def without_surrogates(text: str) -> str:
+    """`text` with U+FFFD for each half of a surrogate pair, which is no text and which tokenizers refuse."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def _attempt(

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .bertscore import MAX_TOKENS, clean
-from .weights import Located
+from .weights import Located, WeightsError
 
 Pair = tuple[str, str]
 
@@ -28,6 +28,8 @@ class ReferenceBertScore:
     """
 
     def __init__(self, located: Located, layer: int, device: str = "auto", batch_size: int = 64) -> None:
+        if "t5" in str(located.folder):
+            raise WeightsError(f"bert-score takes {located.folder} for a T5 model, because of the t5 in it: rename it")
         self._located = located
         self._layer = layer
         self._device = device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -132,15 +133,21 @@ def _package_folder(package: str) -> Path:
 
 
 def _from_hub(weights: Weights) -> Path:
-    from huggingface_hub import errors, snapshot_download
+    from huggingface_hub import snapshot_download
 
     if weights.revision and _COMMIT.fullmatch(weights.revision):
-        try:  # a commit never changes: what is here needs no question to the hub
-            folder = Path(snapshot_download(weights.name, revision=weights.revision, local_files_only=True))
-            if (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHT_FILES):
-                return folder
-        except (errors.LocalEntryNotFoundError, FileNotFoundError):
-            pass
+        for weight_file in _WEIGHT_FILES:  # a commit never changes: what is here needs no question to the hub
+            try:
+                folder = snapshot_download(
+                    weights.name,
+                    revision=weights.revision,
+                    allow_patterns=[weight_file, *_OTHER_FILES],
+                    local_files_only=True,
+                )
+            except OSError:  # not here, or not all of it
+                continue
+            if (Path(folder) / weight_file).is_file():
+                return Path(folder)
     return _download(weights)
 
 
@@ -167,6 +174,22 @@ def _download(weights: Weights) -> Path:
             f"the metric model {weights.name} cannot be downloaded ({type(error).__name__}: {first_line}). Check the "
             f"connection, HF_TOKEN and HF_ENDPOINT / HF_HUB_OFFLINE and try again, or {elsewhere} ({page})"
         ) from error
+
+
+def read_config(located: Located) -> dict[str, Any]:
+    """Return the content of config.json.
+
+    Raises:
+        WeightsError: it is missing or no JSON object.
+    """
+    path = located.folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read ({type(error).__name__}: {error})") from error
+    if not isinstance(config, dict):
+        raise WeightsError(f"{path} holds no JSON object")
+    return config
 
 
 def read_state(located: Located) -> dict[str, torch.Tensor]:

@@ -1,0 +1,157 @@
+"""BLEURT against values of bleurt-pytorch on transformers 4.57, stored with a small random checkpoint."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figlang_tasks.metrics.explanation import WeightsError
+from figlang_tasks.metrics.explanation.bleurt import MAX_TOKENS, Bleurt, PairTokenizer, cut_pair
+from figlang_tasks.metrics.explanation.cache import ScoreCache
+from figlang_tasks.metrics.explanation.weights import Located
+
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "bleurt"
+LOCATED = Located(FOLDER, "tiny")
+
+Pair = tuple[str, str]
+
+
+def text(value: str | dict[str, Any]) -> str:
+    return value if isinstance(value, str) else value["repeat"][0] * value["repeat"][1]
+
+
+def golden() -> list[dict[str, Any]]:
+    cases = json.loads((FOLDER / "golden.json").read_text(encoding="utf-8"))["cases"]
+    return [
+        case | {"reference": text(case["reference"]), "candidate": text(case["candidate"])}
+        for case in cases
+        if "error" not in case  # half a surrogate pair: the original refuses it
+    ]
+
+
+def bleurt(token_budget: int | None = None, folder: Path = FOLDER) -> Bleurt:
+    return Bleurt(Located(folder, "tiny"), "cpu", "fp32", ScoreCache(None), token_budget)
+
+
+def test_ids_and_token_types_equal_the_original_tokenizer() -> None:
+    tokenizer = PairTokenizer(LOCATED)
+    for case in golden():
+        ids, types = tokenizer.join(tokenizer.ids(case["reference"]), tokenizer.ids(case["candidate"]))
+        assert ids == case["input_ids"], (case["reference"], case["candidate"])
+        assert types == case["token_type_ids"]
+        assert len(ids) <= MAX_TOKENS
+    assert sum(len(case["input_ids"]) == MAX_TOKENS for case in golden()) >= 5, "some are cut"
+
+
+@pytest.mark.parametrize("token_budget", [1, 100, 2048, 40_000])
+def test_scores_equal_bleurt_pytorch(token_budget: int) -> None:
+    """Within 1e-5, from one pair a batch to all of them, short ones padded beside those of 512 tokens."""
+    expected = {(case["reference"], case["candidate"]): case["logit"] for case in golden()}
+    assert max(expected.values()) - min(expected.values()) > 0.2, "the checkpoint tells pairs apart"
+    scores = bleurt(token_budget).score(list(expected))
+    worst = max(expected, key=lambda pair: abs(scores[pair] - expected[pair]))
+    assert scores[worst] == pytest.approx(expected[worst], abs=1e-5), worst
+
+
+def test_order_and_duplicates_never_change_a_score() -> None:
+    pairs = [(case["reference"], case["candidate"]) for case in golden()][:40]
+    scores = bleurt(300).score(pairs)
+    for seed in range(3):
+        assert bleurt(300).score(random.Random(seed).sample(pairs * 2, 2 * len(pairs))) == scores
+
+
+def test_reference_and_candidate_are_not_exchangeable() -> None:
+    scores = bleurt().score([("He is calm.", "A storm"), ("A storm", "He is calm.")])
+    assert abs(scores["He is calm.", "A storm"] - scores["A storm", "He is calm."]) > 1e-4
+
+
+@given(first=st.integers(0, 700), second=st.integers(0, 700), total=st.integers(0, 600))
+def test_the_cut_takes_tokens_off_one_by_one(first: int, second: int, total: int) -> None:
+    a, b = first, second
+    while a + b > total:
+        if a > b:
+            a -= 1
+        else:
+            b -= 1
+    assert cut_pair(first, second, total) == (a, b)
+
+
+def test_half_a_surrogate_pair_is_scored_as_the_replacement_character() -> None:
+    scores = bleurt().score([("a \ud800", "b"), ("a \ufffd", "b")])
+    assert scores["a \ud800", "b"] == scores["a \ufffd", "b"]
+
+
+# --- the checkpoint --------------------------------------------------------------------------------------------------
+
+
+def copy(folder: Path, change: Any = lambda state: None, config: dict[str, Any] | None = None) -> Path:
+    for path in FOLDER.iterdir():
+        if path.name != "golden.json":
+            (folder / path.name).write_bytes(path.read_bytes())
+    state = torch.load(FOLDER / "pytorch_model.bin", weights_only=True)
+    change(state)
+    torch.save(state, folder / "pytorch_model.bin")
+    given = json.loads((FOLDER / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(given | (config or {})))
+    return folder
+
+
+PAIR = ("He is calm.", "A storm")
+
+
+def test_the_buffer_of_positions_may_be_there_or_not(tmp_path: Path) -> None:
+    key = "bleurt.embeddings.position_ids"
+    expected = bleurt().score([PAIR])
+    for number, change in enumerate(
+        (lambda state: state.pop(key, None), lambda state: state.update({key: torch.arange(512)[None]}))
+    ):
+        (folder := tmp_path / str(number)).mkdir()
+        assert bleurt(folder=copy(folder, change)).score([PAIR]) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: state.pop("bleurt.pooler.dense.bias"), r"missing rembert\.pooler\.dense\.bias"),
+        (lambda state: state.update({"bleurt.extra": torch.ones(1)}), r"unexpected rembert\.extra"),
+        (
+            lambda state: state.update({"classifier.bias": torch.ones(2)}),
+            r"classifier\.bias has shape \[2\], not \[1\]",
+        ),
+    ],
+)
+def test_keys_that_do_not_fit_are_errors(change: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=message):
+        bleurt(folder=copy(tmp_path, change)).score([PAIR])
+
+
+def test_another_architecture_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match="model_type 'bert', not 'bleurt'"):
+        bleurt(folder=copy(tmp_path, config={"model_type": "bert"})).score([PAIR])
+
+
+def test_a_missing_sentencepiece_model_is_named(tmp_path: Path) -> None:
+    folder = copy(tmp_path)
+    (folder / "spm.model").unlink()
+    with pytest.raises(WeightsError, match=r"spm\.model is missing"):
+        bleurt(folder=folder).score([PAIR])
+
+
+def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
+    folder = copy(tmp_path, lambda state: state["classifier.bias"].fill_(torch.nan))
+    with pytest.raises(ArithmeticError, match="not finite"):
+        bleurt(folder=folder).score([PAIR])
+
+
+def test_fast_is_close_to_fp32() -> None:
+    pairs = [(case["reference"], case["candidate"]) for case in golden()][:30]
+    exact = bleurt().score(pairs)
+    fast = Bleurt(LOCATED, "cpu", "fast", ScoreCache(None)).score(pairs)
+    assert 0 < max(abs(fast[pair] - exact[pair]) for pair in pairs) < 0.1

@@ -1,0 +1,125 @@
+"""The score cache: what it returns, several processes, size limit, damage, and being switched off."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import diskcache
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from figlang_tasks.metrics.explanation.cache import ScoreCache, open_cache
+
+PAIR = ("a reference", "a candidate")
+VECTORS = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
+
+
+def test_gives_back_what_was_stored_to_the_last_bit(tmp_path: Path) -> None:
+    ScoreCache(tmp_path).store("model", {PAIR: 1 / 3}, {"text": VECTORS})
+    again = ScoreCache(tmp_path)
+    assert again.scores("model", [PAIR, ("other", "pair")]) == {PAIR: 1 / 3}
+    (found,) = again.embeddings("model", ["text", "other"]).values()
+    assert found.dtype == np.float32 and np.array_equal(found, VECTORS)
+
+
+@settings(max_examples=50, deadline=None)
+@given(pairs=st.lists(st.tuples(st.text(), st.text()), unique=True, max_size=5), score=st.floats(-2, 2))
+def test_no_two_pairs_or_models_share_an_entry(
+    pairs: list[tuple[str, str]], score: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    cache = ScoreCache(tmp_path_factory.mktemp("cache"))
+    cache.store("model", {pair: score + index for index, pair in enumerate(pairs)})
+    assert cache.scores("model", pairs) == {pair: score + index for index, pair in enumerate(pairs)}
+    assert cache.scores("model 2", pairs) == {}
+    turned = [(candidate, reference) for reference, candidate in pairs if (candidate, reference) not in pairs]
+    assert cache.scores("model", turned) == {}
+
+
+def test_off_keeps_and_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for cache in (open_cache(False), ScoreCache(None)):
+        cache.store("model", {PAIR: 1.0}, {"text": VECTORS})
+        assert cache.scores("model", [PAIR]) == {} and not cache.enabled
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_environment_names_the_folder_or_switches_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "mine"))
+    open_cache(True).store("model", {PAIR: 1.0})
+    assert (tmp_path / "mine").is_dir()
+    monkeypatch.setenv("FIGLANG_CACHE", "OFF")
+    assert not open_cache(True).enabled
+    monkeypatch.delenv("FIGLANG_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    open_cache(True).store("model", {PAIR: 1.0})
+    assert (tmp_path / "xdg" / "figlang_tasks").is_dir()
+
+
+def test_the_size_limit_drops_the_oldest(tmp_path: Path) -> None:
+    vectors = np.ones((10, 1000), dtype=np.float32)  # 40 KB
+    cache = ScoreCache(tmp_path, embeddings_limit=4_000_000)
+    for index in range(200):
+        cache.store("model", embeddings={f"text {index}": vectors})
+    kept = cache.embeddings("model", [f"text {index}" for index in range(200)])
+    assert "text 199" in kept and "text 0" not in kept and len(kept) > 50
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.val")) <= 4_000_000
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from figlang_tasks.metrics.explanation.cache import ScoreCache
+cache = ScoreCache(Path(sys.argv[1]))
+for index in range(100):
+    cache.store("model", {(sys.argv[2], str(index)): index / 7, ("shared", str(index)): index / 3})
+"""
+
+
+def test_several_processes_write_at_once(tmp_path: Path) -> None:
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name]) for name in "abcd"]
+    assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
+    cache = ScoreCache(tmp_path)
+    for name, divisor in [*((name, 7) for name in "abcd"), ("shared", 3)]:
+        pairs = {(name, str(index)): index / divisor for index in range(100)}
+        assert cache.scores("model", pairs) == pairs
+
+
+@pytest.mark.parametrize("cause", ["a file", "no database"])
+def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
+    cause: str, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    folder = tmp_path / "cache"
+    if cause == "a file":
+        folder.write_text("in the way")
+    else:
+        (folder / "scores").mkdir(parents=True)
+        (folder / "scores" / "cache.db").write_bytes(b"no database " * 1000)
+    cache = ScoreCache(folder)
+    for _ in range(3):
+        cache.store("model", {PAIR: 1.0})
+        assert cache.scores("model", [PAIR]) == {}
+    assert len(warnings_of_loguru) == 1 and "FIGLANG_CACHE" in warnings_of_loguru[0]
+
+
+class Malicious:
+    def __reduce__(self) -> Any:
+        return (print, ("code of a foreign file ran",))
+
+
+def test_a_pickled_entry_is_refused_and_never_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache = ScoreCache(tmp_path)
+    cache.store("model", {PAIR: 1.0})
+    cache.close()
+    with diskcache.Cache(str(tmp_path / "scores")) as foreign:
+        (key,) = foreign.iterkeys()
+        foreign.set(key, Malicious())
+    assert b"print" in pickle.dumps(Malicious())
+    with pytest.raises(ValueError, match="did not write; delete the folder"):
+        ScoreCache(tmp_path).scores("model", [PAIR])
+    assert "ran" not in capsys.readouterr().out

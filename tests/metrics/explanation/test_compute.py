@@ -1,0 +1,159 @@
+"""Running models in batches: budget, out of memory, device, dtype. Memory faults are injected into the step."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from figlang_tasks.metrics.explanation.compute import Runner, _OneDnnLinear, exact_float32, pad_ids, padded
+
+
+def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cpu") -> Runner:
+    return Runner(lambda dtype: nn.Linear(8, 8).to(dtype), device, dtype, token_budget)
+
+
+falling = st.lists(st.integers(1, 100), max_size=60).map(lambda lengths: sorted(lengths, reverse=True))
+
+
+@given(lengths=falling, budget=st.integers(1, 500))
+@settings(deadline=None, max_examples=50)
+def test_batches_cover_everything_once_and_keep_to_the_budget(lengths: list[int], budget: int) -> None:
+    ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: None or 0)]
+    assert [index for start, stop in ranges for index in range(start, stop)] == list(range(len(lengths)))
+    for start, stop in ranges:
+        assert stop - start == 1 or (stop - start) * padded(lengths[start]) <= budget
+
+
+@given(lengths=falling, budget=st.integers(1, 500), data=st.data())
+@settings(deadline=None, max_examples=50)
+def test_what_is_left_after_some_batches_is_planned_as_before(
+    lengths: list[int], budget: int, data: st.DataObject
+) -> None:
+    """So a run that goes on after a kill computes the same batches, and the same numbers to the last bit."""
+    ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)]
+    if not ranges:
+        return
+    done = data.draw(st.integers(0, len(ranges) - 1))
+    begin = ranges[done][0]
+    again = [(start, stop) for start, stop, _ in runner(budget).batches(lengths[begin:], lambda start, stop: 0)]
+    assert [(start + begin, stop + begin) for start, stop in again] == ranges[done:]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        MemoryError(),
+        RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried ..."),
+    ],
+)
+def test_out_of_memory_halves_the_budget_and_goes_on(error: Exception, warnings_of_loguru: list[str]) -> None:
+    sizes = []
+
+    def step(start: int, stop: int) -> list[int]:
+        if stop - start > 3:
+            raise error
+        sizes.append(stop - start)
+        return list(range(start, stop))
+
+    results = [item for _, _, items in runner(8 * 16).batches([8] * 16, step) for item in items]
+    assert results == list(range(16))
+    assert sizes == [2] * 8
+    assert len(warnings_of_loguru) == 3 and "64 tokens a batch from now on" in warnings_of_loguru[0]
+
+
+def test_a_single_text_that_does_not_fit_on_the_cpu_is_an_error() -> None:
+    def step(start: int, stop: int) -> None:
+        raise torch.OutOfMemoryError("no room")
+
+    with pytest.raises(MemoryError, match="one text of 104 tokens: no room"):
+        list(runner().batches([100], step))
+
+
+def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru: list[str]) -> None:
+    """The meta device stands for a GPU: the model is moved for real, and moved back."""
+    tried = []
+    made = Runner(lambda dtype: nn.Linear(2, 2, device="cpu"), "cpu", "fp32", None)
+    made.model  # noqa: B018
+    made._device = torch.device("meta")
+    made._budget = 1000
+
+    def step(start: int, stop: int) -> str:
+        tried.append(stop - start)
+        if made.device.type == "meta":
+            raise torch.OutOfMemoryError("no room")
+        return made.device.type
+
+    assert [result for _, _, result in made.batches([8, 8, 8, 8], step)] == ["cpu"]
+    assert tried == [4, 2, 1, 4]
+    assert made.budget == 2048
+    assert "on the CPU instead" in warnings_of_loguru[-1]
+
+
+def test_another_error_is_not_taken_for_a_lack_of_memory() -> None:
+    def step(start: int, stop: int) -> None:
+        raise RuntimeError("size mismatch")
+
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        list(runner().batches([8], step))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bf16", ""])
+def test_unknown_dtype(dtype: str) -> None:
+    with pytest.raises(ValueError, match="valid: 'fp32'"):
+        runner(dtype=dtype)
+
+
+def test_unknown_device_and_budget() -> None:
+    with pytest.raises(RuntimeError, match="gpu"):
+        runner(device="gpu")
+    with pytest.raises(ValueError, match="token_budget is 0"):
+        runner(token_budget=0)
+
+
+def test_padding() -> None:
+    assert [padded(length) for length in (1, 8, 9, 184)] == [8, 8, 16, 184]
+    ids = pad_ids([[1, 2], [3] * 9], 7, torch.device("cpu"))
+    assert ids.shape == (2, 16) and ids[0].tolist() == [1, 2] + [7] * 14
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(5, 24), (2, 3, 24), (1, 1, 24)])
+def test_linear_by_onednn_equals_torch(bias: bool, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    linear = nn.Linear(24, 40, bias=bias)
+    x = torch.randn(shape)
+    exact = nn.functional.linear(x.double(), linear.weight.double(), linear.bias.double() if bias else None)
+    with torch.inference_mode():
+        for given in (x, x.transpose(0, -2).contiguous().transpose(0, -2)):
+            assert torch.allclose(_OneDnnLinear(linear)(given).double(), exact, atol=1e-6)
+
+
+def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:
+    mkldnn = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision
+    try:
+        torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = "tf32", "bf16"
+        with exact_float32():
+            assert (torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision) == ("ieee", "ieee")
+        assert (torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision) == ("tf32", "bf16")
+    finally:
+        torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = before
+
+
+def test_release_loads_again_when_needed() -> None:
+    loads = []
+
+    def load(dtype: torch.dtype) -> nn.Module:
+        loads.append(dtype)
+        return nn.Linear(2, 2)
+
+    made = Runner(load, "auto", "fp32", None)
+    assert loads == []
+    for _ in range(2):
+        made.model, made.model  # noqa: B018
+        made.release()
+    assert loads == [torch.float32] * 2
