@@ -12,18 +12,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
 from loguru import logger
 
 from figlang_tasks import explanations
 from figlang_tasks.explanations import Estimate, Explained
-from figlang_tasks.metrics.entailment import confusion_counts, macro_f1_from_counts
-from figlang_tasks.metrics.resampling import bootstrap_macro_f1, bootstrap_mean
+from figlang_tasks.metrics.resampling import bootstrap_mean
 
 _Records = TypeVar("_Records")
 ExplainedAggregator = Callable[[Sequence[Explained]], "float | None"]
 _Value = TypeVar("_Value", bound="float | None")
-LabelPair = tuple[int, "int | None"]  # gold, predicted
 
 
 def aggregator(function: Callable[[_Records], _Value]) -> Callable[[_Records], _Value | float]:
@@ -58,30 +55,7 @@ def mean_ci_high(records: Sequence[float]) -> float:
     return bootstrap_mean(records).high
 
 
-@aggregator
-def macro_f1(records: Sequence[LabelPair]) -> float:
-    """Macro F1 over (gold, predicted) pairs; a prediction of None counts as the wrong label."""
-    return float(macro_f1_from_counts(_counts(records)))
-
-
-@aggregator
-def macro_f1_ci_low(records: Sequence[LabelPair]) -> float:
-    """Lower end of the 95 % bootstrap interval of macro F1."""
-    return bootstrap_macro_f1(_counts(records)).low
-
-
-@aggregator
-def macro_f1_ci_high(records: Sequence[LabelPair]) -> float:
-    """Upper end of the 95 % bootstrap interval of macro F1."""
-    return bootstrap_macro_f1(_counts(records)).high
-
-
-def _counts(records: Sequence[LabelPair]) -> np.ndarray:
-    gold, predicted = zip(*records, strict=True)
-    return confusion_counts(gold, predicted)
-
-
-# --- explanations: None takes a metric out of the results (the scorer is off, or could not run) ----------------
+# --- explanations: None takes a metric out of the results (the scorer is off, or could not run) --------------------------
 
 
 def _explained(name: str, estimate: Callable[[Sequence[Explained]], Estimate | None]) -> list[ExplainedAggregator]:

@@ -221,8 +221,8 @@ class Session:
 
             cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
             logger.opt(exception=None if isinstance(error, WeightsError) else error).error(
-                f"figlang_tasks: explanations were not scored: {cause}. Left out: {', '.join(METRICS[1:])}; f1@0 counts "
-                f"labels alone. To add them later, without the model, from the samples that --log_samples writes: "
+                f"figlang_tasks: explanations were not scored: {cause}. Left out: {', '.join(METRICS[1:])}; f1@0 "
+                f"counts labels alone. To add them later, without the model, from samples (--log_samples): "
                 f"figlang score SAMPLES.jsonl --scorer {self.name}"
             )
             return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 
 # Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# The scorer that needs no hub, and a score cache that outlasts no run.
+os.environ["FIGLANG_SCORER"] = "embedded"
+_CACHE = tempfile.TemporaryDirectory(prefix="figlang-cache-", ignore_cleanup_errors=True)
+os.environ["FIGLANG_CACHE"] = _CACHE.name
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -164,7 +164,7 @@ def hub(repository: Path) -> Iterator[HubServer]:
 
 def command_line(launch: list[str], hub: HubServer, home: Path, *options: str, token: str | None = TOKEN) -> tuple:
     """Run ``vflute`` with the demo model; return (results by metric, samples by id, the finished process)."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_"))}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_DATA"))}
     environment |= hub.env(home=home, token=token) | {"ACCELERATE_USE_CPU": "true"}
     output = home / "output"
     command = [*launch, "--tasks", "vflute", "--model", "llava_hf", "--model_args", DEMO_ARGS, "--batch_size", "1"]

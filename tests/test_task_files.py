@@ -68,7 +68,7 @@ def metrics_of(path: Path) -> set[str]:
 def computed_metrics() -> set[str]:
     names: set[str] = set()
     for group in rows.REPORT_GROUPS:
-        doc = {"id": "x", "data": "d", "label": "entailment", "report_group": group}
+        doc = {"id": "x", "data": "d", "label": "entailment", "explanation": "", "report_group": group}
         names |= set(process_results(doc, ["LABEL: entailment"]))
     return names - {"sample"}
 
@@ -78,7 +78,7 @@ def test_every_listed_metric_is_computed_and_the_reported_ones_are_listed(name: 
     (path,) = [path for path in TASK_FILES if path.stem == name]
     listed = metrics_of(path)
     assert listed <= computed_metrics()
-    for metric in ("f1@0", "acc", "parse_rate"):
+    for metric in ("f1@0", "f1@53", "f1@60", "explanation_score", "acc", "parse_rate"):
         for group in ("", *(f"_{group}" for group in rows.REPORT_GROUPS)):
             assert {f"{metric}{group}", f"{metric}{group}_ci_low", f"{metric}{group}_ci_high"} <= listed
     assert "parse_disagreement" in listed

@@ -44,7 +44,10 @@ class Runner:
         if token_budget is not None and token_budget < 1:
             raise ValueError(f"token_budget is {token_budget}, must be at least 1")
         if device != "auto":
-            torch.device(device)  # raises for a name that is none
+            try:
+                torch.device(device)
+            except RuntimeError as error:
+                raise ValueError(f"device is {device!r}; valid: auto, cpu, cuda, cuda:0, mps ...") from error
         self._load = load
         self._wanted = device
         self._given_budget = token_budget

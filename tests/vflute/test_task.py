@@ -137,6 +137,7 @@ def test_scene_graph_rounds() -> None:
         ({"fewshot_seed": "x"}, "fewshot_seed='x'; valid: 0 or a positive"),
         ({"blind": "false"}, "blind='false'; valid: true or false"),
         ({"label_only": 1}, "label_only=1; valid: true or false"),
+        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, embedded, off"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
@@ -184,7 +185,10 @@ def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, mess
 def test_judging(label: str, output: str, f1: tuple, acc: float, parsed: float, disagree: float) -> None:
     judged = task.process_results(document(label=label), [output])
     for suffix in ("", "_vismet", "_ci_low", "_vismet_ci_high"):
-        assert judged[f"f1@0{suffix}"] == f1
+        for metric in ("f1@0", "f1@53", "f1@60", "explanation_score"):
+            explained = judged[f"{metric}{suffix}"]
+            assert (explained.gold, explained.predicted) == f1
+            assert explained.pair == ("The lawyer has fins.", judged["sample"]["explanation"])
         assert judged[f"acc{suffix}"] == acc
         assert judged[f"parse_rate{suffix}"] == parsed
     assert judged["parse_disagreement"] == disagree

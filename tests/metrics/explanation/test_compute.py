@@ -108,7 +108,7 @@ def test_unknown_dtype(dtype: str) -> None:
 
 
 def test_unknown_device_and_budget() -> None:
-    with pytest.raises(RuntimeError, match="gpu"):
+    with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
     with pytest.raises(ValueError, match="token_budget is 0"):
         runner(token_budget=0)

@@ -1,0 +1,291 @@
+"""Explanation scores inside the tasks, through the harness: choice, one pass, failures that cost no run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hub_server import HubServer
+from lmms_eval.api.model import lmms
+from lmms_eval.evaluator import simple_evaluate
+from sklearn.metrics import f1_score
+
+import figlang_tasks
+from figlang_tasks import explanations
+from figlang_tasks.explanations import Explained, all_metrics, choose
+from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.vflute import rows
+
+GROUPS = ["", *(f"_{group}" for group in rows.REPORT_GROUPS)]
+
+
+class Parrot(lmms):
+    """Answers with what it is told, in turn."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__()
+        self.answers = answers
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [self.answers[index % len(self.answers)] for index in range(len(requests))]
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+
+ANSWERS = (
+    "The image shows a mule, the animal we name when somebody refuses to budge.\nLABEL: entailment",
+    "The image shows a snail, a sign of slowness, which is the opposite of the claim.\nLABEL: contradiction",
+    "LABEL: entailment",
+    "I cannot say.",
+    "",
+)
+
+
+def evaluate(task: str = "figlang_mini", answers: tuple[str, ...] = ANSWERS, **arguments: Any) -> dict[str, Any]:
+    results = simple_evaluate(
+        model=Parrot(*answers),
+        tasks=[task],
+        task_manager=figlang_tasks.task_manager(include_defaults=False),
+        **arguments,
+    )
+    assert results is not None
+    return results
+
+
+@pytest.fixture(scope="module")
+def embedded() -> dict[str, Any]:
+    return evaluate()
+
+
+def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -> None:
+    """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no label."""
+    reported = embedded["results"]["figlang_mini"]
+    samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
+    assert len(samples) == 76
+    for group in GROUPS:
+        chosen = [sample for sample in samples if group in ("", f"_{sample['report_group']}")]
+        gold = np.array([sample["gold"] for sample in chosen])
+        scores = np.array([sample["explanation_scores"]["mean"] for sample in chosen])
+        labels = np.array([1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen])
+        for name, threshold in {"f1@0": 0, "f1@53": 0.53, "f1@60": 0.6}.items():
+            kept = np.where(scores <= threshold, 1 - gold, labels)
+            assert reported[f"{name}{group},none"] == pytest.approx(f1_score(gold, kept, average="macro"))
+        assert reported[f"explanation_score{group},none"] == pytest.approx(scores.mean())
+        for name in explanations.METRICS:
+            low, value, high = (reported[f"{name}{group}{end},none"] for end in ("_ci_low", "", "_ci_high"))
+            assert low <= value <= high
+
+
+def test_f1_at_0_costs_an_empty_explanation_its_row() -> None:
+    """ "LABEL: entailment" alone leaves the label as explanation; the word taken away, nothing: BERTScore is 0."""
+    gold, empty = 1, Explained("a", 1, 1, "The lawyer has fins.", "")
+    assert all_metrics([empty], np.array([0.0]), ["muse"])["f1@0"] == 0
+    assert all_metrics([empty], np.array([0.01]), ["muse"])["f1@0"] == gold
+
+
+def test_scores_are_those_of_the_scorer_and_the_signature_is_in_the_results(embedded: dict[str, Any]) -> None:
+    samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
+    direct = get_scorer("embedded", cache=False).score(
+        [sample["reference"] for sample in samples], [sample["explanation"] for sample in samples]
+    )
+    logged = [sample["explanation_scores"] for sample in samples]
+    assert [scores["mean"] for scores in logged] == pytest.approx(direct.mean, abs=1e-6)
+    assert all(scores.keys() == {"scorer", "bertscore", "mean"} for scores in logged)
+    assert embedded["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == direct.signature
+
+
+def test_the_texts_stand_once_in_a_logged_sample(embedded: dict[str, Any]) -> None:
+    from lmms_eval.utils import handle_non_serializable
+
+    sample = embedded["samples"]["figlang_mini"][0]
+    written = {key: value for key, value in sample.items() if key != "doc"}  # which the harness leaves out
+    line = json.dumps(written, default=handle_non_serializable)
+    assert line.count(sample["sample"]["reference"]) == 2, "in the record, and in the harness's own target"
+    assert sample["sample"]["explanation"] not in str(sample["f1@53"])
+
+
+def test_the_record_itself_is_no_metric(embedded: dict[str, Any]) -> None:
+    assert not any(key.startswith("sample,") for key in embedded["results"]["figlang_mini"])
+
+
+# --- one pass --------------------------------------------------------------------------------------------------------
+
+
+def test_all_thresholds_and_sources_share_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    from figlang_tasks.metrics.explanation import Scorer
+
+    calls = []
+    score = Scorer.score
+
+    def counting(self: Scorer, *texts: Any) -> Any:
+        calls.append(texts)
+        return score(self, *texts)
+
+    monkeypatch.setattr(Scorer, "score", counting)
+    evaluate(limit=20)
+    assert len(calls) == 1
+
+
+def test_the_scorer_is_let_go_after_the_evaluation() -> None:
+    evaluate(limit=2)
+    assert explanations._scorers == {}
+
+
+# --- choice ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "option", "expected"),
+    [
+        (None, None, "vflute25"),
+        (None, "embedded", "embedded"),
+        ("figlang24", "embedded", "figlang24"),
+        ("figlang24", None, "figlang24"),
+        ("off", "vflute25", "off"),
+        ("figlang24", "off", "off"),
+        ("figlang24", False, "off"),
+    ],
+)
+def test_choice(variable: str | None, option: Any, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_SCORER", raising=False)
+    if variable:
+        monkeypatch.setenv("FIGLANG_SCORER", variable)
+    assert choose(option) == expected
+
+
+def test_an_unknown_scorer_ends_the_run_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "bleu")
+    with pytest.raises(SystemExit, match=r"\$FIGLANG_SCORER='bleu'; valid: vflute25, figlang24, flute22"):
+        evaluate(limit=1)
+
+
+@pytest.mark.parametrize(("variable", "value"), [("FIGLANG_SCORER_DTYPE", "fp16"), ("FIGLANG_SCORER_DEVICE", "gpu")])
+def test_invalid_settings_end_the_run_before_a_model_is_loaded(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SystemExit, match=value):
+        evaluate(limit=1)
+
+
+def test_off_leaves_the_thresholds_out_and_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    results = evaluate(limit=10)
+    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    assert not [message for message in warnings_of_loguru if "figlang" in message]
+
+
+def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
+    """Overall metrics that have a number."""
+    names = {key.partition(",")[0] for key, value in results["results"][task].items() if isinstance(value, float)}
+    return {name for name in names if not any(group in name for group in GROUPS[1:] + ["_ci_", "_stderr"])}
+
+
+def test_fast_says_how_many_scores_are_near_a_threshold(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
+    results = evaluate(limit=10)
+    assert "dtype:fast" in results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"]
+    assert any("explanations lie within .005 of a threshold" in message for message in warnings_of_loguru)
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+RUN = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_explanations import evaluate
+results = evaluate(limit=10)
+reported = {key: value for key, value in results["results"]["figlang_mini"].items() if isinstance(value, float)}
+print(json.dumps({"results": reported, "outputs": len(results["samples"]["figlang_mini"])}))
+"""
+
+
+@pytest.fixture(scope="module")
+def unreachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.CompletedProcess[str]]:
+    """A run that wants the paper's scorer from a hub that does not answer."""
+    home = tmp_path_factory.mktemp("home")
+    with HubServer() as server:
+        server.stop()
+        environment = server.env(home=home) | {"FIGLANG_SCORER": "vflute25"}
+        command = [sys.executable, "-c", RUN, str(Path(__file__).parent)]
+        yield subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=300)
+
+
+def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subprocess.CompletedProcess[str]) -> None:
+    assert unreachable.returncode == 0, unreachable.stderr[-3000:]
+    found = json.loads(unreachable.stdout.splitlines()[-1])
+    assert found["outputs"] == 10
+    overall = {key for key in found["results"] if "_ci_" not in key and "_stderr" not in key}
+    assert "f1@0,none" in overall and "acc,none" in overall
+    assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
+
+
+def test_weights_out_of_reach_are_told_once_with_the_way_to_add_them(
+    unreachable: subprocess.CompletedProcess[str],
+) -> None:
+    """And once before the run, where it can still be stopped."""
+    output = unreachable.stdout + unreachable.stderr  # the harness sends its log to either
+    lines = [line for line in output.splitlines() if "figlang_tasks: explanations" in line]
+    assert len(lines) == 2, lines
+    before, after = lines
+    assert "will not be scored unless this is repaired" in before
+    assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
+    assert "f1@53, f1@60, explanation_score" in after and "FIGLANG_WEIGHTS_DIR" in after
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), KeyboardInterrupt(), ArithmeticError("not finite")])
+def test_a_scoring_that_breaks_off_costs_no_run(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    from figlang_tasks.metrics.explanation import Scorer
+
+    def fail(self: Scorer, *texts: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Scorer, "score", fail)
+    results = evaluate(limit=10)
+    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
+    assert len(messages) == 1 and type(error).__name__ in messages[0]
+    assert "explanation_scorer" not in results["configs"]["figlang_mini"]["metadata"]
+
+
+def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A YAML file that includes ours, run by code that never loaded the entry point."""
+    from figlang_tasks import aggregate
+
+    monkeypatch.setenv("FIGLANG_SCORER", "embedded")
+    explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
+    assert explanations._current is None
+    assert aggregate.f1_at_53(explained) == 1
+    assert aggregate.explanation_score(explained) == pytest.approx(1, abs=1e-5)
+
+
+def test_repeats_are_scored_each_with_its_own_text() -> None:
+    session = explanations.Session(
+        "embedded",
+        [Explained("a", 1, 1, "The lawyer has fins.", text) for text in ("The lawyer has fins.", "A storm")],
+    )
+    same, other = session._pairs[1], session._pairs[0]
+    session.scores([])
+    assert session.details(same)["mean"] > 0.99 > session.details(other)["mean"]  # type: ignore[index]
+
+
+def test_the_environment_of_this_suite_reaches_no_hub() -> None:
+    assert os.environ["FIGLANG_SCORER"] == "embedded"
