@@ -55,7 +55,7 @@ def mean_ci_high(records: Sequence[float]) -> float:
     return bootstrap_mean(records).high
 
 
-# --- explanations: None takes a metric out of the results (the scorer is off, or could not run) --------------------------
+# --- explanations: None takes a metric out of the results (the scorer is off, or could not run) ------------------
 
 
 def _explained(name: str, estimate: Callable[[Sequence[Explained]], Estimate | None]) -> list[ExplainedAggregator]:

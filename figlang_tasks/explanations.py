@@ -235,7 +235,8 @@ class Session:
         scored = chosen.score(references, candidates)
         self.signature = scored.signature
         if chosen.dtype == "fast":
-            near = near_threshold(scored.mean, list(THRESHOLDS.values()))
+            # An exact 0 is an empty text's, which no dtype changes.
+            near = near_threshold(scored.mean[scored.mean != 0], list(THRESHOLDS.values()))
             logger.warning(
                 f"figlang_tasks: dtype fast: {near} of {len(self._pairs)} explanations lie within .005 of a threshold"
             )

@@ -28,3 +28,12 @@ def test_other_tasks_are_left_out() -> None:
 def test_a_failed_metric_is_said_to_have_failed() -> None:
     failed = {"acc,none": NAN, "acc_ci_low,none": NAN, "acc_ci_high,none": NAN}
     assert "failed, see the log" in summary_table({"results": {"vflute": failed}})
+
+
+def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:
+    configs = {"vflute": {"metadata": {"version": "2-0", "explanation_scorer": "vflute25|..."}}, "mini": {}}
+    results = {"vflute": values("f1@53", 0.5), "mini": values("f1@0", 0.5), "listed": values("acc", 0.5)}
+    lines = summary_table({"results": results, "configs": configs | {"listed": {"metadata": [{"version": 0}]}}})
+    parts = lines.split("\n\n")
+    assert [part.split()[1] for part in parts] == ["vflute", "scorer:", "mini", "listed"]
+    assert parts[1] == "explanation scorer: vflute25|..."

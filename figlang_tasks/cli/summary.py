@@ -12,33 +12,57 @@ OVERALL = "all"
 def summary_table(results: Mapping[str, Any]) -> str:
     """Return a Markdown table of every task whose metrics carry our confidence intervals; "" if there is none.
 
+    Below a table stands the signature of the explanation scorer, where one was used.
+
     Args:
-        results: what ``simple_evaluate`` returns (or a results file): ``results["results"][task]["metric,filter"]``.
+        results: what ``simple_evaluate`` returns (or a results file): ``results["results"][task]["metric,filter"]``,
+            ``results["configs"][task]``.
     """
-    tables = []
+    parts = []
     for task, values in results["results"].items():
-        metrics = {key.partition(",")[0]: value for key, value in values.items()}
-        intervals = [
-            name
-            for name in metrics
-            if all(isinstance(metrics.get(name + end), float) for end in ("", "_ci_low", "_ci_high"))
-        ]
-        # `acc` is a metric and `acc_muse` its value for one source: a metric is what no other one is a prefix of.
-        heads = [name for name in intervals if not any(name.startswith(f"{other}_") for other in intervals)]
-        scopes = {OVERALL: ""} | {
-            name.removeprefix(f"{head}_"): f"_{name.removeprefix(f'{head}_')}"
-            for head in heads
-            for name in intervals
-            if name.startswith(f"{head}_")
-        }
-        if not heads:
+        table = metrics_table(task, {key.partition(",")[0]: value for key, value in values.items()})
+        if not table:
             continue
-        rows = [[task, *heads]]
-        for scope, suffix in scopes.items():
-            names = [head + suffix for head in heads]
-            rows.append([scope, *(_cell(metrics, name) if name in intervals else "" for name in names)])
-        tables.append(_markdown(rows))
-    return "\n\n".join(tables)
+        parts.append(table)
+        metadata = results.get("configs", {}).get(task, {}).get("metadata")
+        if isinstance(metadata, Mapping) and "explanation_scorer" in metadata:
+            parts.append(scorer_line(metadata["explanation_scorer"]))
+    return "\n\n".join(parts)
+
+
+def scorer_line(signature: str) -> str:
+    """The line that says what the explanation scores were computed with."""
+    return f"explanation scorer: {signature}"
+
+
+def metrics_table(title: str, metrics: Mapping[str, Any]) -> str:
+    """Return a Markdown table of those `metrics` that carry our confidence intervals; "" if there is none.
+
+    Args:
+        title: head of the first column.
+        metrics: values, 0 to 1, by name: ``{metric}`` and ``{metric}_{source}``, each with ``..._ci_low`` and
+            ``..._ci_high``.
+    """
+    intervals = [
+        name
+        for name in metrics
+        if all(isinstance(metrics.get(name + end), float) for end in ("", "_ci_low", "_ci_high"))
+    ]
+    # `acc` is a metric and `acc_muse` its value for one source: a metric is what no other one is a prefix of.
+    heads = [name for name in intervals if not any(name.startswith(f"{other}_") for other in intervals)]
+    if not heads:
+        return ""
+    scopes = {OVERALL: ""} | {
+        name.removeprefix(f"{head}_"): f"_{name.removeprefix(f'{head}_')}"
+        for head in heads
+        for name in intervals
+        if name.startswith(f"{head}_")
+    }
+    rows = [[title, *heads]]
+    for scope, suffix in scopes.items():
+        names = [head + suffix for head in heads]
+        rows.append([scope, *(_cell(metrics, name) if name in intervals else "" for name in names)])
+    return _markdown(rows)
 
 
 def _cell(metrics: Mapping[str, Any], name: str) -> str:

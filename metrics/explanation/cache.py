@@ -80,11 +80,14 @@ class ScoreCache:
         scores: Mapping[tuple[str, str], float] | None = None,
         embeddings: Mapping[str, _Floats] | None = None,
     ) -> None:
-        """Store scores and embeddings, each kind all or none (a killed process leaves no half of them)."""
-        if embeddings:
-            self._write("embeddings", {_key(model, text): _pack(value) for text, value in embeddings.items()})
+        """Store scores and embeddings, each kind all or none (a killed process leaves no half of them).
+
+        Scores first: embeddings without their scores would make the next run fill its batches differently.
+        """
         if scores:
             self._write("scores", {_key(model, *pair): float(score) for pair, score in scores.items()})
+        if embeddings:
+            self._write("embeddings", {_key(model, text): _pack(value) for text, value in embeddings.items()})
 
     def close(self) -> None:
         for part in self._parts.values():

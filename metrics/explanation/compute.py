@@ -44,10 +44,7 @@ class Runner:
         if token_budget is not None and token_budget < 1:
             raise ValueError(f"token_budget is {token_budget}, must be at least 1")
         if device != "auto":
-            try:
-                torch.device(device)
-            except RuntimeError as error:
-                raise ValueError(f"device is {device!r}; valid: auto, cpu, cuda, cuda:0, mps ...") from error
+            _check_device(device)
         self._load = load
         self._wanted = device
         self._given_budget = token_budget
@@ -141,6 +138,15 @@ class Runner:
         if device.type == "cuda" and self.dtype == torch.bfloat16 and not torch.cuda.is_bf16_supported():
             raise ValueError(f"dtype='fast' needs bfloat16, which {device} lacks; use dtype='fp32' or device='cpu'")
         return device
+
+
+def _check_device(name: str) -> None:
+    try:
+        kind = torch.device(name).type
+    except RuntimeError as error:
+        raise ValueError(f"device is {name!r}; valid: auto, cpu, cuda, cuda:0, mps ...") from error
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device is {name!r}, but torch sees no GPU here; use auto or cpu")
 
 
 def padded(length: int) -> int:

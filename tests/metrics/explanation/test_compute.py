@@ -110,6 +110,9 @@ def test_unknown_dtype(dtype: str) -> None:
 def test_unknown_device_and_budget() -> None:
     with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="device is 'cuda:0', but torch sees no GPU here"):
+            runner(device="cuda:0")
     with pytest.raises(ValueError, match="token_budget is 0"):
         runner(token_budget=0)
 

@@ -1,0 +1,271 @@
+"""``figlang score``: adds explanation scores, and the metrics that need them, to saved samples.
+
+torch is imported when something is to be scored, not for a help text or a wrong file.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+from figlang_tasks import explanations, samples
+from figlang_tasks.cli.summary import metrics_table, scorer_line
+from figlang_tasks.explanations import Explained
+from figlang_tasks.samples import Samples, SamplesError
+
+if TYPE_CHECKING:
+    from figlang_tasks.metrics.explanation import Scorer
+
+WRITTEN_BY = "figlang score"
+
+
+def score(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="SAMPLES.jsonl", help="What lmms_eval wrote with --log_samples.", show_default=False),
+    ],
+    scorer: Annotated[
+        str,
+        typer.Option(
+            help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, or embedded (demo)."
+        ),
+    ] = explanations.DEFAULT,
+    dtype: Annotated[
+        Literal["fp32", "fast"],
+        typer.Option(help="fp32 for official results; fast is bfloat16, about 4 times quicker."),
+    ] = "fp32",
+    device: Annotated[str, typer.Option(help="auto (the GPU, if the models fit), cpu, cuda, cuda:1, ...")] = "auto",
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the score cache. [default: $FIGLANG_CACHE or the user's cache folder]"),
+    ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Keep no scores but those of an unfinished run, beside its output.")
+    ] = False,
+    token_budget: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens of a batch; bounds the memory. [default: 2048 on a CPU, 32768 on a GPU]"),
+    ] = None,
+    bertscore_model: Annotated[
+        str | None, typer.Option(help="Another model for BERTScore: a folder, ORG/NAME or ORG/NAME@COMMIT.")
+    ] = None,
+    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of it to compare.")] = None,
+    bleurt_model: Annotated[str | None, typer.Option(help="Another checkpoint for BLEURT.")] = None,
+    provider: Annotated[
+        Literal["figlang", "bert-score"],
+        typer.Option(help="bert-score computes BERTScore with that package: slower, and starts anew after a kill."),
+    ] = "figlang",
+    output_dir: Annotated[Path | None, typer.Option(help="Where to write. [default: beside each file]")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list instead of tables.")] = False,
+) -> None:
+    """Score the explanations in saved samples; no model run is needed.
+
+    Writes beside each file STEM.SCORER.jsonl (the samples with the scores of each) and STEM.SCORER.json (f1@0, f1@53,
+    f1@60 and the mean score, overall and by source, with 95 % intervals and the scorer's signature). Run it again
+    after a kill: it goes on where it was.
+
+    \b
+    figlang score results/*/*_samples_vflute.jsonl
+    figlang score run.jsonl --scorer figlang24 --dtype fast --device cuda
+    figlang score run.jsonl --bertscore-model microsoft/deberta-large-mnli
+    """
+    if cache is not None and no_cache:
+        raise typer.BadParameter("--cache and --no-cache exclude each other")
+    inputs = _without_own_outputs(_read(files))
+
+    from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+    from figlang_tasks.metrics.explanation.cache import ScoreCache, open_cache
+
+    reports = []
+    try:
+        store = open_cache(False if no_cache else cache or True)
+        private = None if store.enabled else _beside(inputs[0].path, f".{scorer}.partial", output_dir)
+        if private is not None:
+            store = ScoreCache(private)
+        ready = get_scorer(
+            scorer,
+            device=device,
+            dtype=dtype,
+            cache=store,
+            token_budget=token_budget,
+            bertscore_model=bertscore_model,
+            bertscore_layer=bertscore_layer,
+            bleurt_model=bleurt_model,
+            provider=provider,
+        )
+        overridden = bool(bertscore_model or bertscore_layer or bleurt_model) or provider != "figlang"
+        outputs = _outputs(inputs, ready, overridden, output_dir)
+        for output in outputs:
+            reports.append(_score(output, ready))
+            if not as_json:
+                typer.echo(_text(reports[-1]))
+        store.close()
+        if private is not None:
+            shutil.rmtree(private, ignore_errors=True)
+    except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    if as_json:
+        typer.echo(json.dumps(reports, indent=2))
+
+
+def _fail(*messages: str) -> NoReturn:
+    for message in messages:
+        typer.echo(f"figlang score: {message}", err=True)
+    raise typer.Exit(1)
+
+
+def _read(files: Sequence[Path]) -> list[Samples]:
+    """All files, checked before anything is computed."""
+    found, problems = [], []
+    for path in files:
+        try:
+            found.append(samples.read(path))
+        except SamplesError as error:
+            problems.append(str(error))
+    if problems:
+        _fail(*problems)
+    return found
+
+
+def _without_own_outputs(found: Sequence[Samples]) -> list[Samples]:
+    """Leave out what an earlier call wrote for another one of the files: `*_samples_*.jsonl` names both."""
+    digests = {file.sha256 for file in found}
+    kept = []
+    for file in found:
+        if _made_from(file.path.with_suffix(".json")) in digests:
+            typer.echo(
+                f"figlang score: {file.path} is left out: it is the output for another one of the files", err=True
+            )
+        else:
+            kept.append(file)
+    return kept
+
+
+# --- files written ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the results of a samples file go."""
+
+    samples: Samples
+    scored: Path
+    metrics: Path
+
+
+def _outputs(inputs: Sequence[Samples], scorer: Scorer, overridden: bool, folder: Path | None) -> list[Output]:
+    """The outputs, each free to be written: not there yet, or made by us from the very same samples."""
+    name = scorer.name + ("-fast" if scorer.dtype == "fast" else "")
+    if overridden:
+        name += f"-{hashlib.sha256(scorer.signature.encode()).hexdigest()[:8]}"
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    sources: dict[Path, Path] = {}
+    outputs = []
+    for file in inputs:
+        output = Output(file, *(_beside(file.path, f".{name}{end}", folder) for end in (".jsonl", ".json")))
+        if (other := sources.setdefault(output.scored, file.path)) is not file.path:
+            raise ValueError(
+                f"{other} and {file.path} would both be written to {output.scored}: name each file once, and files of "
+                f"one name in calls of their own with another --output-dir"
+            )
+        for path in (output.scored, output.metrics):
+            if path.exists() and _made_from(output.metrics) != file.sha256:
+                raise ValueError(
+                    f"{path} is there already and was not made from this {file.path.name}: it is not replaced. Rename "
+                    f"it, or write elsewhere with --output-dir"
+                )
+        outputs.append(output)
+    return outputs
+
+
+def _beside(path: Path, ending: str, folder: Path | None) -> Path:
+    return (folder or path.parent) / (path.name.removesuffix(".jsonl") + ending)
+
+
+def _made_from(metrics: Path) -> str | None:
+    """Digest of the samples that a metrics file of ours was made from; None if it is none of ours."""
+    try:
+        content = json.loads(metrics.read_text(encoding="utf-8"))
+        return str(content["samples"]["sha256"]) if content["written_by"] == WRITTEN_BY else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write whole or not at all."""
+    for left_by_a_kill in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        left_by_a_kill.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# --- scoring ---------------------------------------------------------------------------------------------------------
+
+
+def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
+    """Score one file, write its outputs, and return the report."""
+    from figlang_tasks.metrics.explanation import near_threshold
+
+    records = [row.record for row in output.samples.rows]
+    rows = [Explained(each.id, each.gold, each.predicted, each.reference, each.explanation) for each in records]
+    scored = scorer.score([row.reference for row in rows], [row.explanation for row in rows])
+    details = explanations.by_pair([row.pair for row in rows], scored)
+    report = {
+        "written_by": WRITTEN_BY,
+        "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
+        "scored": output.scored.name,
+        "task": output.samples.task,
+        "data": output.samples.data,
+        "scorer": scorer.name,
+        "dtype": scorer.dtype,
+        "signature": scored.signature,
+        "thresholds": explanations.THRESHOLDS,
+        "n": len(rows),
+        "without_explanation": sum(not row.pair[1].strip() for row in rows),
+        # An exact 0 is an empty text's, which no dtype changes.
+        "near_threshold": near_threshold(scored.mean[scored.mean != 0], list(explanations.THRESHOLDS.values())),
+        "metrics": explanations.all_metrics(rows, scored.mean, [each.report_group for each in records]),
+    }
+    lines = [
+        _line(row.values, {"scorer": scorer.name, **details[explained.pair]})
+        for row, explained in zip(output.samples.rows, rows, strict=True)
+    ]
+    # The metrics first: they are what says that the samples beside them are ours to replace.
+    _write(output.metrics, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("ascii"))
+    _write(output.scored, b"".join(lines))
+    return {"path": str(output.samples.path), **report, "written": [str(output.scored), str(output.metrics)]}
+
+
+def _line(values: Mapping[str, Any], scores: Mapping[str, Any]) -> bytes:
+    scored = {**values, "sample": {**values["sample"], "explanation_scores": scores}}
+    # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape that JSON has for it.
+    return (json.dumps(scored, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _text(report: Mapping[str, Any]) -> str:
+    lines = [
+        f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
+        metrics_table(report["task"] or "samples", report["metrics"]),
+        scorer_line(report["signature"]),
+        f"without an explanation: {report['without_explanation']} of {report['n']}",
+    ]
+    if report["dtype"] == "fast":
+        lines.append(f"within .005 of a threshold, where fp32 may decide otherwise: {report['near_threshold']}")
+    lines += [f"written: {path}" for path in report["written"]]
+    return "\n\n".join(lines[:2]) + "\n\n" + "\n".join(lines[2:]) + "\n"

@@ -1,0 +1,424 @@
+"""``figlang score`` on real samples files, with the real scorer that needs no hub."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer.testing
+from saved_samples import NAME, evaluated
+from sklearn.metrics import f1_score
+
+import figlang_tasks
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.metrics.explanation.cache import ScoreCache
+from figlang_tasks.metrics.explanation.weights import locate
+
+STEM = NAME.removesuffix(".jsonl")
+THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
+EMBEDDED = ("--scorer", "embedded")
+COMMAND = [sys.executable, "-m", "figlang_tasks.cli.figlang"]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The score cache, empty."""
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def samples_file(tmp_path: Path) -> Path:
+    """What the harness wrote for the first 20 rows, in a run without a scorer."""
+    (tmp_path / "run").mkdir()
+    path = tmp_path / "run" / NAME
+    path.write_bytes(first_lines(20))
+    return path
+
+
+def first_lines(count: int) -> bytes:
+    return b"".join(line + b"\n" for line in evaluated()[0].split(b"\n")[:count])
+
+
+def figlang(*arguments: str | Path) -> typer.testing.Result:
+    return typer.testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def done(*arguments: str | Path) -> str:
+    """Standard output of a call that went well."""
+    result = figlang(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments: str | Path) -> str:
+    """The one line on standard error that a call ended with."""
+    result = figlang(*arguments)
+    assert (result.exit_code, result.stdout) == (1, ""), result.output
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+# --- what it writes --------------------------------------------------------------------------------------------------
+
+
+def test_metrics_equal_scikit_learn_and_those_of_the_task(samples_file: Path) -> None:
+    content, in_task = evaluated("embedded")
+    samples_file.write_bytes(content)
+    printed = done("score", samples_file, *EMBEDDED)
+    report = json.loads((samples_file.parent / f"{STEM}.embedded.json").read_text())
+    records = [line["sample"] for line in read_lines(samples_file.parent / f"{STEM}.embedded.jsonl")]
+    for group in (None, *{record["report_group"] for record in records}):
+        chosen = [record for record in records if group in (None, record["report_group"])]
+        scores = np.array([record["explanation_scores"]["mean"] for record in chosen])
+        suffix = f"_{group}" if group else ""
+        expected = {"explanation_score" + suffix: scores.mean()}
+        gold = np.array([record["gold"] for record in chosen])
+        for name, threshold in THRESHOLDS.items():
+            right = np.array([record["predicted"] == record["gold"] for record in chosen]) & (scores > threshold)
+            expected[name + suffix] = f1_score(gold, np.where(right, gold, 1 - gold), average="macro")
+        for name, value in expected.items():
+            assert report["metrics"][name] == pytest.approx(value, abs=1e-12), name
+            assert report["metrics"][f"{name}_ci_low"] <= value <= report["metrics"][f"{name}_ci_high"]
+            assert in_task[name] == pytest.approx(value, abs=1e-6), name
+    assert len(report["metrics"]) == 7 * 4 * 3
+    assert report["n"] == 76
+    assert report["without_explanation"] == 15
+    assert report["samples"]["file"] == NAME
+    assert report["signature"] == get_scorer("embedded", cache=False).signature
+    for part in ("| all ", "| muse ", "f1@53", report["signature"], "without an explanation: 15 of 76", "written: "):
+        assert part in printed
+    assert f"{100 * report['metrics']['f1@60']:.1f} [" in printed
+
+
+def test_lines_are_those_of_the_harness_with_the_scores_added(samples_file: Path) -> None:
+    done("score", samples_file, *EMBEDDED)
+    before = samples_file.read_bytes()
+    after = []
+    for line in read_lines(samples_file.parent / f"{STEM}.embedded.jsonl"):
+        scores = line["sample"].pop("explanation_scores")
+        assert scores.keys() == {"scorer", "bertscore", "mean"}
+        assert scores["scorer"] == "embedded"
+        after.append(json.dumps(line, ensure_ascii=False) + "\n")
+    assert "".join(after).encode() == before == first_lines(20)
+    assert names(samples_file.parent) == {NAME, f"{STEM}.embedded.jsonl", f"{STEM}.embedded.json"}
+
+
+def test_texts_of_all_kinds(samples_file: Path) -> None:
+    kinds = [None, "", " \n", "half a pair \ud800 of surrogates \udfff", "long " * 2000, "\x00\u2028\x85<b>", "🫖 茶"]
+    lines = read_lines(samples_file)[: len(kinds)]
+    for line, text in zip(lines, kinds, strict=True):
+        line["sample"]["explanation"] = line["filtered_resps"] = text
+    samples_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "without an explanation: 3 of 7" in done("score", samples_file, *EMBEDDED)
+    scored = read_lines(samples_file.parent / f"{STEM}.embedded.jsonl")
+    means = [line["sample"].pop("explanation_scores")["mean"] for line in scored]
+    assert scored == lines
+    assert means[:3] == [0, 0, 0]
+    assert all(0 < mean < 1 for mean in means[3:])
+    content = (samples_file.parent / f"{STEM}.embedded.jsonl").read_bytes()
+    assert b"\\ud800" in content
+    assert "🫖 茶".encode() in content
+
+
+def test_a_second_run_gives_the_same_bytes_from_the_cache(samples_file: Path, cache: Path) -> None:
+    done("score", samples_file, *EMBEDDED)
+    first = {path: path.read_bytes() for path in samples_file.parent.iterdir()}
+    stored = stored_scores(cache / "explanation")
+    done("score", samples_file, *EMBEDDED)
+    assert {path: path.read_bytes() for path in samples_file.parent.iterdir()} == first
+    assert stored_scores(cache / "explanation") == stored != {}
+
+
+def test_with_the_cache_switched_off_nothing_is_kept(
+    samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_CACHE", "off")
+    done("score", samples_file, *EMBEDDED)
+    assert names(samples_file.parent) == {NAME, f"{STEM}.embedded.jsonl", f"{STEM}.embedded.json"}
+    assert not cache.exists()
+
+
+def test_several_files_into_another_folder_as_json(samples_file: Path, tmp_path: Path) -> None:
+    second = samples_file.with_name("second.jsonl")
+    second.write_bytes(first_lines(5))
+    printed = done("score", samples_file, second, *EMBEDDED, "--json", "--output-dir", tmp_path / "new" / "folder")
+    reports = json.loads(printed)
+    assert [report["path"] for report in reports] == [str(samples_file), str(second)]
+    assert [report["n"] for report in reports] == [20, 5]
+    assert names(samples_file.parent) == {NAME, "second.jsonl"}
+    for report in reports:
+        scored, metrics = map(Path, report.pop("written"))
+        assert scored.parent == metrics.parent == tmp_path / "new" / "folder"
+        assert len(read_lines(scored)) == report["n"]
+        del report["path"]
+        assert json.loads(metrics.read_text()) == report
+
+
+def test_names_tell_fast_and_other_models_apart(samples_file: Path) -> None:
+    assert "within .005 of a threshold, where fp32 may decide otherwise: " in done(
+        "score", samples_file, *EMBEDDED, "--dtype", "fast"
+    )
+    done("score", samples_file, *EMBEDDED, "--bertscore-layer", "3")
+    done("score", samples_file, *EMBEDDED, "--provider", "bert-score")
+    reports = {path.name: json.loads(path.read_text()) for path in samples_file.parent.glob("*.json")}
+    assert len({report["signature"] for report in reports.values()}) == 3
+    fast = reports.pop(f"{STEM}.embedded-fast.json")
+    assert fast["dtype"] == "fast"
+    assert 0 < fast["near_threshold"] <= 16  # of 20, 4 without a text: no rounding moves their 0
+    assert all(name.startswith(f"{STEM}.embedded-") and len(name) == len(STEM) + 23 for name in reports)
+
+
+def test_the_output_of_an_earlier_call_among_the_files_is_left_out(samples_file: Path) -> None:
+    done("score", samples_file, *EMBEDDED)
+    result = figlang("score", *sorted(samples_file.parent.glob("*.jsonl")), *EMBEDDED, "--bertscore-layer", "3")
+    assert result.exit_code == 0
+    assert f"{STEM}.embedded.jsonl is left out" in result.stderr
+    assert len(names(samples_file.parent)) == 5
+
+
+def test_a_scored_file_can_be_scored_again(samples_file: Path) -> None:
+    done("score", samples_file, *EMBEDDED)
+    scored = samples_file.parent / f"{STEM}.embedded.jsonl"
+    done("score", scored, *EMBEDDED, "--bertscore-layer", "3", "--output-dir", samples_file.parent / "again")
+    (again,) = (samples_file.parent / "again").glob("*.jsonl")
+    first, second = ([line["sample"]["explanation_scores"]["mean"] for line in read_lines(p)] for p in (scored, again))
+    assert len(first) == len(second)
+    assert first != second
+
+
+# --- what it refuses -------------------------------------------------------------------------------------------------
+
+
+def test_all_wrong_files_are_told_and_nothing_is_computed(samples_file: Path) -> None:
+    broken, missing = samples_file.with_name("broken.jsonl"), samples_file.with_name("missing.jsonl")
+    broken.write_bytes(samples_file.read_bytes()[:-100])
+    script = (
+        "import sys\nfrom figlang_tasks.cli.figlang import main\n"
+        "try:\n    main()\nfinally:\n    print('torch' in sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script, "score", samples_file, broken, missing, *EMBEDDED],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert result.stdout == "False\n"
+    first, second = result.stderr.splitlines()
+    assert "broken.jsonl, line 20 is not JSON" in first
+    assert "missing.jsonl cannot be read" in second
+    assert names(samples_file.parent) == {NAME, "broken.jsonl"}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+def test_a_file_of_somebody_else_is_not_replaced(ending: str, samples_file: Path) -> None:
+    theirs = samples_file.parent / f"{STEM}.embedded.{ending}"
+    theirs.write_text('{"samples": "mine"}')
+    line = refused("score", samples_file, *EMBEDDED)
+    assert f"{theirs} is there already" in line
+    assert "--output-dir" in line
+    assert theirs.read_text() == '{"samples": "mine"}'
+    assert names(samples_file.parent) == {NAME, theirs.name}
+
+
+def test_the_scores_of_other_samples_of_that_name_are_not_replaced(samples_file: Path) -> None:
+    done("score", samples_file, *EMBEDDED)
+    before = (samples_file.parent / f"{STEM}.embedded.jsonl").read_bytes()
+    samples_file.write_bytes(samples_file.read_bytes().replace(b"picture", b"image"))
+    assert "was not made from this" in refused("score", samples_file, *EMBEDDED)
+    assert (samples_file.parent / f"{STEM}.embedded.jsonl").read_bytes() == before
+
+
+def test_files_that_would_be_written_to_one_place(samples_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / NAME
+    other.write_bytes(first_lines(5))
+    line = refused("score", samples_file, other, *EMBEDDED, "--output-dir", tmp_path / "new")
+    assert f"{samples_file} and {other} would both be written to" in line
+    assert f"{samples_file} and {samples_file} would both" in refused("score", samples_file, samples_file, *EMBEDDED)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--scorer", "vflute26"), "unknown scorer 'vflute26'; valid: vflute25"),
+        (("--scorer", "vflute25"), "deberta-xlarge-mnli holds no weights"),
+        ((*EMBEDDED, "--bertscore-layer", "9"), "has layers 1 to 6, not 9"),
+        ((*EMBEDDED, "--bertscore-model", "nowhere"), "neither a folder nor a hub repository"),
+        ((*EMBEDDED, "--bleurt-model", "a/b"), "has no BLEURT in it"),
+        ((*EMBEDDED, "--provider", "bert-score", "--dtype", "fast"), "computes in fp32 only"),
+        ((*EMBEDDED, "--output-dir", __file__), "test_score.py: File exists"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    options: tuple[str, ...], message: str, samples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "weights" / "deberta-xlarge-mnli").mkdir(parents=True)
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path / "weights"))
+    locate.cache_clear()
+    line = refused("score", samples_file, *options)
+    assert line.startswith("figlang score: ")
+    assert message in line
+    assert names(samples_file.parent) == {NAME}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--cache", "c", "--no-cache"), ("--dtype", "fp8"), ("--token-budget", "0"), ("--provider", "x"), ("--colour",)],
+)
+def test_wrong_usage(options: tuple[str, ...], samples_file: Path) -> None:
+    assert figlang("score", samples_file, *options).exit_code == 2
+    assert figlang("score").exit_code == 2
+
+
+def test_a_full_disk_leaves_the_old_output_whole(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done("score", samples_file, *EMBEDDED)
+    before = {path: path.read_bytes() for path in samples_file.parent.iterdir()}
+    write_bytes = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> None:
+        write_bytes(path, content[:100])
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert refused("score", samples_file, *EMBEDDED).endswith("No space left on device")
+    assert {path: path.read_bytes() for path in samples_file.parent.iterdir()} == before
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_help_and_version_are_quick_and_have_examples() -> None:
+    subprocess.run(
+        [sys.executable, "-c", "import figlang_tasks.cli.figlang, sys; assert 'torch' not in sys.modules"], check=True
+    )
+    assert done("--version") == f"figlang_tasks {figlang_tasks.__version__}\n"
+    assert "figlang score results/*/*_samples_vflute.jsonl" in done("--help")
+    assert "figlang score run.jsonl --scorer figlang24 --dtype fast" in done("score", "--help")
+
+
+# --- a kill ----------------------------------------------------------------------------------------------------------
+
+ROWS = 700
+
+
+def stored_scores(cache: Path) -> dict[str, float]:
+    """Time of storing of each score in a cache folder, by key."""
+    database = cache / "scores" / "cache.db"
+    if not database.is_file():
+        return {}
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Cache'").fetchone():
+            return {}
+        return dict(connection.execute("SELECT key, store_time FROM Cache"))
+
+
+@pytest.fixture
+def many_rows() -> bytes:
+    """About as many rows as V-FLUTE has, all texts different."""
+    draw = random.Random(0)
+    words = "the a lawyer shark kettle cold slow bright is of on under like winter bridge says cruel never".split()
+    pattern = json.loads(first_lines(1))
+    del pattern["input_media"]
+    lines = []
+    for number in range(ROWS):
+        reference, explanation = (f"{number} {' '.join(draw.choices(words, k=draw.randint(2, 6)))}" for _ in range(2))
+        changes = {"id": f"muse-test-{number}", "reference": reference, "explanation": explanation}
+        lines.append(json.dumps(pattern | {"sample": pattern["sample"] | changes}) + "\n")
+    return "".join(lines).encode()
+
+
+def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path) -> None:
+    def start(name: str) -> subprocess.Popen[str]:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "many.jsonl").write_bytes(many_rows)
+        command = [
+            *COMMAND,
+            "score",
+            f"{name}/many.jsonl",
+            *EMBEDDED,
+            "--token-budget",
+            "96",
+            "--cache",
+            f"{name} cache",
+        ]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def finish(process: subprocess.Popen[str]) -> None:
+        errors = process.communicate(timeout=120)[1]
+        assert process.returncode == 0, errors
+
+    finish(start("whole"))
+    with start("killed") as process:
+        try:
+            deadline = time.monotonic() + 120
+            while len(stored_scores(tmp_path / "killed cache")) < 100 and time.monotonic() < deadline:
+                time.sleep(0.02)
+        finally:
+            process.kill()
+    assert process.returncode == -signal.SIGKILL
+    at_the_kill = stored_scores(tmp_path / "killed cache")
+    assert 100 <= len(at_the_kill) < ROWS
+    assert names(tmp_path / "killed") == {"many.jsonl"}
+    (tmp_path / "killed" / ".many.embedded.jsonl.4711.tmp").write_text("what a kill while writing leaves")
+
+    finish(start("killed"))
+    in_the_end = stored_scores(tmp_path / "killed cache")
+    assert len(in_the_end) == ROWS
+    assert at_the_kill.items() <= in_the_end.items(), "nothing was computed and stored a second time"
+    assert (
+        names(tmp_path / "killed")
+        == names(tmp_path / "whole")
+        == {"many.jsonl", "many.embedded.jsonl", "many.embedded.json"}
+    )
+    for name in names(tmp_path / "whole"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_without_the_cache_a_stopped_run_is_taken_up_as_well(
+    samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("score", samples_file, *EMBEDDED, "--no-cache", "--token-budget", "32")
+    done(*command, "--output-dir", samples_file.parent / "whole")
+    stored: list[set[tuple[str, str]]] = []
+    store, stop_after = ScoreCache.store, 3
+
+    def store_or_stop(own: ScoreCache, model: str, scores: Any, embeddings: Any) -> None:
+        if len(stored) == stop_after:
+            raise KeyboardInterrupt
+        stored.append(set(scores))
+        store(own, model, scores, embeddings)
+
+    monkeypatch.setattr(ScoreCache, "store", store_or_stop)
+    assert figlang(*command).exit_code == 130
+    assert names(samples_file.parent) == {NAME, "whole", f"{STEM}.embedded.partial"}
+    at_the_stop = stored_scores(samples_file.parent / f"{STEM}.embedded.partial")
+
+    stop_after = 1000
+    done(*command)
+    first, second = set.union(*stored[:3]), set.union(*stored[3:])
+    assert len(first) == len(at_the_stop) > 0
+    assert second and not first & second
+    assert names(samples_file.parent) == {NAME, "whole"} | names(samples_file.parent / "whole")
+    for name in names(samples_file.parent / "whole"):
+        assert (samples_file.parent / name).read_bytes() == (samples_file.parent / "whole" / name).read_bytes(), name
+    assert not cache.exists()
