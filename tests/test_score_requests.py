@@ -1,0 +1,80 @@
+"""Score requests: what a YAML file may ask for, and the answer's way there and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figlang_tasks.score_requests import KEY, ScoreRequest, ScoreRequestError, answer, read_answer, score_request
+
+DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], "empty": [], "text": "x"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"kind": "match"}, ScoreRequest("match")),
+        ({"kind": "match", "yes": "Ja", "no": "Nein"}, ScoreRequest("match", yes="Ja", no="Nein")),
+        ({"kind": "candidates", "candidates": ["A", "B"]}, ScoreRequest("candidates", ("A", "B"))),
+        (
+            {"kind": "candidates", "candidates": "statements", "normalize": "tokens"},
+            ScoreRequest("candidates", ("love is as sweet as honey", "time is money"), "tokens"),
+        ),
+    ],
+)
+def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
+    assert score_request({"temperature": 0, KEY: asked}, DOC) == expected
+
+
+def test_a_request_without_the_key_asks_for_words() -> None:
+    assert score_request({"temperature": 0, "until": []}, DOC) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (True, "valid: a mapping with kind: candidates or match"),
+        ({"kind": "rank"}, "kind: candidates or match"),
+        ({"kind": "match", "candidates": ["A"]}, "unknown candidates; valid for match"),
+        ({"kind": "candidates", "candidates": ["A"], "yes": "Yes"}, "unknown yes"),
+        ({"kind": "candidates"}, "candidates=None; valid: a list"),
+        ({"kind": "candidates", "candidates": []}, "valid: a list"),
+        ({"kind": "candidates", "candidates": "empty"}, "valid: a list"),
+        ({"kind": "candidates", "candidates": "text"}, "candidates='x'; valid: a list"),
+        ({"kind": "candidates", "candidates": "phrases"}, "no column 'phrases'; it has: id, statements, empty, text"),
+        ({"kind": "candidates", "candidates": ["A", ""]}, r"candidates\[1\] is ''"),
+        ({"kind": "candidates", "candidates": ["A", 3]}, r"candidates\[1\] is 3"),
+        ({"kind": "candidates", "candidates": ["A"], "normalize": "bytes"}, "valid: none, tokens"),
+    ],
+)
+def test_invalid_requests_name_the_valid_values(asked: Any, message: str) -> None:
+    with pytest.raises(ScoreRequestError, match=message):
+        score_request({KEY: asked}, DOC)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
+def test_an_answer_is_read_back_to_the_last_bit(scores: list[float]) -> None:
+    assert read_answer(answer(scores)) == scores
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_no_score_may_be_infinite(score: float) -> None:
+    with pytest.raises(ValueError, match=r"scores\[1\]"):
+        answer([0.5, score])
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["", "Yes", "0.5", "[0.5]", "{}", '{"score": 1}', '{"scores": 1}', '{"scores": ["a"]}', '{"scores": [true]}', "B"],
+)
+def test_words_are_no_scores(output: str) -> None:
+    assert read_answer(output) is None
+
+
+@given(st.text())
+def test_any_output_is_read(output: str) -> None:
+    assert read_answer(output) is None or output.strip().startswith("{")
