@@ -7,7 +7,7 @@ else), when the evaluated model has given its memory back.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,6 +33,7 @@ THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 """The paper's thresholds (V-FLUTE, section 4.2), by metric name."""
 
 MEAN_SCORE = "explanation_score"
+WITHOUT_SCORER = "none (f1@0 counts labels alone)"
 METRICS = (*THRESHOLDS, MEAN_SCORE)
 
 Floats = npt.NDArray[np.float64]
@@ -235,7 +236,7 @@ class Session:
         scored = chosen.score(references, candidates)
         self.signature = scored.signature
         if chosen.dtype == "fast":
-            # An exact 0 is an empty text's, which no dtype changes.
+            # BERTScore of an empty text is 0 in every dtype.
             near = near_threshold(scored.mean[scored.mean != 0], list(THRESHOLDS.values()))
             logger.warning(
                 f"figlang_tasks: dtype fast: {near} of {len(self._pairs)} explanations lie within .005 of a threshold"
@@ -256,10 +257,10 @@ _current: Session | None = None
 
 
 @contextmanager
-def session(option: str | Literal[False] | None, rows: Iterable[Explained]) -> Iterator[Session]:
-    """Serve the aggregators inside the block with the scores of `rows`."""
+def session(name: str, rows: Iterable[Explained]) -> Iterator[Session]:
+    """Serve the aggregators inside the block with the scores of `rows` by the scorer `name`."""
     global _current
-    before, _current = _current, Session(choose(option), rows)
+    before, _current = _current, Session(name, rows)
     try:
         yield _current
     finally:
@@ -277,29 +278,40 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
     Aggregators see their records only. So this hands them the task's choice of scorer and all its rows, takes metrics
     out of the results that have no value, and writes scores and signature to where users look for them.
     """
-    metrics: dict[tuple[str, str], list[Any]] = task_output.sample_metrics
-    rows = {item for items in metrics.values() for item in items if isinstance(item, Explained)}
+    rows = {item for items in task_output.sample_metrics.values() for item in items if isinstance(item, Explained)}
     if not rows:
         return original(task_output, *args, **kwargs)
-    options = task_output.task.lmms_eval_specific_kwargs or {}
-    with session(options.get("scorer"), rows) as scoring:
+    option = (task_output.task.lmms_eval_specific_kwargs or {}).get("scorer")
+    try:
+        name = choose(option)
+    except ValueError as error:  # preflight was not called
+        logger.error(f"figlang_tasks: {error}; explanations are not scored")
+        name = OFF
+    with session(name, rows) as scoring:
         result = original(task_output, *args, **kwargs)
-    for metric, filter_key in list(metrics):
-        if task_output.agg_metrics.get(f"{metric},{filter_key}") is None:
-            del metrics[metric, filter_key]
-            for suffix in ("", "_stderr"):
-                task_output.agg_metrics.pop(f"{metric}{suffix},{filter_key}", None)
-    if scoring.signature is not None:
-        task_output.task_config["metadata"] = {
-            **(task_output.task_config.get("metadata") or {}),
-            "explanation_scorer": scoring.signature,
-        }
-        for sample in task_output.logged_samples:
-            _add_scores(sample["sample"], scoring)
+    try:
+        _drop_metrics_without_value(task_output)
+        _add_provenance(task_output, scoring, asked=option not in (OFF, False))
+    except Exception:  # a task of the user's own may shape records and metadata in other ways: no reason to lose a run
+        logger.exception("figlang_tasks: explanation scores could not be added to the samples")
     return result
 
 
-def _add_scores(record: dict[str, Any], scoring: Session) -> None:
-    found = scoring.details((record["reference"], record["explanation"] or ""))
-    if found is not None:
-        record["explanation_scores"] = {"scorer": scoring.name, **found}
+def _drop_metrics_without_value(task_output: Any) -> None:
+    for metric, filter_key in list(task_output.sample_metrics):
+        if task_output.agg_metrics.get(f"{metric},{filter_key}") is None:
+            del task_output.sample_metrics[metric, filter_key]
+            for suffix in ("", "_stderr"):
+                task_output.agg_metrics.pop(f"{metric}{suffix},{filter_key}", None)
+
+
+def _add_provenance(task_output: Any, scoring: Session, asked: bool) -> None:
+    metadata = task_output.task_config.get("metadata") or {}
+    found = {"explanation_scorer": scoring.signature or WITHOUT_SCORER}
+    task_output.task_config["metadata"] = {**metadata, **found} if isinstance(metadata, Mapping) else [*metadata, found]
+    for sample in task_output.logged_samples:
+        record = sample["sample"]
+        if not asked:
+            record["asks_for_explanation"] = False
+        if details := scoring.details((record["reference"], record["explanation"] or "")):
+            record["explanation_scores"] = {"scorer": scoring.name, **details}

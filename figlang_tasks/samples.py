@@ -20,6 +20,10 @@ from figlang_tasks.records import EntailmentRecord
 
 _TYPES = get_type_hints(EntailmentRecord)
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
+_PATTERNS = {  # they become names of metrics, and are printed
+    "report_group": re.compile(r"(?!.*ci_(low|high)$)[\w-]+"),
+    "data": re.compile(r"[\w./:+-]+"),
+}
 _TASK_IN_NAME = re.compile(r"_samples_([^.]+)")
 
 
@@ -112,6 +116,15 @@ def _row(path: Path, number: int, line: bytes, last: bool) -> Row:
                 f"{where}: `sample` has {field.name}={reprlib.repr(value)}, must be {_EXPECTED[wanted]}: get the file "
                 f"again as the harness wrote it"
             )
+    if record.get("asks_for_explanation") is False:
+        raise SamplesError(
+            f"{where}: the task of this file asks for labels alone (its option scorer is off): there is no explanation "
+            f"to score"
+        )
+    for name, pattern in _PATTERNS.items():
+        if not pattern.fullmatch(record[name]):
+            found = reprlib.repr(record[name])
+            raise SamplesError(f"{where}: `sample` has {name}={found}, which no task of figlang_tasks writes")
     return Row(values, EntailmentRecord(**{name: record[name] for name in _TYPES}))
 
 

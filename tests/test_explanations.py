@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,10 @@ from lmms_eval.evaluator import simple_evaluate
 from sklearn.metrics import f1_score
 
 import figlang_tasks
-from figlang_tasks import explanations
+from figlang_tasks import aggregate, explanations, samples
 from figlang_tasks.explanations import Explained, all_metrics, choose
 from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.plugin import tasks_dir
 from figlang_tasks.vflute import rows
 
 GROUPS = ["", *(f"_{group}" for group in rows.REPORT_GROUPS)]
@@ -186,6 +189,29 @@ def test_off_leaves_the_thresholds_out_and_says_nothing(
     results = evaluate(limit=10)
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     assert not [message for message in warnings_of_loguru if "figlang" in message]
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == explanations.WITHOUT_SCORER
+
+
+def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later(tmp_path: Path) -> None:
+    """Its outputs are labels, and would get an F1@53 that nobody meant."""
+    (tmp_path / "figlang_mini_label.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
+        "task: figlang_mini_label\n"
+        'lmms_eval_specific_kwargs: {default: {label_only: true, scorer: "off"}}\n'
+    )
+    results = simple_evaluate(
+        model=Parrot("entailment"),
+        tasks=["figlang_mini_label"],
+        task_manager=figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path)),
+        limit=3,
+    )
+    assert results is not None
+    assert metric_names(results, "figlang_mini_label") == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    path = tmp_path / "run_samples_figlang_mini_label.jsonl"
+    lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(samples.SamplesError, match="asks for labels alone"):
+        samples.read(path)
 
 
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
@@ -263,13 +289,44 @@ def test_a_scoring_that_breaks_off_costs_no_run(
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
     assert len(messages) == 1 and type(error).__name__ in messages[0]
-    assert "explanation_scorer" not in results["configs"]["figlang_mini"]["metadata"]
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == explanations.WITHOUT_SCORER
+
+
+class Odd:
+    """A task of the user's own: metadata as a list, no ``sample`` record."""
+
+    def __init__(self) -> None:
+        from lmms_eval.evaluator_utils import TaskOutput
+
+        self.task = SimpleNamespace(
+            lmms_eval_specific_kwargs=None, aggregation=lambda: {"f1@53": aggregate.f1_at_53}, args=None
+        )
+        self.task_config: dict[str, Any] = {"metadata": [{"version": 1.0}]}
+        self.sample_metrics: dict[tuple[str, str], list[Any]] = {
+            ("f1@53", "none"): [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
+        }
+        self.agg_metrics: dict[str, Any] = {}
+        self.logged_samples: list[dict[str, Any]] = [{"doc_id": 0}]
+        explanations.aggregate_task(inspect.unwrap(TaskOutput.calculate_aggregate_metric), self, bootstrap_iters=0)
+
+
+def test_a_task_of_another_shape_costs_no_run(warnings_of_loguru: list[str]) -> None:
+    task = Odd()
+    assert task.agg_metrics["f1@53,none"] == 1
+    assert any("could not be added to the samples" in message for message in warnings_of_loguru)
+    assert "explanation_scorer" in task.task_config["metadata"][1]
+
+
+def test_a_choice_that_no_preflight_has_checked_costs_no_run(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "bleu")
+    assert Odd().sample_metrics == {}
+    assert "valid: vflute25" in warnings_of_loguru[0]
 
 
 def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """A YAML file that includes ours, run by code that never loaded the entry point."""
-    from figlang_tasks import aggregate
-
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
     explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
     assert explanations._current is None

@@ -9,7 +9,6 @@ import glob
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,14 +35,18 @@ def score(
     scorer: Annotated[
         str,
         typer.Option(
-            help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, or embedded (demo)."
+            help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, or embedded (demo). "
+            "$FIGLANG_SCORER is for runs and has no say here."
         ),
     ] = explanations.DEFAULT,
     dtype: Annotated[
         Literal["fp32", "fast"],
-        typer.Option(help="fp32 for official results; fast is bfloat16, about 4 times quicker."),
+        typer.Option(envvar=explanations.DTYPE_VARIABLE, help="fp32 for official results; fast is bfloat16."),
     ] = "fp32",
-    device: Annotated[str, typer.Option(help="auto (the GPU, if the models fit), cpu, cuda, cuda:1, ...")] = "auto",
+    device: Annotated[
+        str,
+        typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the models fit), cpu, cuda:1, ..."),
+    ] = "auto",
     cache: Annotated[
         Path | None,
         typer.Option(help="Folder of the score cache. [default: $FIGLANG_CACHE or the user's cache folder]"),
@@ -88,7 +91,7 @@ def score(
     reports = []
     try:
         store = open_cache(False if no_cache else cache or True)
-        private = None if store.enabled else _beside(inputs[0].path, f".{scorer}.partial", output_dir)
+        private = None if store.enabled else _beside(inputs[0].path, f".{scorer}.partial", output_dir, hidden=True)
         if private is not None:
             store = ScoreCache(private)
         ready = get_scorer(
@@ -110,7 +113,7 @@ def score(
                 typer.echo(_text(reports[-1]))
         store.close()
         if private is not None:
-            shutil.rmtree(private, ignore_errors=True)
+            store.delete()
     except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
         _fail(str(error))
     except OSError as error:
@@ -190,8 +193,8 @@ def _outputs(inputs: Sequence[Samples], scorer: Scorer, overridden: bool, folder
     return outputs
 
 
-def _beside(path: Path, ending: str, folder: Path | None) -> Path:
-    return (folder or path.parent) / (path.name.removesuffix(".jsonl") + ending)
+def _beside(path: Path, ending: str, folder: Path | None, hidden: bool = False) -> Path:
+    return (folder or path.parent) / ("." * hidden + path.name.removesuffix(".jsonl") + ending)
 
 
 def _made_from(metrics: Path) -> str | None:
@@ -238,7 +241,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         "thresholds": explanations.THRESHOLDS,
         "n": len(rows),
         "without_explanation": sum(not row.pair[1].strip() for row in rows),
-        # An exact 0 is an empty text's, which no dtype changes.
+        # BERTScore of an empty text is 0 in every dtype.
         "near_threshold": near_threshold(scored.mean[scored.mean != 0], list(explanations.THRESHOLDS.values())),
         "metrics": explanations.all_metrics(rows, scored.mean, [each.report_group for each in records]),
     }

@@ -130,7 +130,9 @@ def preflight(config: Mapping[str, Any]) -> None:
             for options in variants:
                 if options.num_shots:
                     rows.exemplars(stub["dataset"], options.num_shots, options.fewshot_seed)
-        for scorer in {options.scorer for options in variants} - {None} or {None}:
+        blocks = [name for name, block in kwargs.items() if isinstance(block, Mapping)]
+        effective = variants if "default" not in blocks else variants[1:]  # the first is what stands outside of blocks
+        for scorer in {options.scorer for options in effective}:
             explanations.preflight(scorer)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error

@@ -19,9 +19,10 @@ from torch.nn.functional import pad
 
 from .cache import ScoreCache
 from .compute import DType, Runner, exact_float32, pad_ids, padded, without_surrogates
-from .weights import Located, WeightsError, build, read_config, read_state
+from .weights import Located, WeightsError, build, has_tokenizer, read_config, read_state
 
 MAX_TOKENS = 512
+ALGORITHM = 1  # to be raised when a change of the code changes scores: those in the cache are then not used any more
 
 LAYERS = {
     "deberta-xlarge-mnli": 40,
@@ -63,7 +64,7 @@ class BertScore:
         self._cache = cache
         self._runner = Runner(self._load, device, dtype, token_budget)
         self.identity = f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}"
-        self._cache_id = f"{self.identity},{dtype}"
+        self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
         """F1 of every distinct (reference, candidate) pair, in [-1, 1] (in practice above 0).
@@ -86,12 +87,12 @@ class BertScore:
         left = sorted(set(missing) - set(empty), key=longest_first)
         for chunk in self._chunks(left, ids):
             with torch.inference_mode(), exact_float32():
-                vectors = self._vectors(chunk, ids)
+                vectors, encoded = self._vectors(chunk, ids)
                 scores = self._match(chunk, ids, vectors)
             # One write for the whole chunk: after a kill the next run plans the very same chunks for what is left, and
             # so gets the same numbers to the last bit.
-            new_references = {pair[0] for pair in chunk} & vectors.encoded if self._cache.enabled else set()
-            self._cache.store(self._cache_id, scores, {text: vectors.of[text].cpu().numpy() for text in new_references})
+            new_references = {pair[0] for pair in chunk} & encoded if self._cache.enabled else set()
+            self._cache.store(self._cache_id, scores, {text: vectors[text].cpu().numpy() for text in new_references})
             known |= scores
             advance(len(chunk))
         return known
@@ -120,18 +121,24 @@ class BertScore:
             tokens += added
         yield chunk
 
-    def _vectors(self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> _Vectors:
-        """Unit vectors of the texts of a chunk; references may come from the cache."""
+    def _vectors(
+        self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]]
+    ) -> tuple[dict[str, torch.Tensor], set[str]]:
+        """Unit vectors of the texts of a chunk, and which were computed: references may come from the cache."""
         stored = self._cache.embeddings(self._cache_id, {pair[0] for pair in chunk})
-        of = {text: torch.from_numpy(array.copy()) for text, array in stored.items() if len(array) == len(ids[text])}
-        todo = sorted({text for pair in chunk for text in pair} - of.keys(), key=lambda text: (-len(ids[text]), text))
+        vectors = {
+            text: torch.from_numpy(array.copy()) for text, array in stored.items() if len(array) == len(ids[text])
+        }
+        todo = sorted(
+            {text for pair in chunk for text in pair} - vectors.keys(), key=lambda text: (-len(ids[text]), text)
+        )
 
         def encode(start: int, stop: int) -> list[torch.Tensor]:
             return self._encode([ids[text] for text in todo[start:stop]])
 
         for start, stop, batch in self._runner.batches([len(ids[text]) for text in todo], encode):
-            of |= zip(todo[start:stop], batch, strict=True)
-        return _Vectors(of, set(todo))
+            vectors |= zip(todo[start:stop], batch, strict=True)
+        return vectors, set(todo)
 
     def _encode(self, ids: Sequence[Sequence[int]]) -> list[torch.Tensor]:
         """float32 unit vectors [tokens, width] of each text."""
@@ -145,7 +152,9 @@ class BertScore:
             raise ArithmeticError(f"{self._located.identity} gives vectors that are not finite; use dtype='fp32'")
         return vectors
 
-    def _match(self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]], vectors: _Vectors) -> dict[Pair, float]:
+    def _match(
+        self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]], vectors: Mapping[str, torch.Tensor]
+    ) -> dict[Pair, float]:
         """Greedy matching of the pairs of a chunk."""
         lengths = [max(len(ids[text]) for text in pair) for pair in chunk]
         order = sorted(range(len(chunk)), key=lambda index: (-lengths[index], index))
@@ -160,12 +169,12 @@ class BertScore:
         return scores
 
     def _side(
-        self, texts: Sequence[str], ids: Mapping[str, Sequence[int]], vectors: _Vectors
+        self, texts: Sequence[str], ids: Mapping[str, Sequence[int]], vectors: Mapping[str, torch.Tensor]
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Padded vectors [n, length, width], mask [n, length] and token weights [n, length] of one side of a batch."""
         device = self._runner.device
         width = padded(max(len(ids[text]) for text in texts))
-        stacked = torch.stack([pad(vectors.of[text].to(device), (0, 0, 0, width - len(ids[text]))) for text in texts])
+        stacked = torch.stack([pad(vectors[text].to(device), (0, 0, 0, width - len(ids[text]))) for text in texts])
         weightless = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
         mask = pad_ids([[1] * len(ids[text]) for text in texts], 0, device).bool()
         weights = pad_ids([[int(token not in weightless) for token in ids[text]] for text in texts], 0, device)
@@ -193,7 +202,14 @@ class BertScore:
     def _tokenizer(self) -> Any:
         from transformers import AddedToken, AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(self._located.folder)
+        folder = self._located.folder
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+        except Exception as error:  # each kind of tokenizer fails in its own way on files that are damaged
+            raise WeightsError(f"the tokenizer in {folder} cannot be read ({type(error).__name__}: {error})") from error
+        ids = tokenizer("the word")["input_ids"][1:-1]
+        if not ids or set(ids) == {tokenizer.unk_token_id}:
+            raise WeightsError(f"the tokenizer in {folder} knows no words: its vocabulary is missing or damaged")
         if "deberta" in type(tokenizer).__name__.lower():
             # As on transformers 4: a literal [MASK] swallows the space before it.
             tokenizer.add_special_tokens({"mask_token": AddedToken("[MASK]", lstrip=True, special=True)})
@@ -210,17 +226,11 @@ class BertScore:
         config = AutoConfig.from_pretrained(self._located.folder)
         config.num_hidden_layers = self._layer
         state = _encoder_state(read_state(self._located), config.model_type, self._layer)
+        if not getattr(config, "position_biased_input", True):
+            state.pop("embeddings.position_embeddings.weight", None)  # published with DeBERTa, and not used by it
         if config.model_type == "bert":
             return build(BertModel, config, state, self._located, dtype, add_pooling_layer=False)
         return build(DebertaModel, config, state, self._located, dtype)
-
-
-class _Vectors:
-    """Vectors by text, and which of them were computed rather than read from the cache."""
-
-    def __init__(self, of: dict[str, torch.Tensor], encoded: set[str]) -> None:
-        self.of = of
-        self.encoded = encoded
 
 
 def clean(text: str) -> str:
@@ -230,6 +240,11 @@ def clean(text: str) -> str:
 
 def _check_config(located: Located, layer: int) -> None:
     config = read_config(located)
+    if not has_tokenizer(located.folder):
+        raise WeightsError(
+            f"{located.folder} holds no tokenizer (tokenizer.json, vocab.txt, or vocab.json with merges.txt): put all "
+            f"files of the model's repository there"
+        )
     if config.get("model_type") not in _MODEL_TYPES:
         raise WeightsError(
             f"{located.identity} is a {config.get('model_type')} model; BERTScore is implemented here for "

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from .compute import DType, Runner, exact_float32, pad_ids, without_surrogates
 from .weights import Located, WeightsError, build, read_config, read_state
 
 MAX_TOKENS = 512
+ALGORITHM = 1  # as in BERTScore
 
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")
@@ -33,9 +33,10 @@ class Bleurt:
         self._located = located
         self._cache = cache
         self._config = _config(located)
+        self._tokenizer = PairTokenizer(located)
         self._runner = Runner(self._load, device, dtype, token_budget)
         self.identity = f"bleurt:{located.identity},max:{MAX_TOKENS}"
-        self._cache_id = f"{self.identity},{dtype}"
+        self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
         """Raw output of the regression head for every distinct (reference, candidate) pair: about 0 to 1, unclipped.
@@ -76,10 +77,6 @@ class Bleurt:
             raise ArithmeticError(f"{self._located.identity} gives scores that are not finite; use dtype='fp32'")
         return values.tolist()
 
-    @cached_property
-    def _tokenizer(self) -> PairTokenizer:
-        return PairTokenizer(self._located)
-
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         from transformers import RemBertForSequenceClassification
 
@@ -99,7 +96,10 @@ class PairTokenizer:
             raise WeightsError(
                 f"{path} is missing: BLEURT checkpoints of other kinds than BLEURT-20* are not supported"
             )
-        self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        try:
+            self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        except (OSError, RuntimeError) as error:
+            raise WeightsError(f"{path} cannot be read ({error}); delete it and load it again") from error
         found = {name: self._pieces.piece_to_id(name) for name in _SPECIAL}
         self._special_ids = {name: id for name, id in found.items() if self._pieces.id_to_piece(id) == name}
         if not {"[CLS]", "[SEP]"} <= self._special_ids.keys():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -72,7 +73,8 @@ class ScoreCache:
     def embeddings(self, model: str, texts: Iterable[str]) -> dict[str, _Floats]:
         """The stored embeddings, each float32 of shape [tokens, width], of those `texts` that have one."""
         stored = self._read("embeddings", {text: _key(model, text) for text in texts})
-        return {text: _unpack(value) for text, value in stored.items()}
+        unpacked = {text: _unpack(value) for text, value in stored.items()}
+        return {text: vectors for text, vectors in unpacked.items() if vectors is not None}
 
     def store(
         self,
@@ -94,13 +96,22 @@ class ScoreCache:
             part.close()
         self._parts.clear()
 
+    def delete(self) -> None:
+        """Remove what the cache holds, and its folder if nothing else is in it."""
+        self.close()
+        if self._folder is not None and self._folder.is_dir():
+            for part in self._limits:
+                shutil.rmtree(self._folder / part, ignore_errors=True)
+            if not any(self._folder.iterdir()):
+                self._folder.rmdir()
+
     def _read(self, part: str, keys: Mapping[Any, str]) -> dict[Any, Any]:
         if self._folder is None:
             return {}
         try:
             cache = self._open(part)
-            found = {item: cache.get(key, retry=True) for item, key in keys.items()}
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            found = {item: cache.get(key) for item, key in keys.items()}
+        except (OSError, ValueError, sqlite3.Error, diskcache.Timeout) as error:
             self._give_up(error)
             return {}
         return {item: value for item, value in found.items() if value is not None}
@@ -110,9 +121,9 @@ class ScoreCache:
             return
         try:
             cache = self._open(part)
-            with cache.transact(retry=True):
+            with cache.transact():  # waits a minute for other writers; diskcache's retry would wait for ever
                 for key, value in values.items():
-                    cache.set(key, value, retry=True)
+                    cache.set(key, value)
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             self._give_up(error)
 
@@ -156,6 +167,10 @@ def _pack(values: Sequence[Sequence[float]] | _Floats) -> bytes:
     return np.array(array.shape[-1], dtype="<i4").tobytes() + array.tobytes()
 
 
-def _unpack(data: bytes) -> _Floats:
-    width = int(np.frombuffer(data, dtype="<i4", count=1)[0])
-    return np.frombuffer(data, dtype="<f4", offset=4).reshape(-1, width)
+def _unpack(data: bytes) -> _Floats | None:
+    """What `_pack` packed; None for a damaged file."""
+    try:
+        width = int(np.frombuffer(data, dtype="<i4", count=1)[0])
+        return np.frombuffer(data, dtype="<f4", offset=4).reshape(-1, width)
+    except ValueError:
+        return None

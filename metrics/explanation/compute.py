@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import torch
@@ -22,7 +23,7 @@ _GPU_TOKENS = 32_768
 _CPU_TOKENS = 2_048
 _SPARE_BYTES = 2 << 30  # activations of a batch beside the weights
 
-_Batch = TypeVar("_Batch")
+_Result = TypeVar("_Result")
 
 
 class Runner:
@@ -59,7 +60,10 @@ class Runner:
         if self._model is None:
             model = self._load(self.dtype)
             self._device = self._choose_device(model)
-            self._model = _on(model, self._device)
+            moved, error = _attempt(lambda: _on(model, self._device))
+            if error is not None and self._device.type == "cpu":
+                raise error
+            self._model = moved[0] if moved else self._on_cpu(model)
         return self._model
 
     @property
@@ -80,7 +84,9 @@ class Runner:
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
 
-    def batches(self, lengths: Sequence[int], step: Callable[[int, int], _Batch]) -> Iterator[tuple[int, int, _Batch]]:
+    def batches(
+        self, lengths: Sequence[int], step: Callable[[int, int], _Result]
+    ) -> Iterator[tuple[int, int, _Result]]:
         """Yield ``(start, stop, step(start, stop))`` for consecutive ranges that cover `lengths`.
 
         A range holds as many items as fit into the budget when all are padded to the longest. Out of memory halves the
@@ -96,7 +102,7 @@ class Runner:
         while start < len(lengths):
             width = padded(lengths[start])
             stop = start + min(max(1, self.budget // width), len(lengths) - start)
-            result, error = _attempt(step, start, stop)
+            result, error = _attempt(partial(step, start, stop))
             if error is not None:
                 self._shrink(stop - start, width, error)
                 continue
@@ -110,21 +116,24 @@ class Runner:
             self._budget = max(width, items * width // 2)
             logger.warning(f"figlang_tasks: out of memory on {self._device}; {self._budget} tokens a batch from now on")
         elif self._device.type != "cpu":
-            logger.warning(f"figlang_tasks: {self._device} is too full for a single text; scoring on the CPU instead")
             assert self._model is not None
-            self._device = torch.device("cpu")
-            self._model = _on(self._model, self._device)
-            self._budget = None
+            self._model = self._on_cpu(self._model)
         else:
             raise MemoryError(f"not enough memory to score one text of {width} tokens: {first_line}") from error
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
+    def _on_cpu(self, model: nn.Module) -> nn.Module:
+        logger.warning(f"figlang_tasks: {self._device} is too full; scoring explanations on the CPU instead")
+        self._device = torch.device("cpu")
+        self._budget = None
+        return _on(model, self._device)
+
     def _choose_device(self, model: nn.Module) -> torch.device:
         if self._wanted != "auto":
             device = torch.device(self._wanted)
         elif torch.cuda.is_available():
-            free = {index: torch.cuda.mem_get_info(index)[0] for index in range(torch.cuda.device_count())}
+            free = {index: _free_bytes(index) for index in range(torch.cuda.device_count())}
             index = max(free, key=free.__getitem__)
             needed = sum(p.numel() * p.element_size() for p in model.parameters()) + _SPARE_BYTES
             device = torch.device("cuda", index) if free[index] >= needed else torch.device("cpu")
@@ -138,6 +147,13 @@ class Runner:
         if device.type == "cuda" and self.dtype == torch.bfloat16 and not torch.cuda.is_bf16_supported():
             raise ValueError(f"dtype='fast' needs bfloat16, which {device} lacks; use dtype='fp32' or device='cpu'")
         return device
+
+
+def _free_bytes(index: int) -> int:
+    try:
+        return torch.cuda.mem_get_info(index)[0]
+    except RuntimeError:  # a GPU so full that not even a context fits
+        return 0
 
 
 def _check_device(name: str) -> None:
@@ -165,16 +181,22 @@ def without_surrogates(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-def _attempt(
-    step: Callable[[int, int], _Batch], start: int, stop: int
-) -> tuple[tuple[_Batch] | None, BaseException | None]:
-    """The result of a step, or the out-of-memory error it ended in, without the frames that hold its tensors."""
+_OUT_OF_MEMORY = (  # what has no class of its own: torch's allocator for the CPU, the libraries of a full GPU
+    "can't allocate memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDA error: out of memory",
+    "MPS backend out of memory",
+)
+
+
+def _attempt(work: Callable[[], _Result]) -> tuple[tuple[_Result] | None, BaseException | None]:
+    """The result of `work`, or the out-of-memory error it ended in, without the frames that hold its tensors."""
     try:
-        return (step(start, stop),), None
+        return (work(),), None
     except (torch.OutOfMemoryError, MemoryError) as error:
         return None, error.with_traceback(None)
     except RuntimeError as error:
-        if "can't allocate memory" in str(error):  # torch's allocator for the CPU has no class of its own for it
+        if any(text in str(error) for text in _OUT_OF_MEMORY):
             return None, error.with_traceback(None)
         raise
 

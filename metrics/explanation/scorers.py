@@ -168,10 +168,10 @@ def get_scorer(
     if provider == "bert-score" and dtype != "fp32":
         raise ValueError(f"provider='bert-score' computes in fp32 only, not dtype={dtype!r}")
     recipe = SCORERS[name]
-    weights, layer = recipe.bertscore, bertscore_layer or recipe.layer
-    if bertscore_model is not None:
-        weights = _parse(bertscore_model)
-        layer = bertscore_layer or _known_layer(weights.name)
+    weights = recipe.bertscore if bertscore_model is None else _parse(bertscore_model)
+    layer = bertscore_layer
+    if layer is None:
+        layer = recipe.layer if bertscore_model is None else _known_layer(weights.name)
     if bleurt_model is not None and recipe.bleurt is None:
         raise ValueError(f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25")
     store = open_cache(cache)

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +31,9 @@ _OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository
     "merges.txt",
     "spm.model",
 )
+
+
+_TOKENIZERS = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"}, {"spm.model"})
 
 
 class WeightsError(Exception):
@@ -69,7 +73,7 @@ class Located:
 
     Attributes:
         folder: holds config.json, tokenizer files and one weight file.
-        identity: name with commit or content hash: equal identities mean equal weights.
+        identity: name with commit, or hash of all files that are read: equal identities mean equal scores.
     """
 
     folder: Path
@@ -107,14 +111,23 @@ def locate(weights: Weights) -> Located:
 
 
 def _identified(folder: Path, weights: Weights) -> Located:
-    found = Located(folder, "")
-    digest = _sha256(found.weight_file)
+    weight_file = Located(folder, "").weight_file
+    digest = _sha256(weight_file)
     if weights.sha256 is not None and digest != weights.sha256:
         raise WeightsError(
-            f"{found.weight_file} has SHA-256 {digest}, the published weights have {weights.sha256}: "
+            f"{weight_file} has SHA-256 {digest}, the published weights have {weights.sha256}: "
             f"install {weights.name} again"
         )
-    return Located(folder, f"{Path(weights.name).name}@sha256:{digest[:12]}")
+    # Configuration and tokenizer decide the scores as much as the weights do.
+    files = {weight_file.name: digest}
+    files |= {name: _sha256(folder / name) for name in _OTHER_FILES if (folder / name).is_file()}
+    together = hashlib.sha256(json.dumps(files, sort_keys=True).encode("ascii")).hexdigest()
+    return Located(folder, f"{Path(weights.name).name}@sha256:{together[:12]}")
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether the files of some kind of tokenizer are all there; without, libraries make one that knows no word."""
+    return any(all((folder / name).is_file() for name in names) for names in _TOKENIZERS)
 
 
 def _sha256(path: Path) -> str:
@@ -146,7 +159,7 @@ def _from_hub(weights: Weights) -> Path:
                 )
             except OSError:  # not here, or not all of it
                 continue
-            if (Path(folder) / weight_file).is_file():
+            if (Path(folder) / weight_file).is_file() and has_tokenizer(Path(folder)):
                 return Path(folder)
     return _download(weights)
 
@@ -204,7 +217,8 @@ def read_state(located: Located) -> dict[str, torch.Tensor]:
             from safetensors.torch import load_file
 
             return load_file(path)
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        # The format of torch before 1.6 is no zip file and cannot be memory-mapped.
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # both readers raise types of their own, down to RuntimeError and UnpicklingError
         raise WeightsError(
             f"{path} cannot be read ({type(error).__name__}: {error}); delete it and load it again"

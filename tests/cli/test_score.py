@@ -410,8 +410,8 @@ def test_without_the_cache_a_stopped_run_is_taken_up_as_well(
 
     monkeypatch.setattr(ScoreCache, "store", store_or_stop)
     assert figlang(*command).exit_code == 130
-    assert names(samples_file.parent) == {NAME, "whole", f"{STEM}.embedded.partial"}
-    at_the_stop = stored_scores(samples_file.parent / f"{STEM}.embedded.partial")
+    assert names(samples_file.parent) == {NAME, "whole", f".{STEM}.embedded.partial"}
+    at_the_stop = stored_scores(samples_file.parent / f".{STEM}.embedded.partial")
 
     stop_after = 1000
     done(*command)

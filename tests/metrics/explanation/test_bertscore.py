@@ -212,6 +212,19 @@ def test_layers_above_the_cut_and_heads_are_neither_needed_nor_read(tmp_path: Pa
     assert score_one(deberta_copy(tmp_path, cut)) == score_one(Located(DEBERTA, "x"))
 
 
+def test_the_position_embeddings_that_deberta_is_published_with_are_left_out(tmp_path: Path) -> None:
+    key = "deberta.embeddings.position_embeddings.weight"
+    located = deberta_copy(tmp_path, lambda state: state.update({key: torch.ones(512, 32)}))
+    assert score_one(located) == score_one(Located(DEBERTA, "x"))
+
+
+def test_the_file_format_of_torch_before_1_6_is_read(tmp_path: Path) -> None:
+    located = deberta_copy(tmp_path, lambda state: None)
+    path = tmp_path / "pytorch_model.bin"
+    torch.save(torch.load(path), path, _use_new_zipfile_serialization=False)
+    assert score_one(located) == score_one(Located(DEBERTA, "x"))
+
+
 def test_a_missing_tensor_is_an_error(tmp_path: Path) -> None:
     located = deberta_copy(tmp_path, lambda state: state.pop("deberta.encoder.layer.3.output.dense.bias"))
     with pytest.raises(WeightsError, match=r"missing encoder\.layer\.3\.output\.dense\.bias"):

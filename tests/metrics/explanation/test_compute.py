@@ -47,6 +47,7 @@ def test_what_is_left_after_some_batches_is_planned_as_before(
     [
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
         MemoryError(),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
         RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried ..."),
     ],
 )
@@ -91,6 +92,25 @@ def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru:
     assert tried == [4, 2, 1, 4]
     assert made.budget == 2048
     assert "on the CPU instead" in warnings_of_loguru[-1]
+
+
+def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
+    warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meta device stands for a GPU that is full when the model arrives."""
+    from figlang_tasks.metrics.explanation import compute
+
+    move = compute._on
+
+    def full(model: nn.Module, device: torch.device) -> nn.Module:
+        if device.type == "meta":
+            raise torch.OutOfMemoryError("no room")
+        return move(model, device)
+
+    monkeypatch.setattr(compute, "_on", full)
+    made = runner(device="meta")
+    assert [result for _, _, result in made.batches([8], lambda start, stop: made.device.type)] == ["cpu"]
+    assert "meta is too full" in warnings_of_loguru[0]
 
 
 def test_another_error_is_not_taken_for_a_lack_of_memory() -> None:

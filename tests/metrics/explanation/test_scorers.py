@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -72,11 +71,8 @@ def test_layers_are_those_of_the_package() -> None:
 def test_the_signature_names_all_that_decides_a_score() -> None:
     from figlang_tasks import __version__
 
-    digest = {
-        name: hashlib.sha256((FIXTURES / name / "pytorch_model.bin").read_bytes()).hexdigest()[:12]
-        for name in ("deberta", "bleurt")
-    }
     fast = get_scorer("vflute25", cache=False, dtype="fast", **TINY)
+    digest = {name: locate(Weights(str(FIXTURES / name))).identity.rpartition(":")[2] for name in ("deberta", "bleurt")}
     assert fast.signature == (
         f"vflute25|bertscore:deberta@sha256:{digest['deberta']},layer:4,idf:no,rescale:no,max:512"
         f"|bleurt:bleurt@sha256:{digest['bleurt']},max:512|dtype:fast|version:{__version__}"
@@ -194,6 +190,42 @@ def test_a_missing_package_names_the_extra() -> None:
         locate(Weights("there_is_no_such_package", package=True))
 
 
+@pytest.mark.parametrize("changed", ["config.json", "merges.txt", "vocab.json", "pytorch_model.bin"])
+def test_every_file_that_decides_a_score_is_in_the_identity_of_a_folder(changed: str, tmp_path: Path) -> None:
+    folder = tmp_path / "deberta"
+    shutil.copytree(FIXTURES / "deberta", folder)
+    before = locate(Weights(str(folder))).identity
+    with (folder / changed).open("ab") as file:
+        file.write(b" ")
+    locate.cache_clear()
+    assert locate(Weights(str(folder))).identity != before
+
+
+@pytest.mark.parametrize("missing", ["merges.txt", "vocab.json"])
+def test_a_folder_without_a_tokenizer_is_refused(missing: str, tmp_path: Path) -> None:
+    """transformers 5 makes a tokenizer that knows no word of it, and every text would be empty."""
+    folder = tmp_path / "deberta"
+    shutil.copytree(FIXTURES / "deberta", folder)
+    (folder / missing).unlink()
+    with pytest.raises(WeightsError, match="holds no tokenizer"):
+        get_scorer("figlang24", bertscore_model=str(folder), bertscore_layer=4)
+
+
+def test_a_tokenizer_that_knows_no_word_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "minilm"
+    shutil.copytree(locate(MINILM).folder, folder)
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n")
+    scorer = get_scorer("figlang24", bertscore_model=str(folder), bertscore_layer=6, cache=False)
+    with pytest.raises(WeightsError, match="knows no words"):
+        scorer.score(["the lawyer"], ["a shark"])
+
+
+def test_a_layer_of_zero_is_not_taken_for_none() -> None:
+    with pytest.raises(WeightsError, match="not 0"):
+        get_scorer("embedded", bertscore_layer=0)
+
+
 def test_a_folder_of_weights_by_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(FIXTURES / "deberta", tmp_path / "deberta-xlarge-mnli")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
@@ -275,16 +307,17 @@ def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -
 
 
 def test_an_unfinished_download_is_finished(tmp_path: Path) -> None:
-    """The folder of the hub's cache exists, but without its weights."""
+    """The folder of the hub's cache exists, but without its weights, or without its tokenizer."""
     with HubServer() as server:
         server.add_repo(
             DEBERTA_XLARGE_MNLI.name, FIXTURES / "deberta", repo_type="model", commit=DEBERTA_XLARGE_MNLI.revision
         )
         run(server, tmp_path / "home")
-        (link,) = (tmp_path / "home").rglob("snapshots/*/pytorch_model.bin")
-        link.unlink()
-        assert run(server, tmp_path / "home").stdout.startswith("microsoft/deberta-xlarge-mnli@")
-        assert link.is_file()
+        for name in ("pytorch_model.bin", "merges.txt"):
+            (link,) = (tmp_path / "home").rglob(f"snapshots/*/{name}")
+            link.unlink()
+            assert run(server, tmp_path / "home").stdout.startswith("microsoft/deberta-xlarge-mnli@")
+            assert link.is_file()
 
 
 # --- the published anchors, on the real weights ----------------------------------------------------------------------
@@ -299,6 +332,19 @@ ANCHORS = [
 
 
 @pytest.mark.weights
+def test_the_published_deberta_loads_and_finds_a_text_equal_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights_module, "_download", no_download)
+    text = "The lawyer has fins, which says that he is as dangerous as a shark."
+    scores = get_scorer("figlang24", cache=False).score([text, text], [text, "He is calm."])
+    assert scores.bertscore[0] == pytest.approx(1, abs=1e-5)
+    assert 0.2 < scores.bertscore[1] < 0.9
+
+
+def no_download(weights: Weights) -> Path:
+    pytest.skip(f"{weights.name} is neither in the hub's cache nor in $FIGLANG_WEIGHTS_DIR")
+
+
+@pytest.mark.weights
 @pytest.mark.parametrize(("checkpoint", "reference", "candidate", "published"), ANCHORS)
 def test_published_scores_of_bleurt(
     checkpoint: str, reference: str, candidate: str, published: float, monkeypatch: pytest.MonkeyPatch
@@ -307,9 +353,6 @@ def test_published_scores_of_bleurt(
     from figlang_tasks.metrics.explanation.bleurt import Bleurt
     from figlang_tasks.metrics.explanation.cache import ScoreCache
     from figlang_tasks.metrics.explanation.scorers import _parse
-
-    def no_download(weights: Weights) -> Path:
-        pytest.skip(f"{weights.name} is neither in the hub's cache nor in $FIGLANG_WEIGHTS_DIR")
 
     monkeypatch.setattr(weights_module, "_download", no_download)
     model = Bleurt(locate(_parse(checkpoint)), "auto", "fp32", ScoreCache(None))
