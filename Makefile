@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PIP_ARGS ?=
+TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 RESULTS ?= results/demo
 
@@ -42,7 +43,7 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 
 test: $(STAMP)  ## run the test suite
 	@echo "==> running the test suite"
-	$(BIN)/python -m pytest tests -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests -q -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .
