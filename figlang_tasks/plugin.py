@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import explanations, resource_dir
+from figlang_tasks import explanations, models, resource_dir
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -34,10 +34,10 @@ def tasks_dir() -> Path:
 
 
 def register() -> list[ModelManifest]:
-    """Make the tasks known to the harness and return our model classes (none yet); safe to call again."""
+    """Make the tasks known to the harness and return our model classes; safe to call again."""
     register_tasks()
     _report_broken_entry_points()
-    return []
+    return models.manifests()
 
 
 def register_tasks() -> None:

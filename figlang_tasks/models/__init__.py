@@ -1,1 +1,24 @@
 """Model classes for the harness, and the list of them that the entry point hands over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+
+def manifests() -> list[ModelManifest]:
+    """Return what ``--model`` finds beside the harness's own classes; imports none of them."""
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    from figlang_tasks.models import llava
+
+    return [
+        ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
+        ModelManifest("figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"),
+        ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
+        ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
+        ModelManifest("figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"),
+        *llava.manifests(),
+    ]

@@ -286,3 +286,10 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
     for name, value in values.items():
         judged |= {name: value, f"{name}_ci_low": value, f"{name}_ci_high": value}
     return judged
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    # Not the claim: one released claim begins with "Label: entailment".
+    text = "The picture and the claim belong together, or they do not."
+    return {label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS}, doc["label"]

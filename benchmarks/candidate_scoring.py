@@ -1,0 +1,135 @@
+"""How fast candidates are scored: the prefix shared by all, against one forward pass per candidate, side by side.
+
+    python benchmarks/candidate_scoring.py [--device cpu|cuda] [--dtype float32|bfloat16] [--candidates 50] [--small]
+
+A LLaVA with random weights: 576 image tokens as LLaVA-1.5 has, 48 tokens of prompt, candidates of 6 to 18 tokens. Speed
+does not depend on the values. Both ways run in turns in one process, so that what else the machine does hits both
+alike; the median of each counts. What a run pays once is left out and printed apart: the first request checks the
+shared prefix against a whole forward pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
+
+from figlang_tasks.models.vlm_scoring import Scorer
+
+AIM = 8.0
+AIM_DIFFERENCE = 1e-4  # in float32
+IMAGE_TOKEN = 3
+PROMPT_TOKENS = 48
+SHORTEST, LONGEST = 6, 18
+MANY = 1000
+# width, feed-forward, layers and heads of the language model and of the vision tower; vocabulary; image size
+SIZES: dict[str, tuple[tuple[int, int, int, int], tuple[int, int, int, int], int, int]] = {
+    "small": ((64, 128, 2, 4), (32, 64, 2, 2), 500, 112),
+    "cpu": ((384, 1024, 8, 6), (128, 384, 6, 4), 32_000, 336),
+    "cuda": ((2048, 5632, 22, 16), (1024, 4096, 23, 16), 32_000, 336),
+}
+
+
+def build(size: str, device: str, dtype: torch.dtype) -> tuple[Any, dict[str, torch.Tensor]]:
+    """Return a LLaVA with random weights, and the inputs of one image and a prompt."""
+    text, vision, vocabulary, image_size = SIZES[size]
+    names = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
+    of_vision, of_text = (dict[str, Any](zip(names, sizes, strict=True)) for sizes in (vision, text))
+    torch.manual_seed(0)
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(**of_vision, image_size=image_size, patch_size=14),
+        text_config=LlamaConfig(**of_text, vocab_size=vocabulary),
+        image_token_index=IMAGE_TOKEN,
+    )
+    model: Any = LlavaForConditionalGeneration(config)
+    model = model.to(device, dtype).eval()
+    image_tokens = (image_size // 14) ** 2
+    words = torch.randint(10, vocabulary, (1, PROMPT_TOKENS))
+    ids = torch.cat([words[:, :8], torch.full((1, image_tokens), IMAGE_TOKEN), words[:, 8:]], dim=1)
+    pixels = torch.randn(1, 3, image_size, image_size)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": pixels.to(dtype)}
+    return model, {name: value.to(device) for name, value in inputs.items()}
+
+
+def candidates(count: int, vocabulary: int) -> list[list[int]]:
+    """Return token ids of made-up candidates."""
+    generator = random.Random(1)
+    return [
+        [generator.randrange(10, vocabulary) for _ in range(generator.randint(SHORTEST, LONGEST))] for _ in range(count)
+    ]
+
+
+def timed(run: Callable[[], Any], device: str) -> tuple[float, Any]:
+    """Return the seconds of `run`, its work on the device included, and what it returns."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+    started = time.perf_counter()
+    result = run()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - started, result
+
+
+@torch.inference_mode()
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return 0 if both ways agree (float32) and, without ``--small``, the aim is met."""
+    parser = argparse.ArgumentParser(prog="python benchmarks/candidate_scoring.py", description=__doc__)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
+    parser.add_argument("--candidates", type=int, default=50)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--small", action="store_true", help="a smoke run: its ratio says nothing")
+    args = parser.parse_args(argv)
+    size = "small" if args.small else args.device
+    model, inputs = build(size, args.device, getattr(torch, args.dtype))
+    scorer = Scorer(model, SimpleNamespace(pad_token_id=0))
+    texts = candidates(args.candidates, SIZES[size][2])
+    positions = inputs["input_ids"].shape[1]
+    parameters = sum(weight.numel() for weight in model.parameters()) / 1e6
+    lengths = [len(ids) for ids in texts]
+    print(
+        f"{args.device}, {args.dtype}, {torch.get_num_threads()} threads; {parameters:.0f} M parameters; {positions} "
+        f"tokens of image and prompt; {len(texts)} candidates of {statistics.fmean(lengths):.1f} tokens on average"
+    )
+
+    def shared() -> list[list[float]]:
+        return scorer.log_probs(inputs, texts)
+
+    def apart() -> list[list[float]]:
+        return [scorer.whole(inputs, ids) for ids in texts]
+
+    first, _ = timed(shared, args.device)
+    scorer.whole(inputs, texts[0])
+    seconds: dict[str, list[float]] = {"shared": [], "apart": []}
+    found: dict[str, list[list[float]]] = {}
+    for _ in range(args.repeats):
+        for name, run in (("shared", shared), ("apart", apart)):
+            taken, found[name] = timed(run, args.device)
+            seconds[name].append(taken)
+    many, _ = timed(lambda: scorer.log_probs(inputs, candidates(MANY, SIZES[size][2])), args.device)
+
+    fast, slow = (statistics.median(seconds[name]) for name in ("shared", "apart"))
+    ratios = [b / a for a, b in zip(seconds["shared"], seconds["apart"], strict=True)]
+    sums = {name: [sum(values) for values in rows] for name, rows in found.items()}
+    difference = max(abs(a - b) for a, b in zip(sums["shared"], sums["apart"], strict=True))
+    print(f"one forward pass per candidate  {slow:9.3f} s")
+    print(f"prefix shared by all candidates {fast:9.3f} s   (the first request, with its check: {first:.3f} s)")
+    print(f"ratio {slow / fast:.1f}   (aim {AIM:g}; of each turn: {', '.join(f'{ratio:.1f}' for ratio in ratios)})")
+    print(f"{MANY} candidates, prefix shared {many:8.3f} s   ({1000 * many / MANY:.2f} ms per candidate)")
+    print(f"largest difference of a candidate's log-probability {difference:.1e} nats")
+    if not scorer.shared:
+        print("the shared prefix was not trusted: both columns are whole forward passes")
+    agrees = scorer.shared and (difference <= AIM_DIFFERENCE or args.dtype != "float32")
+    return 0 if agrees and (args.small or slow / fast >= AIM) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""What `figlang_clip` costs as candidates grow, and against evaluation pair by pair.
+
+    python benchmarks/dual_encoder.py [--device cpu|cuda] [--images N] [--small] [--markdown FILE]
+
+The setting is MetaCLUE's retrieval: each of N pictures is compared with K statements, its own and K - 1 of other
+pictures. All statements belong to some picture, so the pool that candidates come from does not grow with K: N pictures
+with 6 statements each have 6 N distinct ones, whether 50 or 1000 of them stand beside a picture. With N = 200, K = 50
+draws nearly all of the pool already. What may grow with K is bookkeeping and the comparison of features. (Where the
+candidates for a small K leave most of a pool out, cost follows the distinct texts.)
+
+Needs no pretrained weights: CLIP ViT-B/32 with random ones, statements of 8 to 16 tokens, JPEG pictures of 512 x 384.
+Naive is one pass of the model for each pair, picture decoded and both processed each time, measured on a few pairs and
+multiplied. The variants run in turns, so that what else the machine does hits all alike; the best run counts. Of it,
+the seconds outside the encoders are shown apart: they are what can grow with K (pictures are decoded there too).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import platform
+import random
+import string
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from lmms_eval.api.instance import Instance
+from loguru import logger
+from PIL import Image
+
+from figlang_tasks.models.dual_encoder import FigLangCLIP
+from figlang_tasks.score_requests import KEY, read_answer
+
+AIM = 1.3
+STATEMENTS = 6
+SEED = 5
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is measured; `small` is a tiny model, for a test of this script."""
+
+    device: str
+    small: bool
+    images: int
+    candidates: tuple[int, int]
+    naive_pairs: int
+    repeats: int
+
+
+def write_clip(folder: Path, small: bool) -> Path:
+    """Write CLIP ViT-B/32 (or a tiny one) with random weights; letters are tokens."""
+    pieces = [*string.ascii_lowercase, *(f"{letter}</w>" for letter in string.ascii_lowercase)]
+    pieces += ["<|startoftext|>", "<|endoftext|>"]
+    (folder / "vocab.json").write_text(json.dumps({piece: index for index, piece in enumerate(pieces)}))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, model_max_length=77)
+    text: dict[str, Any] = {"bos_token_id": len(pieces) - 2, "eos_token_id": len(pieces) - 1, "pad_token_id": 0}
+    vision: dict[str, Any] = {}
+    if small:
+        sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+        text |= sizes
+        vision |= sizes | {"image_size": 32, "patch_size": 8}
+    side = vision.get("image_size", 224)
+    torch.manual_seed(SEED)
+    transformers.CLIPModel(transformers.CLIPConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    image = transformers.CLIPImageProcessor(size={"shortest_edge": side}, crop_size=side)
+    transformers.CLIPProcessor(image, tokenizer).save_pretrained(folder)
+    return folder
+
+
+def pictures(count: int) -> list[bytes]:
+    """JPEG files of coarse random patterns."""
+    generator = np.random.default_rng(SEED)
+    files = []
+    for _ in range(count):
+        buffer = io.BytesIO()
+        coarse = Image.fromarray(generator.integers(0, 256, (24, 32, 3), dtype=np.uint8))
+        coarse.resize((512, 384)).save(buffer, "JPEG", quality=90)
+        files.append(buffer.getvalue())
+    return files
+
+
+def show(doc: dict[str, Any]) -> list[Image.Image]:
+    return [Image.open(io.BytesIO(doc["file"])).convert("RGB")]
+
+
+def documents(count: int, candidates: int) -> list[dict[str, Any]]:
+    """Pictures with `candidates` statements each: the first of their own, then others', drawn with a seed."""
+    draw = random.Random(SEED)
+    pool = [" ".join(draw.choices(string.ascii_lowercase, k=draw.randint(6, 14))) for _ in range(count * STATEMENTS)]
+    docs = []
+    for number, file in enumerate(pictures(count)):
+        own = number * STATEMENTS
+        others = [*range(own), *range(own + STATEMENTS, len(pool))]
+        chosen = [own, *draw.sample(others, candidates - 1)]
+        docs.append({"file": file, "candidates": [pool[index] for index in chosen]})
+    return docs
+
+
+def ours(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
+    model.task_dict = {"retrieve": {"test": docs}}
+    settings = {KEY: {"kind": "candidates", "candidates": "candidates"}}
+    meta = {"task": "retrieve", "repeats": 1}
+    requests = [
+        Instance("generate_until", ("", settings, show, number, "retrieve", "test"), 0, meta | {"doc_id": number})
+        for number in range(len(docs))
+    ]
+    return [read_answer(answer) or [] for answer in model.generate_until(requests)]
+
+
+def naive(folder: Path, device: str) -> Callable[[list[dict[str, Any]], int], list[float]]:
+    """A function that scores the first candidates of each picture, `most` in all, one after the other."""
+    model = transformers.CLIPModel.from_pretrained(folder).eval().to(device)
+    processor = transformers.CLIPProcessor.from_pretrained(folder)
+
+    def scores(docs: list[dict[str, Any]], most: int) -> list[float]:
+        found = []
+        for number in range(most):
+            doc = docs[number % len(docs)]
+            inputs = processor(
+                images=show(doc), text=[doc["candidates"][number // len(docs)]], return_tensors="pt", truncation=True
+            )
+            with torch.inference_mode():
+                outputs = model(**inputs.to(device))
+            found.append(torch.cosine_similarity(outputs.image_embeds, outputs.text_embeds).item())
+        return found
+
+    return scores
+
+
+def watch(model: FigLangCLIP) -> list[float]:
+    """A list that gets the seconds of each pass through an encoder from now on."""
+    seconds: list[float] = []
+
+    def watched(encode: Callable[..., Any]) -> Callable[..., Any]:
+        def run(items: Any) -> Any:
+            taken, result = timed(encode, items)
+            seconds.append(taken)
+            return result
+
+        return run
+
+    network: Any = model._network
+    network.image_features = watched(network.image_features)
+    network.text_features = watched(network.text_features)
+    return seconds
+
+
+def timed(function: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """Seconds and result."""
+    start = time.perf_counter()
+    result = function(*arguments)
+    return time.perf_counter() - start, result
+
+
+def report(setup: Setup) -> str:
+    """Measure, and return the table as Markdown."""
+    few, many = setup.candidates
+    docs = {count: documents(setup.images, count) for count in setup.candidates}
+    runs: dict[int, list[tuple[float, float]]] = {few: [], many: []}
+    pair_seconds: list[float] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = write_clip(Path(temporary), setup.small)
+        model = FigLangCLIP(pretrained=str(folder), device=setup.device, batch_size=64)
+        pair_by_pair = naive(folder, setup.device)
+        warm = docs[few][:2]
+        ours(model, warm)
+        pair_by_pair(warm, 2)
+        encoding = watch(model)
+        for turn in range(setup.repeats):
+            found: dict[int, list[list[float]]] = {}
+            for count in setup.candidates:
+                encoding.clear()
+                taken, found[count] = timed(ours, model, docs[count])
+                runs[count].append((taken, taken - sum(encoding)))
+                print(f"turn {turn + 1}, K = {count}: {taken:.1f} s", file=sys.stderr)
+            taken, expected = timed(pair_by_pair, docs[many], setup.naive_pairs)
+            pair_seconds.append(taken / setup.naive_pairs)
+    apart = max(
+        abs(found[many][number % setup.images][number // setup.images] - score) for number, score in enumerate(expected)
+    )
+    lines = []
+    for count in setup.candidates:
+        (best, outside), pairs = min(runs[count]), count * setup.images
+        distinct = len({text for doc in docs[count] for text in doc["candidates"]})
+        by_pair = min(pair_seconds) * pairs
+        ours_cells = [f"{count}", f"{distinct:,}", f"{pairs:,}", f"{best:.2f}", f"{outside:.2f}"]
+        lines.append("| " + " | ".join([*ours_cells, f"{by_pair:,.0f}", f"{by_pair / best:,.0f}x"]) + " |")
+    ratio = min(runs[many])[0] / min(runs[few])[0]
+    verdict = "not judged" if setup.small else "met" if ratio <= AIM else "MISSED"
+    return "\n".join(
+        [
+            f"Device {setup.device}: {machine(setup.device)}. {setup.images} pictures, {STATEMENTS} statements each, "
+            f"best of {setup.repeats} runs in turns"
+            + (", a tiny model (--small): the ratios mean nothing." if setup.small else "."),
+            "",
+            "| K | distinct texts | pairs | figlang_clip, s | outside the encoders, s | pair by pair, s (extrapolated) "
+            "| ratio |",
+            "|---|---|---|---|---|---|---|",
+            *lines,
+            "",
+            f"K = {many} costs {ratio:.2f} times K = {few} (aim: at most {AIM}): {verdict}.",
+            f"A pair by itself takes {1000 * min(pair_seconds):.1f} ms (over {setup.naive_pairs} pairs); "
+            f"its scores and ours differ by at most {apart:.1e}.",
+            "",
+        ]
+    )
+
+
+def machine(device: str) -> str:
+    parts = [
+        torch.cuda.get_device_name(device) if device.startswith("cuda") else platform.machine(),
+        f"{os.cpu_count()} cores",
+        f"{torch.get_num_threads()} threads",
+        f"torch {torch.__version__}",
+        f"transformers {transformers.__version__}",
+    ]
+    return ", ".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", help="cpu or cuda; by default both, where there is a GPU")
+    parser.add_argument("--images", type=int, help="pictures (200; 20 with --small)")
+    parser.add_argument("--repeats", type=int, default=2, help="runs of each, of which the best counts")
+    parser.add_argument(
+        "--small", action="store_true", help="a tiny model and K = 5 and 100, for a test of this script"
+    )
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
+    given = parser.parse_args(arguments)
+    candidates = (5, 100) if given.small else (50, 1000)
+    count = given.images or (20 if given.small else 200)
+    if STATEMENTS * (count - 1) < candidates[1] - 1:
+        parser.error(f"--images {count}: too few for {candidates[1]} candidates of {STATEMENTS} statements each")
+    devices = [given.device] if given.device else ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    naive_pairs = 10 if given.small else 40
+    setups = [Setup(device, given.small, count, candidates, naive_pairs, given.repeats) for device in devices]
+    logger.disable("figlang_tasks")
+    try:
+        text = "\n".join(report(setup) for setup in setups)
+    finally:
+        logger.enable("figlang_tasks")
+    print(text)
+    if given.markdown:
+        given.markdown.parent.mkdir(parents=True, exist_ok=True)
+        given.markdown.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""``llava_hf`` with defaults that work, and ``llava`` without the original LLaVA package.
+
+The harness's `llava_hf` (0.7.3) hands ``device_map=""`` to transformers, which refuses it, and takes an exception while
+generating, out of memory for instance, as the answer "". Its `llava` needs a package that is not on PyPI.
+:mod:`figlang_tasks.models.llava` registers these classes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from lmms_eval.api.instance import Instance
+from lmms_eval.models.chat.llava_hf import LlavaHf as HarnessChat
+from lmms_eval.models.simple.llava_hf import LlavaHf as HarnessSimple
+from loguru import logger
+
+DEFAULT_CHECKPOINT = "llava-hf/llava-1.5-7b-hf"
+
+
+class _GenerationFailed(BaseException):
+    """Carries an exception through the harness's ``except Exception``."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+def _tells(generate: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(generate)
+    def telling(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return generate(*args, **kwargs)
+        except Exception as error:
+            raise _GenerationFailed(error) from error
+
+    return telling
+
+
+class LlavaHfSimple(HarnessSimple):
+    """The harness's class for LLaVA models of transformers.
+
+    Args:
+        pretrained: a LLaVA, LLaVA-NeXT or LLaVA-OneVision checkpoint in the format of transformers.
+        device: where the model goes; by default ``cuda``, or ``cpu`` where there is none.
+        device_map: as in transformers; by default all of it on `device`, and several processes share the work.
+        others: those of the harness's class.
+    """
+
+    def __init__(
+        self,
+        pretrained: str = DEFAULT_CHECKPOINT,
+        device: str | None = None,
+        device_map: str = "",
+        **others: Any,
+    ) -> None:
+        cuda = torch.cuda.is_available()
+        device = device or ("cuda" if cuda else "cpu")
+        if not device_map and not (cuda and Accelerator().num_processes > 1):
+            device_map = device
+        super().__init__(pretrained=pretrained, device=device, device_map=device_map, **others)
+        self.model.generate = _tells(self.model.generate)
+
+    def generate_until(self, requests: list[Instance]) -> list[Any]:
+        """Answer the requests.
+
+        Raises:
+            Exception: what the model raised while generating.
+        """
+        try:
+            return super().generate_until(requests)
+        except _GenerationFailed as failed:
+            raise failed.error from None
+
+
+class LlavaHfChat(LlavaHfSimple, HarnessChat):
+    """The same by chat templates."""
+
+    is_simple = False
+
+
+class LlavaSimple(LlavaHfSimple):
+    """``llava`` where the original package is missing: the same models in the format of transformers."""
+
+    def __init__(self, pretrained: str = DEFAULT_CHECKPOINT, **others: Any) -> None:
+        if pretrained.startswith("liuhaotian/"):
+            raise SystemExit(
+                f"figlang_tasks: {pretrained} is in the format of the original LLaVA package, which is not installed; "
+                f"take the same model in the format of transformers: see https://huggingface.co/llava-hf"
+            )
+        super().__init__(pretrained=pretrained, **others)
+        if self.accelerator.is_main_process:
+            logger.warning("figlang_tasks: the original LLaVA package is not installed: --model llava runs as llava_hf")
+
+
+class LlavaChat(LlavaSimple, LlavaHfChat):
+    """The same by chat templates."""
+
+    is_simple = False

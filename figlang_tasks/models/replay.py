@@ -1,0 +1,254 @@
+"""``figlang_replay``: answers from the samples files of earlier runs, so that they are scored again without the model.
+
+::
+
+    lmms_eval --tasks vflute --model figlang_replay --model_args samples=results/my_run --output_path rescored
+
+`samples` is a ``*_samples_<task>.jsonl`` file, a folder with such files at any depth, or a glob pattern. Files of
+``--predict_only`` runs serve as well.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import reprlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lmms_eval.api.instance import Instance
+from loguru import logger
+
+from figlang_tasks.models.offline import Offline
+
+LISTED = 10
+MISSING = ("error", "empty")
+_MARK, _SUFFIX = "_samples_", ".jsonl"
+
+
+class ReplayError(Exception):
+    """Saved answers cannot be used; the message says which and what to do."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was saved for one document.
+
+    Attributes:
+        where: file and line.
+        outputs: the model's outputs, one for each repeat.
+        id, data: of the document, where the task recorded them.
+        prompt, target: digests of its prompt and its reference.
+    """
+
+    where: str
+    outputs: tuple[str, ...]
+    id: str | None
+    data: str | None
+    prompt: bytes
+    target: bytes
+
+
+def find(samples: str) -> dict[str, list[Path]]:
+    """Return the samples files that a file name, folder or glob pattern names, by task.
+
+    Raises:
+        ReplayError: there are none.
+    """
+    given = Path(samples).expanduser()
+    if given.is_dir():
+        paths = sorted(given.rglob(f"*{_MARK}*{_SUFFIX}"))
+    elif given.is_file():
+        paths = [given]
+    else:
+        paths = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
+    by_task: dict[str, list[Path]] = {}
+    for path in paths:
+        task = path.name.partition(_MARK)[2]
+        if task.endswith(_SUFFIX):
+            by_task.setdefault(task.removesuffix(_SUFFIX), []).append(path)
+    if not by_task:
+        raise ReplayError(
+            f"samples={samples}: no file ..{_MARK}<task>{_SUFFIX} there; valid: such a file as --log_samples writes "
+            f"it, a folder that holds some, or a glob pattern"
+        )
+    return by_task
+
+
+def read(paths: Sequence[Path]) -> dict[int, Saved]:
+    """Return what the samples files of one task hold, by document id; only answers are kept in memory.
+
+    Raises:
+        ReplayError: a file is damaged, or several lines answer the same document.
+    """
+    saved: dict[int, Saved] = {}
+    duplicates = []
+    for path in paths:
+        try:
+            with path.open("rb") as file:  # as bytes, lines end at b"\n" only: texts hold other separators
+                for number, line in enumerate(file, start=1):
+                    doc_id, found = _read_line(f"{path}, line {number}", line)
+                    if doc_id in saved:
+                        duplicates.append(f"doc_id {doc_id}: {saved[doc_id].where} and {found.where}")
+                    saved.setdefault(doc_id, found)
+        except OSError as error:
+            raise ReplayError(f"{path} cannot be read: {error.strerror}") from error
+    if duplicates:
+        raise ReplayError(
+            f"{len(duplicates)} answers are there twice; name the files of one run. {_listing(duplicates)}"
+        )
+    return saved
+
+
+def _read_line(where: str, line: bytes) -> tuple[int, Saved]:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ReplayError(f"{where} is not JSON ({error}): get the whole file, as the harness wrote it") from error
+    if not isinstance(values, dict) or not isinstance(values.get("doc_id"), int):
+        raise ReplayError(f"{where} has no doc_id: not a samples file of the harness?")
+    # The harness leaves `resps`, what the model said, out where the filters changed nothing.
+    outputs = values.get("resps", values.get("filtered_resps"))
+    outputs = [outputs] if isinstance(outputs, str) else outputs
+    if not isinstance(outputs, list) or not outputs or not all(isinstance(output, str) for output in outputs):
+        raise ReplayError(
+            f"{where}: its answer is {reprlib.repr(outputs)}, must be text: saved by a task of another kind?"
+        )
+    record = values.get("sample")
+    record = record if isinstance(record, dict) else {}
+    prompt, target = _digest(values.get("input")), _digest(values.get("target"))
+    return values["doc_id"], Saved(where, tuple(outputs), record.get("id"), record.get("data"), prompt, target)
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.blake2b(str(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _listing(problems: Sequence[str]) -> str:
+    more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
+    return "; ".join(problems[:LISTED]) + more
+
+
+def rounds(final: str) -> list[str]:
+    """Return the outputs of the calls behind the answer of an agentic task.
+
+    Our agentic tasks put them, in order, as the values of one JSON object (``{"scene_graph": ..., "answer": ...}``).
+    A text that is no such object is the output of a run that was cut off after its first call.
+    """
+    try:
+        values = json.loads(final)
+    except (ValueError, RecursionError):
+        return [final]
+    if isinstance(values, dict) and len(values) > 1 and all(isinstance(value, str) for value in values.values()):
+        return list(values.values())
+    return [final]
+
+
+class Replay(Offline):
+    """Answers every request with what was saved for its task and document.
+
+    Args:
+        samples: file, folder or glob pattern.
+        missing: what to do where nothing was saved: ``error``, or ``empty`` to answer with an empty text.
+        harness: see :class:`Offline`.
+
+    Raises:
+        SystemExit: wrong arguments, or no files; later, while answering: answers that are missing or there twice, a
+            damaged file, a file of other data. Not an Exception, because the harness would exit with status 0.
+    """
+
+    def __init__(self, samples: str | None = None, missing: str = "error", **harness: Any) -> None:
+        super().__init__(**harness)
+        if missing not in MISSING:
+            _end(f"missing={missing}; valid: {', '.join(MISSING)}")
+        if samples is None:
+            _end("which answers? Name them: --model_args samples=FILE_OR_FOLDER_OR_GLOB")
+        self._missing = missing
+        self._samples = str(samples)  # the command line makes a number of what looks like one
+        self._saved: dict[str, dict[int, Saved]] = {}
+        self._rounds: Counter[tuple[str, int]] = Counter()
+        try:
+            self._files = find(self._samples)
+        except ReplayError as error:
+            _end(str(error))
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Answer, after all requests have been looked at."""
+        try:
+            return self._answers(requests)
+        except ReplayError as error:
+            _end(str(error))
+
+    def _answers(self, requests: list[Instance]) -> list[str]:
+        answers, missing, foreign, other_prompts = [], [], [], []
+        repeats: Counter[tuple[str, int]] = Counter()
+        for request in requests:
+            prompt, *_, doc_id, name, split = request.args
+            if request.metadata.get("__padding_only__"):  # the harness drops the answer
+                answers.append("")
+                continue
+            task = self.task(request)
+            saved = self._saved_for(name).get(doc_id)
+            outputs: Sequence[str] = saved.outputs if saved else ()
+            counter = repeats
+            if task.config.output_type == "generate_until_agentic":  # one call of this method for each round
+                outputs = [text for output in outputs for text in rounds(output)]
+                counter = self._rounds
+            position = counter[name, doc_id]
+            counter[name, doc_id] += 1
+            if saved and not position:
+                same_document, same_prompt = _compare(saved, task, task.dataset_no_image[split][doc_id], prompt)
+                if not same_document:
+                    foreign.append(f"{name} doc_id {doc_id} ({saved.where})")
+                elif not same_prompt:
+                    other_prompts.append(f"{name} doc_id {doc_id}")
+            if position < len(outputs):
+                answers.append(outputs[position])
+            else:
+                missing.append(f"{name} doc_id {doc_id}" + (f", answer {position + 1}" if position else ""))
+                answers.append("")
+        self._report(missing, foreign, other_prompts)
+        return answers
+
+    def _saved_for(self, name: str) -> dict[int, Saved]:
+        if name not in self._saved:
+            self._saved[name] = read(self._files.get(name, []))
+            logger.info(f"figlang_replay: {name}: {len(self._saved[name])} answers from {self._samples}")
+        return self._saved[name]
+
+    def _report(self, missing: list[str], foreign: list[str], other_prompts: list[str]) -> None:
+        if foreign:
+            raise ReplayError(
+                f"{len(foreign)} answers belong to other documents than the task has under their numbers (other data, "
+                f"or, where no id was recorded, another prompt): {_listing(foreign)}"
+            )
+        if missing:
+            message = f"{len(missing)} answers are missing in {self._samples}: {_listing(missing)}"
+            if self._missing == "error":
+                raise ReplayError(
+                    f"{message}. The files are of: {', '.join(sorted(self._files))}. Name all files of the run, "
+                    f"evaluate with the --limit it had, or have empty answers counted: --model_args ...,missing=empty"
+                )
+            logger.warning(f"figlang_replay: taken as empty: {message}")
+        if other_prompts:
+            logger.warning(
+                f"figlang_replay: {len(other_prompts)} answers were given to another prompt than the task has now: "
+                f"{_listing(other_prompts)}"
+            )
+
+
+def _compare(saved: Saved, task: Any, doc: dict[str, Any], prompt: str) -> tuple[bool, bool]:
+    """Return whether the document is the one that was answered, and whether the prompt is."""
+    same_prompt = saved.prompt == _digest(prompt)
+    if saved.id is None or doc.get("id") is None:
+        return same_prompt and saved.target == _digest(task.doc_to_target(doc)), same_prompt
+    same_data = None in (saved.data, doc.get("data")) or saved.data == doc["data"]
+    return saved.id == doc["id"] and same_data, same_prompt
+
+
+def _end(message: str) -> NoReturn:
+    raise SystemExit(f"figlang_replay: {message}")

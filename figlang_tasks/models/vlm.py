@@ -1,0 +1,406 @@
+"""``--model figlang_vlm``: any image-text-to-text model of transformers as a model of the harness.
+
+Prompts are the task's chat messages in the words of the processor's own chat template. Requests run in real batches,
+score requests (:mod:`figlang_tasks.score_requests`) included. Nothing is swallowed: what cannot be answered ends the
+run with the task and the document in the message.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import torch
+from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
+from lmms_eval.api.model import lmms
+from lmms_eval.models.model_utils.gen_metrics import log_metrics
+from lmms_eval.protocol import ChatMessages
+from loguru import logger
+from PIL import Image
+from tqdm import tqdm
+from transformers import GenerationConfig, StoppingCriteria
+from transformers.image_utils import load_image
+
+from figlang_tasks import score_requests
+
+from . import vlm_loading
+from .vlm_scoring import OutOfMemory, Scorer, attempt
+
+T = TypeVar("T")
+
+DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
+WINDOW = 8  # batches whose prompts and images are in memory at a time, to be sorted among each other
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
+_NOT_FOR_GENERATE = ("until", score_requests.KEY, "max_agentic_steps")
+
+
+class VLMError(RuntimeError):
+    """A request cannot be answered; the message names task and document."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A rendered prompt.
+
+    Attributes:
+        text: with one placeholder per image.
+        images: RGB, in the order of the placeholders.
+        where: task and document, for messages.
+    """
+
+    text: str
+    images: list[Image.Image]
+    where: str
+
+
+class FigLangVLM(lmms):
+    """Any ``AutoModelForImageTextToText`` behind its processor's chat template.
+
+    Args:
+        pretrained: hub id or folder.
+        revision: of the checkpoint on the hub.
+        dtype: ``auto``, ``bfloat16``, ``float16`` or ``float32``; default ``auto`` on a GPU, float32 on the CPU.
+        device: default the accelerator of the process if there is one, else the CPU.
+        device_map: as in transformers (``auto`` spreads the model over all GPUs of one process).
+        batch_size: requests per forward pass; halved where memory runs out.
+        attn_implementation: as in transformers.
+        peft: folder or hub id of a LoRA-like adapter.
+        trust_remote_code: run code that the checkpoint brings.
+        load_in_4bit, load_in_8bit: quantise by bitsandbytes.
+
+    Raises:
+        SystemExit: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
+    """
+
+    is_simple = False
+
+    def __init__(
+        self,
+        pretrained: str | None = None,
+        revision: str | None = None,
+        dtype: str | torch.dtype | None = None,
+        device: str | None = None,
+        device_map: Any = None,
+        batch_size: int | str = 1,
+        attn_implementation: str | None = None,
+        peft: str | None = None,
+        trust_remote_code: bool = False,
+        load_in_4bit: bool = False,
+        load_in_8bit: bool = False,
+        **unknown: Any,
+    ) -> None:
+        super().__init__()
+        if unknown:
+            valid = [name for name in inspect.signature(FigLangVLM).parameters if name != "unknown"]
+            vlm_loading.stop(f"unknown model_args: {', '.join(sorted(unknown))}; valid: {', '.join(valid)}")
+        if pretrained is None:
+            vlm_loading.stop("which model? --model_args pretrained=<hub id or folder>")
+        if not str(batch_size).isdigit() or int(batch_size) < 1:
+            vlm_loading.stop(f"batch_size={batch_size!r}; valid: a whole number from 1 (memory running out halves it)")
+        self.batch_size = int(batch_size)
+        self.accelerator = vlm_loading.accelerator()
+        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
+        where = vlm_loading.placement(self.accelerator, device, device_map)
+        source = {"revision": str(revision) if revision else "main", "trust_remote_code": trust_remote_code}
+        self.processor = vlm_loading.load_processor(pretrained, **source)
+        self._model = vlm_loading.load_model(
+            pretrained,
+            where=where,
+            dtype=vlm_loading.dtype_for(dtype, where),
+            attn_implementation=attn_implementation,
+            peft=peft,
+            load_in_4bit=load_in_4bit,
+            load_in_8bit=load_in_8bit,
+            **source,
+        )
+        self._scorer: Scorer | None = Scorer(self._model, self.tokenizer)
+        self._placeholders = {
+            mark
+            for name in ("image_token", "boi_token")
+            if isinstance(mark := getattr(self.processor, name, None), str) and mark
+        }
+        if not self._placeholders:
+            logger.warning("figlang_vlm: this processor names no image placeholder; their number goes unchecked")
+
+    @property
+    def model(self) -> Any:
+        return self._model
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.processor.tokenizer
+
+    @property
+    def config(self) -> Any:
+        return self._model.config
+
+    @property
+    def device(self) -> torch.device:
+        return self._model.device
+
+    @property
+    def eot_token_id(self) -> int | None:
+        return self.tokenizer.eos_token_id
+
+    def clean(self) -> None:
+        """Let go of the model; the harness calls this when all requests are answered."""
+        self._scorer = None
+        super().clean()
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        raise NotImplementedError(f"figlang_vlm scores texts by {score_requests.KEY} in generation_kwargs")
+
+    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
+        raise NotImplementedError("figlang_vlm runs several rounds by output_type: generate_until_agentic")
+
+    @torch.inference_mode()
+    def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
+        """Answer the requests, in their order.
+
+        Raises:
+            VLMError: one of them cannot be answered.
+        """
+        answers: list[GenerationResult | None] = [None] * len(requests)
+        started, tokens = time.perf_counter(), 0
+        with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
+            for group in _by_settings(requests):
+                asks_score = requests[group[0]].args[2].get(score_requests.KEY) is not None
+                for index, answer in (self._scores if asks_score else self._texts)(requests, group):
+                    answers[index] = answer
+                    tokens += (answer.token_counts and answer.token_counts.output_tokens) or 0
+                    bar.update()
+        elapsed = time.perf_counter() - started
+        log_metrics(
+            total_elapsed_time=elapsed,
+            total_gen_tokens=tokens,
+            avg_speed=tokens / elapsed if elapsed else 0.0,
+            additional_metrics={"rank": self.rank},
+        )
+        return [answer for answer in answers if answer is not None]
+
+    # --- answers in words --------------------------------------------------------------------------------------------
+
+    def _texts(self, requests: Sequence[Instance], group: Sequence[int]) -> Iterator[tuple[int, GenerationResult]]:
+        gen_kwargs = requests[group[0]].args[2]
+        run = partial(self._generate, settings=generation_settings(gen_kwargs), until=stop_strings(gen_kwargs))
+        # The task's text tells the length of a prompt before its images are loaded.
+        order = sorted(group, key=lambda i: -len(requests[i].args[0]))
+        start = 0
+        while start < len(order):
+            window = order[start : start + WINDOW * self.batch_size]
+            start += len(window)
+            prompts = {i: self._render(_where(requests[i]), self._messages(requests[i])) for i in window}
+            yield from self._in_batches(prompts, run)
+
+    def _in_batches(
+        self, prompts: Mapping[int, Prompt], run: Callable[[list[Prompt]], list[T]]
+    ) -> Iterator[tuple[int, T]]:
+        """Run batches of prompts with as many images each, the longest first."""
+        waiting = sorted(prompts, key=lambda i: (len(prompts[i].images), len(prompts[i].text)), reverse=True)
+        while waiting:
+            images = len(prompts[waiting[0]].images)
+            indices = [i for i in waiting[: self.batch_size] if len(prompts[i].images) == images]
+            batch = [prompts[i] for i in indices]
+            with _naming("; ".join(prompt.where for prompt in batch)):
+                results = attempt(partial(run, batch))
+                if results is None and len(batch) == 1:
+                    raise OutOfMemory("not even one request at a time fits into memory")
+            if results is None:
+                self.batch_size = len(batch) // 2
+                logger.warning(
+                    f"figlang_vlm: out of memory with a batch of {len(batch)}; going on with {self.batch_size}"
+                )
+                continue
+            waiting = waiting[len(batch) :]
+            yield from zip(indices, results, strict=True)
+
+    def _generate(self, batch: list[Prompt], settings: dict[str, Any], until: list[str]) -> list[GenerationResult]:
+        inputs = self._inputs(batch)
+        length = inputs["input_ids"].shape[1]
+        options = dict(settings, pad_token_id=self.tokenizer.pad_token_id)
+        ends = getattr(self._model.generation_config, "eos_token_id", None)
+        if ends is None:
+            ends = options["eos_token_id"] = self.eot_token_id
+        if until and options.get("num_beams", 1) == 1:
+            options["stopping_criteria"] = [_Until(until, self.tokenizer, length)]
+        generated = self._model.generate(**inputs, **options)[:, length:]
+        texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)
+        ends = {ends} if isinstance(ends, int) else set(ends or ())
+        read = inputs["attention_mask"].sum(dim=1).tolist()
+        return [
+            GenerationResult(cut_at(text, until), TokenCounts(n, _count(row, ends, self.tokenizer.pad_token_id)))
+            for text, n, row in zip(texts, read, generated.tolist(), strict=True)
+        ]
+
+    # --- answers in numbers ------------------------------------------------------------------------------------------
+
+    def _scores(self, requests: Sequence[Instance], group: Sequence[int]) -> Iterator[tuple[int, GenerationResult]]:
+        for index in group:
+            where = _where(requests[index])
+            with _naming(where):
+                gen_kwargs, doc_id, task, split = requests[index].args[2:]
+                wanted = score_requests.score_request(gen_kwargs, self.task_dict[task][split][doc_id])
+                messages = self._messages(requests[index])
+                assert wanted is not None, "the group asks for scores"
+                score = self._match if wanted.kind == "match" else self._candidates
+                yield index, GenerationResult(score_requests.answer(score(where, messages, wanted)))
+
+    def _candidates(self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest) -> list[float]:
+        prompt = self._render(where, messages)
+        special = self._adds_special_tokens(prompt)
+        assert self._scorer is not None, "the model is loaded"
+        values = self._scorer.candidates(self._inputs([prompt]), prompt.text, wanted.candidates, special)
+        return [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
+
+    def _match(self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest) -> list[float]:
+        count = sum(part["type"] == "image" for message in messages for part in message["content"])
+        if not count:
+            raise ValueError("a score request of kind match needs an image")
+        prompts = {i: self._render(f"{where}, image {i}", _only_image(messages, i)) for i in range(count)}
+        return [score for _, score in sorted(self._in_batches(prompts, partial(self._match_batch, wanted=wanted)))]
+
+    def _match_batch(self, batch: list[Prompt], wanted: score_requests.ScoreRequest) -> list[float]:
+        assert self._scorer is not None, "the model is loaded"
+        special = self._adds_special_tokens(batch[0])
+        return self._scorer.match(self._inputs(batch), batch[0].text, wanted.yes, wanted.no, special)
+
+    # --- prompts -----------------------------------------------------------------------------------------------------
+
+    def _messages(self, request: Instance) -> list[dict[str, Any]]:
+        _, doc_to_messages, _, doc_id, task, split = request.args
+        with _naming(_where(request)):
+            messages = ChatMessages(messages=doc_to_messages(self.task_dict[task][split][doc_id]))
+            _, videos, audios = messages.extract_media()
+            if videos or audios:
+                raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
+            return messages.to_hf_messages()
+
+    def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
+        with _naming(where):
+            given = [part["image"] for message in messages for part in message["content"] if part["type"] == "image"]
+            images = [_rgb(image) for image in given]
+            text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            places = max((text.count(mark) for mark in self._placeholders), default=len(images))
+            if places != len(images):
+                raise ValueError(
+                    f"{len(images)} images, but {places} image placeholders in the rendered prompt "
+                    f"({' or '.join(sorted(self._placeholders))}); the chat template leaves images out, or a text "
+                    f"holds a placeholder of its own. The prompt begins: {text[:300]!r}"
+                )
+            return Prompt(text, images, where)
+
+    def _inputs(self, batch: list[Prompt]) -> Any:
+        """Return the model inputs of prompts with as many images each, padded on the left, on the model's device."""
+        images = {"images": [prompt.images for prompt in batch]} if batch[0].images else {}
+        return self.processor(
+            text=[prompt.text for prompt in batch],
+            padding=True,
+            return_tensors="pt",
+            add_special_tokens=self._adds_special_tokens(batch[0]),
+            **images,
+        ).to(self.device, dtype=self._model.dtype)
+
+    def _adds_special_tokens(self, prompt: Prompt) -> bool:
+        """False where the template has written the first token already."""
+        first = self.tokenizer.bos_token
+        return not (first and prompt.text.startswith(first))
+
+
+class _Until(StoppingCriteria):
+    """Ends a sequence once its generated text holds a stop string."""
+
+    def __init__(self, until: list[str], tokenizer: Any, prompt_length: int) -> None:
+        self.until, self.tokenizer, self.prompt_length = until, tokenizer, prompt_length
+        # Tokens that may hold the longest stop string, should each be a byte; earlier ones were looked at earlier.
+        self.reach = max(len(stop.encode()) for stop in until) + 1
+
+    def __call__(self, input_ids: torch.Tensor, scores: Any, **kwargs: Any) -> torch.Tensor:
+        start = max(self.prompt_length, input_ids.shape[1] - self.reach)
+        texts = self.tokenizer.batch_decode(input_ids[:, start:], skip_special_tokens=True)
+        done = [any(stop in text for stop in self.until) for text in texts]
+        return torch.tensor(done, device=input_ids.device)
+
+
+def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``generate`` gets of a task's settings: those given, without null; ``do_sample`` always.
+
+    Settings of sampling are left out where nothing is sampled. Without ``do_sample`` a temperature above 0 samples, as
+    with the harness's own models. What ``generate`` does not know is left out and named in the log.
+    """
+    settings = {key: value for key, value in gen_kwargs.items() if value is not None and key not in _NOT_FOR_GENERATE}
+    known = GenerationConfig()
+    if unknown := sorted(key for key in settings if not hasattr(known, key)):
+        logger.warning(f"figlang_vlm: not settings of generate, left out: {', '.join(unknown)}")
+    settings = {key: value for key, value in settings.items() if key not in unknown}
+    settings.setdefault("max_new_tokens", DEFAULT_MAX_NEW_TOKENS)
+    settings.setdefault("do_sample", settings.get("temperature", 0) > 0)
+    if not settings["do_sample"]:
+        settings = {key: value for key, value in settings.items() if key not in _SAMPLING}
+    return settings
+
+
+def stop_strings(gen_kwargs: Mapping[str, Any]) -> list[str]:
+    """Return ``until`` of a task's settings as a list, without empty ones."""
+    until = gen_kwargs.get("until") or []
+    return [stop for stop in ([until] if isinstance(until, str) else until) if stop]
+
+
+def cut_at(text: str, until: Sequence[str]) -> str:
+    """Return `text` up to the first stop string."""
+    return text[: min((found for stop in until if (found := text.find(stop)) >= 0), default=len(text))]
+
+
+def _by_settings(requests: Sequence[Instance]) -> list[list[int]]:
+    """Return the indices of the requests, those with equal settings together."""
+    groups: dict[str, list[int]] = {}
+    for index, request in enumerate(requests):
+        groups.setdefault(repr(sorted(request.args[2].items())), []).append(index)
+    return list(groups.values())
+
+
+def _where(request: Instance) -> str:
+    _, _, _, doc_id, task, _ = request.args
+    return f"task {task}, doc {doc_id}"
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    try:
+        yield
+    except VLMError:
+        raise
+    except Exception as error:
+        raise VLMError(f"figlang_vlm: {where}: {type(error).__name__}: {error}") from error
+
+
+def _only_image(messages: Sequence[dict[str, Any]], index: int) -> list[dict[str, Any]]:
+    """Return the messages with all their text and no image but the given one."""
+    images = iter(range(sum(len(message["content"]) for message in messages)))
+    return [
+        {
+            **message,
+            "content": [part for part in message["content"] if part["type"] != "image" or next(images) == index],
+        }
+        for message in messages
+    ]
+
+
+def _rgb(image: Any) -> Image.Image:
+    if isinstance(image, str):
+        return load_image(image)
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def _count(row: list[int], ends: set[int], pad: int | None) -> int:
+    """Return the number of generated tokens in a row, its end included, without what pads it."""
+    end = next((i + 1 for i, token in enumerate(row) if token in ends), None)
+    if end is not None:
+        return end
+    while row and row[-1] == pad:
+        row = row[:-1]
+    return len(row)

@@ -1,0 +1,162 @@
+"""Loads the model and the processor behind ``figlang_vlm``; whatever goes wrong ends in one message with a remedy."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+NAME = "figlang_vlm"
+
+
+def stop(problem: str) -> NoReturn:
+    """End the run before it starts. Not an Exception: the harness prints those and exits with status 0."""
+    raise SystemExit(f"{NAME}: {problem}")
+
+
+def accelerator() -> Accelerator:
+    """Return this process's accelerate state; ranks may wait for the slowest one as long as it takes."""
+    from accelerate import Accelerator, InitProcessGroupKwargs
+
+    return Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=timedelta(weeks=52))])
+
+
+def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
+    """Return the ``device_map`` for ``from_pretrained``.
+
+    Without `device` and `device_map` the accelerator of the process, else the CPU. Under accelerate data parallel each
+    rank has its own device.
+
+    Raises:
+        SystemExit: a `device_map` that spreads the model, under data parallel.
+    """
+    device_map = device_map or None
+    if process.num_processes > 1:
+        if device_map not in (None, "cpu", "cuda"):
+            stop(f"device_map={device_map!r} with {process.num_processes} processes; leave one of the two out")
+        return {"": process.device}
+    if device_map in (None, "cpu", "cuda") or str(device_map).startswith("cuda:"):
+        return {"": torch.device(device_map or device or process.device)}
+    return device_map
+
+
+def dtype_for(name: Any, where: Any) -> Any:
+    """Return the dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU.
+
+    Raises:
+        SystemExit: `name` is not a floating point type of torch.
+    """
+    if name is None:
+        on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
+        return torch.float32 if on_cpu else "auto"
+    found = name if isinstance(name, torch.dtype) or name == "auto" else getattr(torch, str(name), None)
+    if found != "auto" and not (isinstance(found, torch.dtype) and found.is_floating_point):
+        stop(f"dtype={name!r}; valid: auto, bfloat16, float16, float32")
+    return found
+
+
+def load_processor(pretrained: str, **source: Any) -> Any:
+    """Return the processor, set up for batches of prompts (left padding, a chat template).
+
+    Raises:
+        SystemExit: it cannot be loaded, or has no tokenizer or chat template.
+    """
+    from transformers import AutoProcessor
+
+    try:
+        processor = AutoProcessor.from_pretrained(pretrained, **source)
+    except Exception as error:  # remote code may raise anything
+        stop(_remedy("the processor of", pretrained, error))
+    tokenizer = getattr(processor, "tokenizer", None)
+    if tokenizer is None:
+        stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")
+    processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
+    if not processor.chat_template:
+        stop(
+            f"{pretrained!r} has no chat template. Take its instruction-tuned checkpoint, "
+            "or add a chat_template.jinja to a local copy of it"
+        )
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return processor
+
+
+def load_model(
+    pretrained: str,
+    *,
+    where: Any,
+    dtype: Any,
+    attn_implementation: str | None = None,
+    load_in_4bit: bool = False,
+    load_in_8bit: bool = False,
+    peft: str | None = None,
+    **source: Any,
+) -> Any:
+    """Return the model on its device, in evaluation mode; adapters stay beside the weights, not merged into them.
+
+    Args:
+        where: ``device_map`` of transformers.
+        dtype: of the weights; that of the computation where they are quantised.
+        peft: folder or hub id of a LoRA-like adapter.
+        source: ``revision`` and ``trust_remote_code``.
+
+    Raises:
+        SystemExit: it cannot be loaded.
+    """
+    from transformers import AutoModelForImageTextToText, BitsAndBytesConfig
+
+    if load_in_4bit and load_in_8bit:
+        stop("load_in_4bit and load_in_8bit exclude each other")
+    options = {"dtype": dtype, "device_map": where, **source}
+    if attn_implementation is not None:
+        options["attn_implementation"] = attn_implementation
+    try:
+        if load_in_4bit:
+            compute = torch.bfloat16 if dtype == "auto" else dtype
+            options["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
+        elif load_in_8bit:
+            options["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
+        model = AutoModelForImageTextToText.from_pretrained(pretrained, **options)
+    except Exception as error:  # remote code may raise anything
+        stop(_remedy("the model", pretrained, error))
+    return (_with_adapter(model, peft) if peft else model).eval()
+
+
+def _with_adapter(model: Any, peft: str) -> Any:
+    try:
+        from peft import PeftModel
+
+        adapted = PeftModel.from_pretrained(model, peft)
+    except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
+        stop(_remedy("the adapter", peft, error))
+    if adapted.active_peft_config.is_prompt_learning:
+        stop(f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work")
+    return adapted.get_base_model()  # the adapter's layers are inside it
+
+
+def _remedy(what: str, source: str, error: Exception) -> str:
+    cause = " ".join(str(error).split())
+    if "Unrecognized configuration class" in cause:
+        advice = (
+            "It is not an image-text-to-text model of transformers. CLIP-like models run as --model figlang_clip; "
+            "a model with code of its own needs trust_remote_code=True"
+        )
+    elif "trust_remote_code" in cause:
+        advice = "If you trust that code, add trust_remote_code=True"
+    elif isinstance(error, ImportError):
+        advice = "Install the package that the message names"
+    elif isinstance(error, OSError):
+        advice = (
+            "Check its name and revision. A gated model wants its licence accepted on its page and HF_TOKEN set; "
+            "without network give a local folder"
+        )
+    elif isinstance(error, torch.OutOfMemoryError):
+        advice = "It does not fit: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less of one GPU"
+    else:
+        advice = "The message is that of the library; a newer transformers or the model's page may know more"
+    return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"

@@ -1,0 +1,93 @@
+"""Runs of the harness with the model classes of this package, and the files that they leave."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import lmms_eval.models
+from lmms_eval.api.model import lmms
+from lmms_eval.evaluator import simple_evaluate
+from lmms_eval.loggers import EvaluationTracker
+from lmms_eval.models.registry_v2 import ModelManifest
+from lmms_eval.tasks import TaskManager
+
+import figlang_tasks
+from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.models import llava
+from figlang_tasks.plugin import tasks_dir
+
+DEMO = f"pretrained={DEMO_MODEL_DIR}"
+_FOLDER = TemporaryDirectory(prefix="figlang-tasks-", ignore_cleanup_errors=True)
+
+
+def register() -> None:
+    """Register what figlang_tasks.plugin registers, under the same names."""
+    manifests = [
+        ModelManifest("figlang_replay", "figlang_tasks.models.replay.Replay"),
+        ModelManifest("figlang_random", "figlang_tasks.models.baselines.Random"),
+        ModelManifest("figlang_majority", "figlang_tasks.models.baselines.Majority"),
+        *llava.manifests(),
+    ]
+    for manifest in manifests:
+        lmms_eval.models.MODEL_REGISTRY_V2.register_manifest(manifest, overwrite=True)
+
+
+@lru_cache(maxsize=4)  # reading all task files takes two seconds
+def _task_manager(include_path: str | None) -> TaskManager:
+    return figlang_tasks.task_manager(include_defaults=False, include_path=include_path)
+
+
+def evaluate(
+    task: str,
+    model: str | lmms,
+    model_args: str | None = None,
+    saved: Path | None = None,
+    include_path: str | None = None,
+    **arguments: Any,
+) -> dict[str, Any]:
+    """Evaluate one task; with `saved`, write the samples file into that folder as the command line does."""
+    register()
+    tracker = EvaluationTracker(output_path=str(saved)) if saved else None
+    results = simple_evaluate(
+        model=model,
+        model_args=model_args,
+        tasks=[task],
+        batch_size=1,
+        bootstrap_iters=0,
+        evaluation_tracker=tracker,
+        task_manager=_task_manager(include_path),
+        **arguments,
+    )
+    assert results is not None
+    if tracker:
+        samples = {name: [dict(sample) for sample in found] for name, found in results["samples"].items()}
+        without = {key: value for key, value in results.items() if key != "samples"}
+        tracker.save_results_aggregated(without, samples, "2026-01-02T03-04-05")
+        tracker.save_results_samples(task, samples[task])
+    return results
+
+
+def metrics(results: dict[str, Any], task: str) -> dict[str, Any]:
+    """Return the metrics of a task, without the harness's own standard errors."""
+    return {name: value for name, value in results["results"][task].items() if "_stderr" not in name}
+
+
+def answers(results: dict[str, Any], task: str) -> dict[int, str]:
+    """Return what was answered, by document id."""
+    return {sample["doc_id"]: sample["resps"][0][0] for sample in results["samples"][task]}
+
+
+@lru_cache(maxsize=1)
+def mini_tasks() -> str:
+    """Return a folder, for `include_path`, with V-FLUTE's other kinds of task on figlang_mini: mini_sg, mini_2shot."""
+    tasks = tasks_dir()
+    for name, includes, options in (("mini_sg", "vflute_sg.yaml", ""), ("mini_2shot", "_base.yaml", ", num_shots: 2")):
+        (Path(_FOLDER.name) / f"{name}.yaml").write_text(
+            f"include: {tasks}/vflute/{includes}\ntask: {name}\n"
+            f"dataset_kwargs: {{data_files: {{test: {tasks}/mini/test.stub.jsonl}}}}\n"
+            f"lmms_eval_specific_kwargs: {{default: {{scorer: 'off'{options}}}}}\n"
+        )
+    return _FOLDER.name

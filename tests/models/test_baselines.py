@@ -1,0 +1,143 @@
+"""figlang_random and figlang_majority: chance levels, the same on every rank and in every order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from demo_runs import answers, evaluate, mini_tasks
+
+from figlang_tasks import score_requests
+from figlang_tasks.models.baselines import BaselineError, Random
+from figlang_tasks.vflute import rows, task
+from figlang_tasks.vflute.parse import parse_official, parse_strict
+
+TASK = "figlang_mini"
+
+SCORING = """
+def doc_to_text(doc):
+    return doc["text"]
+
+def doc_to_visual(doc):
+    return [None] * doc["images"]
+
+def doc_to_target(doc):
+    return doc["gold"]
+
+def process_results(doc, results):
+    return {"acc": 1.0}
+"""
+TASK_FILE = """
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {folder}/rows.jsonl}}}}
+test_split: test
+output_type: generate_until
+doc_to_text: !function scoring.doc_to_text
+doc_to_visual: !function scoring.doc_to_visual
+doc_to_target: !function scoring.doc_to_target
+process_results: !function scoring.process_results
+num_fewshot: 0
+generation_kwargs: {{until: [] {request}}}
+metric_list: [{{metric: acc, aggregation: mean, higher_is_better: true}}]
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_explanation_scorer() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FIGLANG_SCORER", "off")
+        yield
+
+
+@pytest.fixture(scope="module")
+def score_tasks(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Tasks that ask for scores, in a folder for --include_path."""
+    folder = tmp_path_factory.mktemp("tasks")
+    (folder / "scoring.py").write_text(SCORING)
+    golds, texts = ["dog", "cat", "cat"], ["dog", "cat", "cow"]
+    (folder / "rows.jsonl").write_text(
+        "".join(
+            f'{{"text": "{n}", "images": {n + 1}, "gold": "{gold}", "own": ["{texts[n]}", "other"]}}\n'
+            for n, gold in enumerate(golds)
+        )
+    )
+    requests = {
+        "words": "",
+        "candidates": ", figlang_score: {kind: candidates, candidates: [bird, cat, dog]}",
+        "columns": ", figlang_score: {kind: candidates, candidates: own}",
+        "match": ", figlang_score: {kind: match}",
+    }
+    for name, request in requests.items():
+        (folder / f"{name}.yaml").write_text(TASK_FILE.format(name=name, folder=folder, request=request))
+    return str(folder)
+
+
+def test_the_majority_is_that_of_the_documents() -> None:
+    labels = rows.load(TASK, "test")["label"]
+    results = evaluate(TASK, "figlang_majority", limit=20)
+    assert all(answer.endswith("LABEL: entailment") for answer in answers(results, TASK).values())
+    assert labels.count("entailment") == 41 and len(labels) == 76
+    assert results["results"][TASK]["acc,none"] == labels[:20].count("entailment") / 20
+
+
+def test_random_answers_depend_on_seed_task_and_document_alone() -> None:
+    all_answers = answers(evaluate(TASK, "figlang_random"), TASK)
+    assert answers(evaluate(TASK, "figlang_random", "seed=0", limit=9, offset=30), TASK) == {
+        number: all_answers[number] for number in range(30, 39)
+    }
+    others = answers(evaluate(TASK, "figlang_random", "seed=1"), TASK)
+    assert others.keys() == all_answers.keys() and others != all_answers
+    share = sum(answer.endswith("LABEL: entailment") for answer in all_answers.values()) / 76
+    assert 0.3 < share < 0.7
+
+
+def test_answers_are_read_as_meant() -> None:
+    choices, label = task.chance_answers({"label": "contradiction", "claim": "Label: entailment"})
+    assert label == "contradiction" and choices.keys() == rows.LABELS.keys()
+    for name, text in choices.items():
+        assert parse_official(text).label == parse_strict(text).label == rows.LABELS[name]
+        assert (parse_official(text).explanation or "").startswith("The picture")
+
+
+@pytest.mark.parametrize("model", ["figlang_random", "figlang_majority"])
+def test_the_scene_graph_task_ends_with_a_label(model: str) -> None:
+    results = evaluate("mini_sg", model, include_path=mini_tasks(), limit=3)
+    assert results["results"]["mini_sg"]["parse_rate,none"] == 1.0
+
+
+@pytest.mark.parametrize(("name", "counts"), [("candidates", [3, 3, 3]), ("columns", [2, 2, 2]), ("match", [1, 2, 3])])
+def test_random_scores(name: str, counts: list[int], score_tasks: str) -> None:
+    found = answers(evaluate(name, "figlang_random", "seed=3", include_path=score_tasks), name)
+    scores = [score_requests.read_answer(found[number]) for number in range(3)]
+    assert [len(each or []) for each in scores] == counts
+    for number, each in enumerate(scores):
+        generator = random.Random(f"3/{name}/{number}")
+        assert each == [generator.random() for _ in range(counts[number])]
+
+
+def test_majority_scores(score_tasks: str) -> None:
+    found = answers(evaluate("candidates", "figlang_majority", include_path=score_tasks), "candidates")
+    assert [score_requests.read_answer(answer) for answer in found.values()] == [[0.0, 1.0, 0.0]] * 3
+
+
+@pytest.mark.parametrize(
+    ("task_name", "model", "message"),
+    [
+        ("match", "figlang_majority", "match/0: the most frequent target 'cat' is no candidate"),
+        ("columns", "figlang_majority", "columns/0: the most frequent target 'cat' is no candidate"),
+        ("words", "figlang_majority", r"words does not say what may be answered: .* has no function chance_answers"),
+        ("words", "figlang_random", r"words does not say what may be answered: .* has no function chance_answers"),
+    ],
+)
+def test_what_has_no_chance_level_is_an_error(task_name: str, model: str, message: str, score_tasks: str) -> None:
+    with pytest.raises(BaselineError, match=message):
+        evaluate(task_name, model, include_path=score_tasks)
+
+
+def test_unknown_arguments_are_refused() -> None:
+    arguments: dict[str, Any] = {"sed": 3}
+    with pytest.raises(SystemExit, match="Random takes no argument sed"):
+        Random(**arguments)

@@ -1,0 +1,556 @@
+"""`figlang_clip` on tiny random models of six families, against transformers used pair by pair."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from lmms_eval.evaluator import simple_evaluate
+from lmms_eval.models import MODEL_REGISTRY_V2
+from lmms_eval.models.registry_v2 import ModelManifest
+from lmms_eval.tasks import TaskManager
+from loguru import logger
+from models import tiny_encoders
+from models.tiny_encoders import COUNT, KINDS, WORDS, mini_picture, reference, sentences
+from PIL import Image
+
+from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
+from figlang_tasks.score_requests import KEY, read_answer
+
+CLASS_PATH = "figlang_tasks.models.dual_encoder.FigLangCLIP"
+DUAL = ("clip", "siglip", "siglip2", "align")
+
+TASK_MODULE = """
+import datasets
+from models.tiny_encoders import COUNT, mini_picture, sentences
+
+def process_docs(stub):
+    said = sentences(COUNT + 2)
+    return datasets.Dataset.from_list([
+        {"number": n, "text": said[n], "others": [said[n], said[n + 1], said[0]]} for n in range(COUNT)
+    ])
+
+def three(doc):
+    return [mini_picture((doc["number"] + step) % COUNT) for step in range(3)]
+
+def one(doc):
+    return [mini_picture(doc["number"])]
+
+def text(doc, lmms_eval_specific_kwargs=None):
+    return (lmms_eval_specific_kwargs or {}).get("template", "{text}?").format(text=doc["text"])
+
+def process_results(doc, results):
+    return {"said": {"number": doc["number"], "answer": results[0]}}
+
+def nothing(records):
+    return 0.0
+"""
+TASK = """
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: stub.jsonl}}}}
+test_split: test
+process_docs: !function rank.process_docs
+output_type: generate_until
+doc_to_text: !function rank.text
+doc_to_visual: !function rank.{visual}
+doc_to_target: ""
+process_results: !function rank.process_results
+num_fewshot: 0
+generation_kwargs: {settings}
+lmms_eval_specific_kwargs:
+  default: {{template: "Does it show {{text}}?"}}
+  figlang_clip: {{template: "{{text}}"}}
+metric_list: [{{metric: said, aggregation: !function rank.nothing, higher_is_better: true}}]
+"""
+
+
+def noise(number: int, size: tuple[int, int] = (40, 48)) -> Image.Image:
+    pixels = np.random.default_rng(number).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("tiny")
+    return {kind: tiny_encoders.write(kind, folder / kind) for kind in KINDS}
+
+
+@pytest.fixture
+def messages() -> Iterator[list[str]]:
+    """What is logged, at every level."""
+    said: list[str] = []
+    handler = logger.add(lambda message: said.append(message.record["message"]), level="INFO")
+    yield said
+    logger.remove(handler)
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> TaskManager:
+    """The tasks rank_match, rank_candidates and rank_words, over pictures of figlang_mini."""
+    write_tasks(tmp_path)
+    return TaskManager(include_defaults=False, include_path=str(tmp_path), model_name="figlang_clip")
+
+
+def write_tasks(folder: Path) -> None:
+    (folder / "rank.py").write_text(TASK_MODULE)
+    (folder / "stub.jsonl").write_text('{"row": 0}\n')
+    kinds = {
+        "match": ("three", "{figlang_score: {kind: match}, until: []}"),
+        "candidates": ("one", "{figlang_score: {kind: candidates, candidates: others}, until: []}"),
+        "words": ("one", "{max_new_tokens: 5, until: []}"),
+    }
+    for kind, (visual, settings) in kinds.items():
+        (folder / f"{kind}.yaml").write_text(TASK.format(name=f"rank_{kind}", visual=visual, settings=settings))
+
+
+def load(folder: Path, **arguments: Any) -> FigLangCLIP:
+    return FigLangCLIP(pretrained=str(folder), device="cpu", **({"batch_size": 4} | arguments))
+
+
+def counted(model: FigLangCLIP) -> Counter[str]:
+    """Count the items that pass through the parts of the model from now on."""
+    seen: Counter[str] = Counter()
+
+    def watch(name: str) -> Callable[..., None]:
+        def before(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+            values = [*args, *kwargs.values()]
+            seen[name] += len(next(value for value in values if isinstance(value, torch.Tensor)))
+
+        return before
+
+    network = model._network.model
+    for name in ("vision_model", "text_model", "text_encoder", "vilt"):
+        if hasattr(network, name):
+            getattr(network, name).register_forward_pre_hook(watch(name), with_kwargs=True)
+    return seen
+
+
+def run(model: Any, tasks: TaskManager, names: Sequence[str], **arguments: Any) -> dict[str, list[list[float] | None]]:
+    """Evaluate; the scores of each task by document."""
+    results = simple_evaluate(model=model, tasks=list(names), task_manager=tasks, **arguments)
+    assert results is not None
+    found = {}
+    for name, samples in results["samples"].items():
+        records = sorted((sample["said"] for sample in samples), key=lambda record: record["number"])
+        found[name] = [read_answer(record["answer"]) for record in records]
+    return found
+
+
+def ask(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
+    """Scores of docs with `images` and either `text` or `candidates`, asked without the harness."""
+    model.task_dict = {"rank": {"test": docs}}
+    requests: list[Any] = []
+    for number, doc in enumerate(docs):
+        kind = {"kind": "candidates", "candidates": "candidates"} if "candidates" in doc else {"kind": "match"}
+        arguments = (doc.get("text", ""), {KEY: kind}, lambda doc: doc["images"], number, "rank", "test")
+        requests.append(SimpleNamespace(args=arguments))
+    answers = [read_answer(answer) for answer in model.generate_until(requests)]
+    assert all(answer is not None for answer in answers)
+    return [answer for answer in answers if answer is not None]
+
+
+def some_docs() -> list[dict[str, Any]]:
+    """Pictures of different shapes and texts of different lengths, several of each more than once."""
+    shown = [noise(number, (40 + 9 * number, 70 - 8 * number)) for number in range(5)]
+    said = sentences(9)
+    docs: list[dict[str, Any]] = [{"images": [shown[n], shown[(n + 2) % 5]], "text": said[n]} for n in range(5)]
+    return docs + [{"images": [shown[n]], "candidates": said[n : n + 5]} for n in range(5)]
+
+
+def expected(folder: Path, kind: str, docs: list[dict[str, Any]], cosine: bool = False) -> list[list[float]]:
+    return [
+        [
+            reference(folder, kind, image, text, cosine)
+            for image in doc["images"]
+            for text in doc.get("candidates", [doc.get("text")])
+        ]
+        for doc in docs
+    ]
+
+
+def apart(left: Sequence[Sequence[float] | None], right: Sequence[Sequence[float] | None]) -> float:
+    """The largest difference."""
+    pairs = [(a, b) for x, y in zip(left, right, strict=True) for a, b in zip(x or (), y or (), strict=True)]
+    assert pairs
+    return max(abs(a - b) for a, b in pairs)
+
+
+# --- through the harness ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_harness_gets_the_scores_of_transformers(
+    kind: str, checkpoints: dict[str, Path], tasks: TaskManager, messages: list[str]
+) -> None:
+    model = load(checkpoints[kind])
+    seen = counted(model)
+    found = run(model, tasks, ["rank_match", "rank_candidates"])
+
+    said, shown = sentences(COUNT + 2), [mini_picture(number) for number in range(COUNT)]
+    match: list[dict[str, Any]] = [
+        {"images": [shown[(n + step) % COUNT] for step in range(3)], "text": said[n]} for n in range(COUNT)
+    ]
+    candidates: list[dict[str, Any]] = [
+        {"images": [shown[n]], "candidates": [said[n], said[n + 1], said[0]]} for n in range(COUNT)
+    ]
+    assert apart(found["rank_match"], expected(checkpoints[kind], kind, match)) < 1e-5
+    assert apart(found["rank_candidates"], expected(checkpoints[kind], kind, candidates)) < 1e-5
+
+    texts = set(said[: COUNT + 1])
+    pairs = {(n, text) for n in range(COUNT) for text in candidates[n]["candidates"]}
+    pairs |= {((n + step) % COUNT, match[n]["text"]) for n in range(COUNT) for step in range(3)}
+    if kind in DUAL:
+        assert seen == {"vision_model": COUNT, "text_model": len(texts)}
+    else:
+        assert seen == ({"vision_model": COUNT, "text_encoder": len(pairs)} if kind == "blip" else {"vilt": len(pairs)})
+    assert sum("texts cut" in message for message in messages) == 1
+
+
+def test_by_its_name_with_the_template_for_it(checkpoints: dict[str, Path], tasks: TaskManager, tmp_path: Path) -> None:
+    MODEL_REGISTRY_V2.register_manifest(
+        ModelManifest(model_id="figlang_clip", simple_class_path=CLASS_PATH), overwrite=True
+    )
+    arguments = f"pretrained={checkpoints['clip']},cache={tmp_path / 'cache'},text_batch_size=3"
+    found = run("figlang_clip", tasks, ["rank_match"], model_args=arguments, device="cpu", batch_size="2")
+    docs = [
+        {"images": [mini_picture((n + step) % COUNT) for step in range(3)], "text": text}
+        for n, text in enumerate(sentences(COUNT))
+    ]
+    assert apart(found["rank_match"], expected(checkpoints["clip"], "clip", docs)) < 1e-5
+    assert list((tmp_path / "cache").rglob("cache.db"))
+
+
+def test_a_task_in_words_is_refused_by_name(checkpoints: dict[str, Path], tasks: TaskManager) -> None:
+    with pytest.raises(ValueError, match="task rank_words asks for an answer in words, and this model only ranks"):
+        run(load(checkpoints["clip"]), tasks, ["rank_words", "rank_match"])
+
+
+def test_other_kinds_of_requests_are_refused_by_name(checkpoints: dict[str, Path]) -> None:
+    model = load(checkpoints["clip"])
+    choice: Any = SimpleNamespace(args=("Is it?", str, list, 0, "choice", "test"))
+    rounds: Any = SimpleNamespace(args=("Is it?", {}, list, str, 0, "rounds", "test"))
+    with pytest.raises(ValueError, match="task choice .* only ranks"):
+        model.loglikelihood([choice])
+    with pytest.raises(ValueError, match="task rounds .* only ranks"):
+        model.generate_until_multi_round([rounds])
+
+
+SCRIPT = """
+import json, os, sys
+from pathlib import Path
+tests, tasks, checkpoint, output = sys.argv[1:]
+sys.path.insert(0, tests)
+from models.test_dual_encoder import TaskManager, counted, load, simple_evaluate
+model = load(Path(checkpoint))
+seen = counted(model)
+manager = TaskManager(include_defaults=False, include_path=tasks, model_name="figlang_clip")
+results = simple_evaluate(model=model, tasks=["rank_candidates"], task_manager=manager)
+Path(output, f"seen_{model.rank}.json").write_text(json.dumps(seen))
+if model.rank == 0:
+    said = {name: [sample["said"] for sample in samples] for name, samples in results["samples"].items()}
+    Path(output, "said.json").write_text(json.dumps(said))
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_work(checkpoints: dict[str, Path], tasks: TaskManager, tmp_path: Path) -> None:
+    alone = run(load(checkpoints["clip"]), tasks, ["rank_candidates"])
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", str(script)]
+    command += [str(Path(__file__).parents[1]), str(tmp_path), str(checkpoints["clip"]), str(tmp_path)]
+    environment = os.environ | {"ACCELERATE_USE_CPU": "true"}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    records = json.loads((tmp_path / "said.json").read_text())["rank_candidates"]
+    shared = [read_answer(record["answer"]) for record in sorted(records, key=lambda record: record["number"])]
+    assert len(shared) == COUNT and apart(shared, alone["rank_candidates"]) < 1e-6
+    for rank in range(2):
+        assert json.loads((tmp_path / f"seen_{rank}.json").read_text())["vision_model"] == COUNT / 2
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+def test_cosine_of_blip(checkpoints: dict[str, Path]) -> None:
+    model = load(checkpoints["blip"], head="cosine")
+    seen = counted(model)
+    docs = some_docs()
+    assert apart(ask(model, docs), expected(checkpoints["blip"], "blip", docs, cosine=True)) < 1e-5
+    assert seen == {"vision_model": 5, "text_encoder": 9}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neither_batches_nor_order_matter(kind: str, checkpoints: dict[str, Path]) -> None:
+    docs = some_docs()
+    found = ask(load(checkpoints[kind], batch_size=1, text_batch_size=1), docs)
+    assert apart(found, expected(checkpoints[kind], kind, docs)) < 1e-5
+    assert apart(ask(load(checkpoints[kind], batch_size=3, text_batch_size=4), docs), found) < 1e-6
+    turned = ask(load(checkpoints[kind], batch_size="auto"), docs[::-1])
+    assert apart(turned[::-1], found) < 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_texts_are_cut_and_counted(kind: str, checkpoints: dict[str, Path], messages: list[str]) -> None:
+    long = " ".join(WORDS * 3)
+    docs = [{"images": [noise(0)], "candidates": ["love", long, f"{long} love", "love \ud800"]}]
+    found = ask(load(checkpoints[kind]), docs)
+    docs[0]["candidates"] = ["love", long, f"{long} love", "love \ufffd"]
+    assert apart(found, expected(checkpoints[kind], kind, docs)) < 1e-5
+    assert f"2 of 4 texts cut to {tiny_encoders.LENGTHS[kind]} tokens" in "".join(messages)
+
+
+def test_a_shorter_length_can_be_asked_for(checkpoints: dict[str, Path], messages: list[str]) -> None:
+    ask(load(checkpoints["align"], max_length=4), [{"images": [noise(0)], "candidates": ["love", "love is love"]}])
+    assert "1 of 2 texts cut to 4 tokens" in "".join(messages)
+
+
+def modes() -> dict[str, Image.Image]:
+    colours = noise(7)
+    clear = colours.convert("RGBA")
+    clear.putalpha(noise(8).convert("L"))
+    palette = colours.quantize(16)
+    keyed = palette.copy()
+    keyed.info["transparency"] = 3
+    return {
+        "RGBA": clear,
+        "LA": clear.convert("LA"),
+        "L": colours.convert("L"),
+        "1": colours.convert("1"),
+        "P": palette,
+        "P with transparency": keyed,
+        "CMYK": colours.convert("CMYK"),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_of_every_mode(kind: str, checkpoints: dict[str, Path]) -> None:
+    shown = list(modes().values())
+    (found,) = ask(load(checkpoints[kind]), [{"images": shown, "text": "love is like a wave"}])
+    for mode, image, score in zip(modes(), shown, found, strict=True):
+        if not tiny_encoders.converts(checkpoints[kind], kind):  # then over white, as transformers 5 converts
+            rgba = image.convert("RGBA")
+            image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), rgba).convert("RGB")
+        assert score == pytest.approx(reference(checkpoints[kind], kind, image, "love is like a wave"), abs=1e-5), mode
+
+
+def test_what_makes_two_pictures_the_same() -> None:
+    colours = modes()
+    assert len({content_key(image) for image in colours.values()}) == len(colours)
+    assert content_key(noise(1)) == content_key(noise(1)) != content_key(noise(2))
+    assert content_key(noise(1, (40, 48))) != content_key(noise(1, (48, 40)))
+    repainted = colours["P"].copy()
+    palette = repainted.getpalette()
+    assert palette is not None
+    repainted.putpalette(palette[::-1])
+    assert repainted.tobytes() == colours["P"].tobytes()
+    assert content_key(repainted) != content_key(colours["P"])
+
+
+@pytest.mark.parametrize("kind", ["clip", "blip"])
+def test_equal_pictures_and_texts_tie_exactly(kind: str, checkpoints: dict[str, Path]) -> None:
+    model = load(checkpoints[kind])
+    seen = counted(model)
+    docs: list[dict[str, Any]] = [{"images": [noise(n), noise(0), noise(n)], "text": "love"} for n in range(3)]
+    docs.append({"images": [noise(2)], "candidates": ["wave", "love", "sea", "love"]})
+    found = ask(model, docs)
+    assert seen["vision_model"] == 3
+    assert all(scores[0] == scores[2] for scores in found[:3])
+    assert found[0][1] == found[1][1] == found[2][1]
+    assert found[3][1] == found[3][3] == found[2][0]
+
+
+# --- the disk cache --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["clip", "siglip", "blip", "vilt"])
+def test_a_second_run_encodes_nothing(kind: str, checkpoints: dict[str, Path], tmp_path: Path) -> None:
+    folder, docs = checkpoints[kind], some_docs()
+    cached = load(folder, cache=str(tmp_path))
+    found = ask(cached, docs)
+    assert found == ask(load(folder), docs)
+    again = load(folder, cache=str(tmp_path), batch_size=1)
+    seen = counted(again)
+    assert ask(again, docs) == found
+    assert not seen
+    more = [*docs, {"images": [noise(99)], "text": "stone"}]
+    assert ask(again, more)[:-1] == found
+    assert set(seen.values()) == {1}
+
+
+def test_what_does_not_share(checkpoints: dict[str, Path], tmp_path: Path) -> None:
+    """Another revision, other weights, another processor, another head or another length."""
+    docs, cache = some_docs(), str(tmp_path / "cache")
+
+    def encoded(folder: Path, **arguments: Any) -> bool:
+        model = load(folder, cache=cache, **arguments)
+        seen = counted(model)
+        ask(model, docs)
+        return bool(seen)
+
+    folder = tiny_encoders.write("clip", tmp_path / "model")
+    assert encoded(folder) and not encoded(folder)
+    assert encoded(folder, revision="other")
+    assert encoded(folder, max_length=5)
+    assert encoded(folder, dtype="bfloat16")
+    for settings in folder.glob("*processor_config.json"):  # one file or two, by version
+        settings.write_text(settings.read_text().replace("0.48", "0.5"))
+    assert encoded(folder)
+    tiny_encoders.write("clip", folder, seed=1)
+    assert encoded(folder)
+    assert encoded(checkpoints["blip"]) and encoded(checkpoints["blip"], head="cosine")
+
+
+def test_a_cache_that_cannot_be_written_costs_no_score(
+    checkpoints: dict[str, Path], tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    docs = some_docs()
+    assert ask(load(checkpoints["clip"], cache=str(tmp_path / "file")), docs) == ask(load(checkpoints["clip"]), docs)
+    assert any("out of use" in message for message in warnings_of_loguru)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+def small_memory(model: FigLangCLIP, part: str, most: int) -> None:
+    """Let a part of the model run out of memory for more than `most` items."""
+
+    def before(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        if len(next(value for value in [*args, *kwargs.values()] if isinstance(value, torch.Tensor))) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+    getattr(model._network.model, part).register_forward_pre_hook(before, with_kwargs=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [("clip", "vision_model"), ("clip", "text_model"), ("blip", "vision_model"), ("blip", "text_encoder")],
+)
+def test_out_of_memory_halves_the_batch(
+    kind: str, part: str, checkpoints: dict[str, Path], warnings_of_loguru: list[str]
+) -> None:
+    docs = some_docs()
+    found = ask(load(checkpoints[kind]), docs)
+    tight = load(checkpoints[kind], text_batch_size=7)
+    small_memory(tight, part, most=1)
+    assert apart(ask(tight, docs), found) < 1e-6
+    halved = {"vision_model": "image", "text_model": "text", "text_encoder": "pair"}[part]
+    assert tight._sizes[halved] == 1
+    assert sum("out of memory" in message for message in warnings_of_loguru) == 2
+    full = load(checkpoints[kind])
+    small_memory(full, part, most=0)
+    with pytest.raises(MemoryError, match=f"not enough memory on cpu for one {halved}"):
+        ask(full, docs)
+
+
+def test_pictures_are_let_go_of_batch_by_batch(checkpoints: dict[str, Path]) -> None:
+    references: list[weakref.ref] = []
+    alive: list[int] = []
+
+    def shown(number: int) -> Image.Image:
+        image = noise(number)
+        references.append(weakref.ref(image))
+        alive.append(sum(reference() is not None for reference in references))
+        return image
+
+    model = load(checkpoints["clip"], batch_size=4)
+    model.task_dict = {"rank": {"test": list(range(40))}}
+    requests: list[Any] = [
+        SimpleNamespace(args=("love", {KEY: {"kind": "match"}}, lambda n: [shown(n)], n, "rank", "test"))
+        for n in range(40)
+    ]
+    model.generate_until(requests)
+    assert 4 <= max(alive) <= 5
+
+
+# --- the benchmark ---------------------------------------------------------------------------------------------------
+
+
+def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Path(__file__).parents[2] / "benchmarks" / "dual_encoder.py"
+    specification = importlib.util.spec_from_file_location("benchmark_of_dual_encoders", file)
+    assert specification and specification.loader
+    benchmark = importlib.util.module_from_spec(specification)
+    monkeypatch.setitem(sys.modules, specification.name, benchmark)  # which its dataclasses need
+    specification.loader.exec_module(benchmark)
+    table = tmp_path / "table.md"
+    assert benchmark.main(["--small", "--device", "cpu", "--repeats", "1", "--markdown", str(table)]) == 0
+    apart_by = re.search(r"differ by at most (\S+)\.\n", table.read_text())
+    assert apart_by and float(apart_by[1]) < 1e-5
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"device_map": "auto", "use_cache": True}, "unknown argument device_map, use_cache; valid: pretrained, rev"),
+        ({"pretrained": ""}, "pretrained= is missing; valid: pretrained"),
+        ({"dtype": "int8"}, "dtype='int8'; valid: float32, bfloat16, float16, auto"),
+        ({"batch_size": "many"}, "batch_size='many', must be a whole number of at least 1"),
+        ({"cache": True}, "cache=True; valid: a folder, or off"),
+        ({"text_batch_size": 0}, "text_batch_size=0, must be"),
+        ({"max_length": -1}, "max_length=-1, must be"),
+        ({"head": "itm"}, "head='itm' for a model of type clip; valid: itm, cosine, for blip alone"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        FigLangCLIP(**({"pretrained": str(checkpoints["clip"])} | arguments))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="has a GPU")
+def test_a_device_that_is_not_there(checkpoints: dict[str, Path]) -> None:
+    with pytest.raises(ValueError, match="device='cuda:0', but torch sees no GPU"):
+        FigLangCLIP(pretrained=str(checkpoints["clip"]), device="cuda:0")
+
+
+def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:
+    supported = "is not a dual encoder. Supported: .*clip, siglip.*BlipForImageTextRetrieval and ViltForImageAndText"
+    with pytest.raises(ValueError, match=f"LlavaForConditionalGeneration.* {supported}"):
+        load(DEMO_MODEL_DIR)
+    config = json.loads((checkpoints["blip"] / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"architectures": ["BlipForConditionalGeneration"]}))
+    with pytest.raises(ValueError, match=supported):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("doc", "message"),
+    [
+        ({"images": [noise(1), noise(2)], "candidates": ["a"]}, "task rank, document 0: 2 images; .* candidates needs"),
+        ({"images": [], "text": "a"}, "task rank, document 0: 0 images; .* match needs at least one"),
+        (
+            {"images": [noise(1)], "candidates": ["a", ""]},
+            r"task rank, document 0: figlang_score: candidates\[1\] is ''",
+        ),
+        ({"images": ["cat.png"], "text": "a"}, "task rank, document 0: a str instead of a PIL image"),
+    ],
+)
+def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
+    with pytest.raises(ValueError, match=message):
+        ask(load(checkpoints["clip"]), [doc])
+
+
+def test_a_broken_model_names_the_document(checkpoints: dict[str, Path]) -> None:
+    model = load(checkpoints["clip"])
+    torch.nn.init.constant_(model._network.model.visual_projection.weight, float("nan"))
+    with pytest.raises(ValueError, match=r"task rank, document 0: scores\[0\] is nan, must be finite"):
+        ask(model, some_docs())

@@ -1,0 +1,278 @@
+"""figlang_replay: saved answers scored again give the same numbers; whatever does not fit is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import saved_samples
+from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
+from lmms_eval.api.model import lmms
+
+from figlang_tasks.models import replay
+
+TASK = "figlang_mini"
+LIMIT = 3
+Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=["chat", "simple"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A run of the demo model: the folder with its files, and its results."""
+    folder = tmp_path_factory.mktemp(request.param)
+    arguments: dict[str, Any] = {"limit": LIMIT, "gen_kwargs": "num_beams=1", "force_simple": request.param == "simple"}
+    return folder, evaluate(TASK, "llava_hf", DEMO, saved=folder, **arguments)
+
+
+def samples_file(folder: Path) -> Path:
+    (file,) = folder.rglob("*_samples_*.jsonl")
+    return file
+
+
+def lines(file: Path) -> list[Line]:
+    return [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
+
+
+def write(file: Path, values: list[Line]) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"".join(json.dumps(value, ensure_ascii=False).encode() + b"\n" for value in values))
+    return file
+
+
+@pytest.mark.parametrize("name", [".", "file", "*/*_samples_figlang_mini.jsonl"])
+def test_a_replay_gives_the_numbers_and_the_samples_of_the_run(
+    name: str, run: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    folder, results = run
+    given = samples_file(folder) if name == "file" else folder / name
+    again = evaluate(TASK, "figlang_replay", f"samples={given}", saved=tmp_path, limit=LIMIT)
+    assert answers(again, TASK) == answers(results, TASK)
+    assert metrics(again, TASK) == pytest.approx(metrics(results, TASK), abs=0, nan_ok=True)
+    saved, saved_again = lines(samples_file(folder)), lines(samples_file(tmp_path))
+    for line in (*saved, *saved_again):
+        del line["token_counts"]  # nothing was generated
+    assert saved_again == saved
+
+
+def test_a_predict_only_file_is_scored(run: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    folder, results = run
+    predicted = evaluate(TASK, "figlang_replay", f"samples={folder}", saved=tmp_path, limit=LIMIT, predict_only=True)
+    assert "acc,none" not in predicted["results"][TASK]
+    assert "sample" not in lines(samples_file(tmp_path))[0]
+    again = evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=LIMIT)
+    assert metrics(again, TASK) == pytest.approx(metrics(results, TASK), abs=0, nan_ok=True)
+
+
+@pytest.fixture(scope="module")
+def odd_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """76 answers, among them empty ones and some with line separators inside."""
+    content, _ = saved_samples.evaluated()
+    file = tmp_path_factory.mktemp("odd") / saved_samples.NAME
+    file.write_bytes(content)
+    return file
+
+
+def replayed(samples: Path, arguments: str = "", **harness: Any) -> dict[str, Any]:
+    with patch.dict(os.environ, {"FIGLANG_SCORER": "off"}):
+        return evaluate(TASK, "figlang_replay", f"samples={samples}{arguments}", **harness)
+
+
+def test_empty_answers_and_odd_characters_survive(odd_file: Path) -> None:
+    _, reported = saved_samples.evaluated()
+    again = {name.partition(",")[0]: value for name, value in metrics(replayed(odd_file), TASK).items()}
+    assert again == pytest.approx({name: reported[name] for name in again}, abs=0, nan_ok=True)
+    assert 0 < again["parse_rate"] < 1
+
+
+def test_part_of_the_documents_is_enough_for_limit_and_offset(odd_file: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / odd_file.name, lines(odd_file)[10:14][::-1])
+    results = replayed(file, limit=4, offset=10)
+    assert answers(results, TASK) == {line["doc_id"]: line["filtered_resps"] for line in lines(file)}
+
+
+def without_some(values: list[Line]) -> list[Line]:
+    return [line for line in values if line["doc_id"] % 5]
+
+
+def test_missing_answers_are_listed_and_fatal_unless_asked(
+    odd_file: Path, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    file = write(tmp_path / odd_file.name, without_some(lines(odd_file)))
+    listed = ", ".join(["figlang_mini doc_id 0; figlang_mini doc_id 5"])
+    with pytest.raises(SystemExit, match=f"16 answers are missing in .*: {listed}.* 45; and 6 more.*missing=empty"):
+        replayed(file)
+    results = replayed(file, ",missing=empty")
+    assert answers(results, TASK)[5] == ""
+    assert any("taken as empty: 16 answers are missing" in message for message in warnings_of_loguru)
+
+
+def another_data_version(values: list[Line]) -> list[Line]:
+    for line in values:
+        line["sample"]["data"] = "figlang_mini/test:000000000000"
+    return values
+
+
+def other_ids(values: list[Line]) -> list[Line]:
+    for line in values:
+        line["doc_id"] = 75 - line["doc_id"]
+    return values
+
+
+def other_ids_in_predict_only(values: list[Line]) -> list[Line]:
+    return [{key: value for key, value in line.items() if key != "sample"} for line in other_ids(values)]
+
+
+def other_targets_in_predict_only(values: list[Line]) -> list[Line]:
+    return [{key: value for key, value in line.items() if key != "sample"} | {"target": "no"} for line in values]
+
+
+def twice(values: list[Line]) -> list[Line]:
+    return [*values, *values[:12]]
+
+
+def scores(values: list[Line]) -> list[Line]:
+    return [line | {"filtered_resps": [[0.1, False]]} for line in values]
+
+
+def no_ids(values: list[Line]) -> list[Line]:
+    return [{"filtered_resps": line["filtered_resps"]} for line in values]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (another_data_version, "76 answers belong to other documents"),
+        (other_ids, "76 answers belong to other documents"),
+        (other_ids_in_predict_only, "76 answers belong to other documents"),
+        (other_targets_in_predict_only, "76 answers belong to other documents"),
+        (twice, "12 answers are there twice; .*doc_id 0: .*line 1 and .*line 77.*and 2 more"),
+        (scores, r"line 1: its answer is \[\[0.1, False\]\], must be text"),
+        (no_ids, "line 1 has no doc_id"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused(
+    change: Callable[[list[Line]], list[Line]], message: str, odd_file: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit, match=f"figlang_replay: .*{message}"):
+        replayed(write(tmp_path / odd_file.name, change(lines(odd_file))))
+
+
+def test_two_runs_in_one_folder_are_refused(odd_file: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / name / odd_file.name, lines(odd_file)[:2])
+    with pytest.raises(SystemExit, match="2 answers are there twice"):
+        replayed(tmp_path, limit=2)
+
+
+def test_a_damaged_line_is_named(odd_file: Path, tmp_path: Path) -> None:
+    file = tmp_path / odd_file.name
+    file.write_bytes(odd_file.read_bytes()[:-40])
+    with pytest.raises(SystemExit, match="line 76 is not JSON"):
+        replayed(file)
+
+
+def test_a_new_prompt_for_the_same_documents_is_told(
+    odd_file: Path, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    file = write(tmp_path / odd_file.name, [line | {"input": "another"} for line in lines(odd_file)])
+    replayed(file, limit=3)
+    assert any("3 answers were given to another prompt" in message for message in warnings_of_loguru)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"samples": "/nowhere"}, "samples=/nowhere: no file .._samples_<task>.jsonl there"),
+        ({}, "samples=FILE_OR_FOLDER_OR_GLOB"),
+        ({"samples": "/nowhere", "missing": "maybe"}, "missing=maybe; valid: error, empty"),
+        ({"samples": "/nowhere", "pretrained": "x"}, "takes no argument pretrained"),
+    ],
+)
+def test_wrong_arguments_end_before_anything_is_run(arguments: dict[str, str], message: str) -> None:
+    with pytest.raises(SystemExit, match=message):
+        replay.Replay(**arguments)
+
+
+def test_a_task_without_a_file_is_missing(odd_file: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "now_samples_vflute.jsonl", lines(odd_file))
+    with pytest.raises(SystemExit, match="76 answers are missing .*The files are of: vflute"):
+        replayed(file)
+
+
+# --- several answers for a document: rounds and repeats --------------------------------------------------------------
+
+
+class Counting(lmms):
+    """A model of the harness that never says the same twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = count()
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        labels = ("entailment", "contradiction", "neither")
+        numbers = [next(self.number) for _ in requests]
+        return [f" It is {n}. “🫖”\nLABEL: {labels[n % 3]} " for n in numbers]
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+
+@pytest.mark.parametrize("model", ["demo model", "counting", "counting twice"])
+def test_the_rounds_of_a_scene_graph_run_are_replayed(model: str, tmp_path: Path) -> None:
+    repeats = 2 if model == "counting twice" else 1
+    if model == "demo model":
+        first = evaluate(
+            *("mini_sg", "llava_hf", DEMO, tmp_path / "run", mini_tasks()),
+            limit=3,
+            gen_kwargs="num_beams=1,max_new_tokens=20",
+        )
+    else:
+        first = evaluate("mini_sg", Counting(), None, tmp_path / "run", mini_tasks(), limit=10, repeats=repeats)
+    again = evaluate(
+        *("mini_sg", "figlang_replay", f"samples={tmp_path / 'run'}", tmp_path / "again", mini_tasks()),
+        limit=3 if model == "demo model" else 10,
+        repeats=repeats,
+    )
+    assert metrics(again, "mini_sg") == pytest.approx(metrics(first, "mini_sg"), abs=0, nan_ok=True)
+    saved = lines(samples_file(tmp_path / "run"))
+    for line, line_again in zip(saved, lines(samples_file(tmp_path / "again")), strict=True):
+        assert {**line_again, "token_counts": None} == {**line, "token_counts": None}
+    finals: str | list[str] = saved[1].get("resps") or saved[1]["filtered_resps"]
+    finals = [finals] if isinstance(finals, str) else finals
+    assert len(finals) == repeats
+    assert all(json.loads(final).keys() == {"scene_graph", "answer"} for final in finals)
+
+
+def test_a_scene_graph_run_that_was_cut_off_lacks_its_second_round(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"include_path": mini_tasks(), "limit": 3}
+    evaluate("mini_sg", Counting(), saved=tmp_path / "run", gen_kwargs="max_agentic_steps=1", **arguments)
+    samples = f"samples={tmp_path / 'run'}"
+    with pytest.raises(SystemExit, match="mini_sg doc_id 0, answer 2"):
+        evaluate("mini_sg", "figlang_replay", samples, **arguments)
+    again = evaluate("mini_sg", "figlang_replay", samples, gen_kwargs="max_agentic_steps=1", **arguments)
+    assert answers(again, "mini_sg")[2] == " It is 2. “🫖”\nLABEL: neither "
+
+
+def test_repeats_are_replayed_in_order(tmp_path: Path) -> None:
+    first = evaluate(TASK, Counting(), saved=tmp_path, limit=4, repeats=3)
+    again = evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=4, repeats=3)
+    assert [sample["resps"] for sample in again["samples"][TASK]] == [
+        sample["resps"] for sample in first["samples"][TASK]
+    ]
+    with pytest.raises(SystemExit, match="4 answers are missing .*doc_id 0, answer 4"):
+        evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=4, repeats=4)
+
+
+@pytest.mark.parametrize("final", ["no JSON", "[1]", '{"a": "b"}', '{"a": 1, "b": "c"}', "[" * 100_000, "\ud800"])
+def test_what_is_no_record_of_rounds_is_one_output(final: str) -> None:
+    assert replay.rounds(final) == [final]

@@ -1,0 +1,328 @@
+"""Tiny image-text-to-text models with random weights, written to folders as real checkpoints are.
+
+All share the words of the demo model's tokenizer; each family has its own special tokens, chat template, image
+processor and geometry. Weights have a spread of 0.1, so that answers depend on pictures and positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer
+
+from figlang_tasks.mini import DEMO_MODEL_DIR
+
+hf: Any = transformers
+OLD = hf.__version__.startswith("4.")
+ROPE = "rope_scaling" if OLD else "rope_parameters"
+SPREAD = 0.1
+TEXT: dict[str, Any] = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 4096,
+    "initializer_range": SPREAD,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "tie_word_embeddings": False,
+}
+VISION: dict[str, Any] = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "image_size": 32,
+    "patch_size": 8,
+    "initializer_range": SPREAD,
+}
+
+
+def _tokenizer(*special: str, kind: str = "PreTrainedTokenizerFast", **named: str) -> Any:
+    if not OLD:  # 4.x wants the class that a processor is used with
+        kind = "PreTrainedTokenizerFast"
+    tokenizer = Tokenizer.from_file(str(DEMO_MODEL_DIR / "tokenizer.json"))
+    tokenizer.add_special_tokens([*special, *named.values()])
+    return getattr(hf, kind)(
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        model_max_length=4096,
+        model_input_names=["input_ids", "attention_mask"],
+        extra_special_tokens=named,
+    )
+
+
+def _template(start: str, end: str, image: str, answer: str, bos: str = "") -> str:
+    """A chat template: `start` with ROLE in it, the parts in their order, `end`; last `answer`."""
+    begin = "{{ '" + start.replace("ROLE", "' ~ message['role'] ~ '") + "' }}"
+    parts = (
+        "{% for part in message['content'] %}{% if part['type'] == 'image' %}{{ '" + image + "' }}"
+        "{% else %}{{ part['text'] }}{% endif %}{% endfor %}"
+    )
+    return (
+        ("{{ '" + bos + "' }}" if bos else "")
+        + "{% for message in messages %}"
+        + begin
+        + parts
+        + "{{ '"
+        + end
+        + "' }}{% endfor %}{% if add_generation_prompt %}{{ '"
+        + answer
+        + "' }}{% endif %}"
+    )
+
+
+IM_START, IM_END = "<|im_start|>", "<|im_end|>"
+
+
+def _chatml(image: str) -> str:
+    return _template(IM_START + "ROLE\\n", IM_END + "\\n", image, IM_START + "assistant\\n")
+
+
+def llava() -> tuple[Any, Any]:
+    tokenizer = _tokenizer()
+    vision = hf.CLIPVisionConfig(**VISION, projection_dim=32)
+    text = hf.LlamaConfig(vocab_size=len(tokenizer), **TEXT)
+    config = hf.LlavaConfig(
+        vision_config=vision, text_config=text, image_token_index=3, image_seq_length=16, vision_feature_layer=-1
+    )
+    config.tie_word_embeddings = False
+    size = {"height": 32, "width": 32}
+    processor = hf.LlavaProcessor(
+        hf.CLIPImageProcessor(size=size, do_center_crop=False, crop_size=size),
+        tokenizer,
+        patch_size=8,
+        vision_feature_select_strategy="default",
+        image_token="<image>",
+        num_additional_image_tokens=1,
+        chat_template=_template("ROLE: ", "\\n", "<image>", "ASSISTANT:", bos="<s>"),
+    )
+    return hf.LlavaForConditionalGeneration(config), processor
+
+
+def qwen2_5_vl() -> tuple[Any, Any]:
+    names = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>", IM_START, IM_END]
+    tokenizer = _tokenizer(*names, kind="Qwen2TokenizerFast")
+    ids = dict(zip(names, tokenizer.convert_tokens_to_ids(names), strict=True))
+    config = hf.Qwen2_5_VLConfig(
+        text_config={
+            **TEXT,
+            "vocab_size": len(tokenizer),
+            ROPE: {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]},
+        },
+        vision_config={
+            "depth": 2,
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_heads": 2,
+            "patch_size": 8,
+            "window_size": 32,
+            "out_hidden_size": 64,
+            "fullatt_block_indexes": [1],
+            "initializer_range": SPREAD,
+        },
+        image_token_id=ids["<|image_pad|>"],
+        video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"],
+        vision_end_token_id=ids["<|vision_end|>"],
+        tie_word_embeddings=False,
+    )
+    images = hf.Qwen2VLImageProcessor(
+        patch_size=8,
+        merge_size=2,
+        size={"shortest_edge": 32 * 32, "longest_edge": 64 * 64},
+    )
+    processor = hf.Qwen2_5_VLProcessor(
+        images,
+        tokenizer,
+        hf.Qwen2VLVideoProcessor(patch_size=8, merge_size=2),
+        chat_template=_chatml("<|vision_start|><|image_pad|><|vision_end|>"),
+    )
+    return hf.Qwen2_5_VLForConditionalGeneration(config), processor
+
+
+def qwen3_vl() -> tuple[Any, Any]:
+    names = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>", IM_START, IM_END]
+    tokenizer = _tokenizer(*names, kind="Qwen2TokenizerFast")
+    ids = dict(zip(names, tokenizer.convert_tokens_to_ids(names), strict=True))
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 2, 2], "mrope_interleaved": True}
+    config = hf.Qwen3VLConfig(
+        text_config={**TEXT, "vocab_size": len(tokenizer), ROPE: rope},
+        vision_config={
+            "depth": 2,
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_heads": 2,
+            "patch_size": 8,
+            "out_hidden_size": 64,
+            "deepstack_visual_indexes": [0, 1],
+            "num_position_embeddings": 64,
+            "initializer_range": SPREAD,
+        },
+        image_token_id=ids["<|image_pad|>"],
+        video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"],
+        vision_end_token_id=ids["<|vision_end|>"],
+        tie_word_embeddings=False,
+    )
+    images = hf.Qwen2VLImageProcessor(
+        patch_size=8,
+        merge_size=2,
+        size={"shortest_edge": 32 * 32, "longest_edge": 64 * 64},
+    )
+    processor = hf.Qwen3VLProcessor(
+        images,
+        tokenizer,
+        hf.Qwen3VLVideoProcessor(patch_size=8, merge_size=2),
+        chat_template=_chatml("<|vision_start|><|image_pad|><|vision_end|>"),
+    )
+    return hf.Qwen3VLForConditionalGeneration(config), processor
+
+
+def idefics3() -> tuple[Any, Any]:
+    tokenizer = _tokenizer("<fake_token_around_image>", "<end_of_utterance>", "<global-img>")
+    config = hf.Idefics3Config(
+        image_token_id=3,
+        vision_config={**VISION, "image_size": 32, "patch_size": 8},
+        text_config={**TEXT, "model_type": "llama", "vocab_size": len(tokenizer)},
+        scale_factor=2,
+        pad_token_id=0,
+        tie_word_embeddings=False,
+    )
+    images = hf.Idefics3ImageProcessor(
+        size={"longest_edge": 64}, max_image_size={"longest_edge": 32}, do_image_splitting=True
+    )
+    processor = hf.Idefics3Processor(
+        images,
+        tokenizer,
+        image_seq_len=4,
+        chat_template=_template("ROLE:", "<end_of_utterance>\\n", "<image>", "Assistant:", bos="<s>"),
+    )
+    return hf.Idefics3ForConditionalGeneration(config), processor
+
+
+def internvl() -> tuple[Any, Any]:
+    named = {
+        "start_image_token": "<img>",
+        "end_image_token": "</img>",
+        "context_image_token": "<IMG_CONTEXT>",
+        "video_token": "<video>",
+    }
+    tokenizer = _tokenizer(IM_START, IM_END, kind="Qwen2TokenizerFast", **named)
+    config = hf.InternVLConfig(
+        vision_config={**VISION, "image_size": [32, 32], "patch_size": [8, 8]},
+        text_config={**TEXT, "model_type": "qwen2", "vocab_size": len(tokenizer)},
+        image_token_id=tokenizer.convert_tokens_to_ids("<IMG_CONTEXT>"),
+        image_seq_length=4,
+        downsample_ratio=0.5,
+        tie_word_embeddings=False,
+    )
+    images = hf.GotOcr2ImageProcessor(size={"height": 32, "width": 32}, crop_to_patches=True, max_patches=3)
+    processor = hf.InternVLProcessor(
+        images,
+        tokenizer,
+        hf.InternVLVideoProcessor(),
+        image_seq_length=4,
+        chat_template=_chatml("<IMG_CONTEXT>\\n"),
+    )
+    return hf.InternVLForConditionalGeneration(config), processor
+
+
+def gemma3() -> tuple[Any, Any]:
+    """With layers of a sliding window that is shorter than any prompt with an image."""
+    named = {"boi_token": "<start_of_image>", "eoi_token": "<end_of_image>", "image_token": "<image_soft_token>"}
+    tokenizer = _tokenizer("<start_of_turn>", "<end_of_turn>", kind="GemmaTokenizerFast", **named)
+    config = hf.Gemma3Config(
+        text_config={
+            **TEXT,
+            "vocab_size": len(tokenizer),
+            "sliding_window": 8,
+            "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+            "query_pre_attn_scalar": 16,
+        },
+        vision_config={**VISION, "vision_use_head": False},
+        mm_tokens_per_image=4,
+        boi_token_index=tokenizer.boi_token_id,
+        eoi_token_index=tokenizer.eoi_token_id,
+        image_token_index=tokenizer.image_token_id,
+        tie_word_embeddings=False,
+    )
+    processor = hf.Gemma3Processor(
+        hf.Gemma3ImageProcessor(size={"height": 32, "width": 32}),
+        tokenizer,
+        image_seq_length=4,
+        chat_template=_template(
+            "<start_of_turn>ROLE\\n",
+            "<end_of_turn>\\n",
+            "<start_of_image>",
+            "<start_of_turn>model\\n",
+            bos="<s>",
+        ),
+    )
+    return hf.Gemma3ForConditionalGeneration(config), processor
+
+
+def mllama() -> tuple[Any, Any]:
+    """Images enter by cross-attention, with a mask that has an entry per token."""
+    tokenizer = _tokenizer("<|image|>", "<|python_tag|>", IM_START, IM_END)
+    config = hf.MllamaConfig(
+        text_config={
+            **{name: value for name, value in TEXT.items() if name != "head_dim"},
+            "vocab_size": len(tokenizer),
+            "cross_attention_layers": [1],
+            ROPE: {"rope_type": "default", "rope_theta": 10000.0},
+        },
+        vision_config={
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_global_layers": 1,
+            "attention_heads": 2,
+            "image_size": 32,
+            "patch_size": 8,
+            "max_num_tiles": 4,
+            "vision_output_dim": 64,
+            "intermediate_layers_indices": [0],
+            "supported_aspect_ratios": [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]],
+        },
+        image_token_index=tokenizer.convert_tokens_to_ids("<|image|>"),
+    )
+    processor = hf.MllamaProcessor(
+        hf.MllamaImageProcessor(size={"height": 32, "width": 32}, max_image_tiles=4),
+        tokenizer,
+        chat_template=_chatml("<|image|>"),
+    )
+    return hf.MllamaForConditionalGeneration(config), processor
+
+
+FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "llava": llava,
+    "qwen2_5_vl": qwen2_5_vl,
+    "qwen3_vl": qwen3_vl,
+    "idefics3": idefics3,
+    "internvl": internvl,
+    "gemma3": gemma3,
+    "mllama": mllama,
+}
+
+
+def write(family: str, folder: Path) -> Path:
+    """Write the checkpoint of a family below `folder` and return its folder."""
+    torch.manual_seed(7)
+    model, processor = FAMILIES[family]()
+    for name, weight in model.named_parameters():
+        if weight.abs().max() == 0 and "norm" not in name:  # biases, and the projection of Gemma 3
+            torch.nn.init.normal_(weight.data, std=SPREAD)
+    target = folder / family
+    model.eval().save_pretrained(target)
+    processor.save_pretrained(target)
+    return target

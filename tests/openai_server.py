@@ -1,0 +1,197 @@
+"""A local OpenAI-compatible server: /v1/models and /v1/chat/completions, answered by a model of this machine.
+
+Pictures arrive as base64 data URLs, as the harness's API classes send them::
+
+    with OpenAIServer(DEMO_MODEL_DIR, faults=["429", "drop"]) as server:
+        ...  # base_url=server.url
+        assert [request.status for request in server.requests] == [429, None, 200]
+
+By hand: ``python tests/openai_server.py [MODEL]``
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from PIL import Image
+
+RETRY_AFTER = 1  # seconds; clients ignore 0
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    """One request for a completion. `status` is None where the connection was dropped."""
+
+    status: int | None
+    images: int
+    body: Mapping[str, Any]
+
+
+class ChatModel:
+    """A model of transformers that answers one conversation at a time, greedily."""
+
+    def __init__(self, pretrained: str) -> None:
+        from transformers import AutoModelForImageTextToText, AutoProcessor
+
+        self._processor = AutoProcessor.from_pretrained(pretrained)
+        self._model = AutoModelForImageTextToText.from_pretrained(pretrained, dtype="auto").eval()
+        self._lock = threading.Lock()
+
+    def reply(self, messages: list[dict[str, Any]], max_tokens: int) -> tuple[str, int, int]:
+        """Return the answer, and the number of tokens of the prompt and of the answer."""
+        pictures = images_of(messages)
+        turns = [
+            {
+                "role": message["role"],
+                "content": [
+                    {"type": "image"} if part["type"] == "image_url" else {"type": "text", "text": part["text"]}
+                    for part in _parts(message)
+                ],
+            }
+            for message in messages
+        ]
+        text = self._processor.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        inputs = self._processor(images=pictures or None, text=text, return_tensors="pt").to(dtype=self._model.dtype)
+        end = self._processor.tokenizer.eos_token_id
+        with self._lock:
+            output = self._model.generate(
+                **inputs, do_sample=False, num_beams=1, max_new_tokens=max_tokens, pad_token_id=end, eos_token_id=end
+            )
+        prompt_length = inputs["input_ids"].shape[1]
+        answer = output[0, prompt_length:]
+        return self._processor.tokenizer.decode(answer, skip_special_tokens=True), prompt_length, len(answer)
+
+
+chat_model = lru_cache(maxsize=1)(ChatModel)
+
+
+def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def images_of(messages: Iterable[Mapping[str, Any]]) -> list[Image.Image]:
+    """Return the pictures of a conversation, in order."""
+    urls = [part["image_url"]["url"] for message in messages for part in _parts(message) if part["type"] == "image_url"]
+    return [Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2]))).convert("RGB") for url in urls]
+
+
+class OpenAIServer:
+    """The server; a context manager.
+
+    Args:
+        pretrained: model to serve.
+        faults: what happens to the first requests for a completion, one after the other: "429" refuses with
+            Retry-After, "drop" closes the connection without an answer, "ok" answers.
+    """
+
+    def __init__(self, pretrained: str | Path, faults: Iterable[str] = ()) -> None:
+        self.name = Path(pretrained).name
+        self.requests: list[LoggedRequest] = []
+        self._faults = deque(faults)
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.model = chat_model(str(pretrained))
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> OpenAIServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def faults_left(self) -> int:
+        return len(self._faults)
+
+    def next_fault(self) -> str:
+        with self._lock:
+            return self._faults.popleft() if self._faults else "ok"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: OpenAIServer
+    protocol_version = "HTTP/1.1"
+    # Without it small answers wait for the delayed acknowledgement of the client.
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        if self.path == "/v1/models":
+            model = {"id": self.owner.name, "object": "model", "created": 0, "owned_by": "tests"}
+            self._send(200, {"object": "list", "data": [model]})
+        else:
+            self._error(404, f"no such path: {self.path}")
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path != "/v1/chat/completions":
+            self._error(404, f"no such path: {self.path}")
+            return
+        fault = self.owner.next_fault()
+        images = len(images_of(body["messages"]))
+        status = {"429": 429, "drop": None}.get(fault, 200)
+        self.owner.requests.append(LoggedRequest(status, images, body))
+        if status is None:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+        elif status == 429:
+            self._error(429, "Rate limit reached for requests", {"Retry-After": str(RETRY_AFTER)})
+        elif body["model"] != self.owner.name:
+            self._error(404, f"The model {body['model']!r} does not exist")
+        else:
+            text, prompt_tokens, tokens = self.owner.model.reply(body["messages"], body["max_tokens"])
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            usage = {
+                "prompt_tokens": prompt_tokens,
+                "completion_tokens": tokens,
+                "total_tokens": prompt_tokens + tokens,
+            }
+            answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": int(time.time())}
+            self._send(200, answer | {"model": self.owner.name, "choices": [choice], "usage": usage})
+
+    def _error(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        self._send(status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers)
+
+    def _send(self, status: int, value: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+        content = json.dumps(value).encode()
+        self.send_response(status)
+        for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, text)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+if __name__ == "__main__":
+    from figlang_tasks.mini import DEMO_MODEL_DIR
+
+    with OpenAIServer(sys.argv[1] if len(sys.argv) > 1 else DEMO_MODEL_DIR) as running:
+        print(f"{running.url} serves {running.name}", flush=True)
+        threading.Event().wait()
