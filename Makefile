@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show the result table
 	@echo "==> evaluating the demo model ($(DEMO_MODEL)) on figlang_mini with lmms_eval, on the CPU"
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --tasks figlang_mini --model llava_hf \
-	  --model_args pretrained=$(DEMO_MODEL),device_map=cpu --device cpu --batch_size 1 \
+	  --model_args pretrained=$(DEMO_MODEL) --device cpu --batch_size 1 \
 	  --log_samples --output_path $(RESULTS) --verbosity WARNING
 	@echo
 	@echo "==> done. Results and every sample (newest last):"
@@ -38,7 +38,7 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 	@echo "==> next, a real model on V-FLUTE (accept the conditions of the dataset on its page, then set HF_TOKEN):"
 	@echo "    https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE"
 	@echo "    $(BIN)/lmms_eval --tasks vflute --model llava_hf \\"
-	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf,device_map=cuda --batch_size 1 \\"
+	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf --batch_size 1 \\"
 	@echo "      --log_samples --output_path results"
 
 test: $(STAMP)  ## run the test suite

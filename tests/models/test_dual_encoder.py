@@ -19,8 +19,6 @@ import numpy as np
 import pytest
 import torch
 from lmms_eval.evaluator import simple_evaluate
-from lmms_eval.models import MODEL_REGISTRY_V2
-from lmms_eval.models.registry_v2 import ModelManifest
 from lmms_eval.tasks import TaskManager
 from loguru import logger
 from models import tiny_encoders
@@ -31,7 +29,6 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
 from figlang_tasks.score_requests import KEY, read_answer
 
-CLASS_PATH = "figlang_tasks.models.dual_encoder.FigLangCLIP"
 DUAL = ("clip", "siglip", "siglip2", "align")
 
 TASK_MODULE = """
@@ -222,9 +219,6 @@ def test_the_harness_gets_the_scores_of_transformers(
 
 
 def test_by_its_name_with_the_template_for_it(checkpoints: dict[str, Path], tasks: TaskManager, tmp_path: Path) -> None:
-    MODEL_REGISTRY_V2.register_manifest(
-        ModelManifest(model_id="figlang_clip", simple_class_path=CLASS_PATH), overwrite=True
-    )
     arguments = f"pretrained={checkpoints['clip']},cache={tmp_path / 'cache'},text_batch_size=3"
     found = run("figlang_clip", tasks, ["rank_match"], model_args=arguments, device="cpu", batch_size="2")
     docs = [

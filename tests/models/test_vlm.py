@@ -16,8 +16,6 @@ import pytest
 import torch
 from lmms_eval.api.instance import Instance
 from lmms_eval.evaluator import simple_evaluate
-from lmms_eval.models import MODEL_REGISTRY_V2
-from lmms_eval.models.registry_v2 import ModelManifest
 from models.tiny_vlms import FAMILIES, write
 from PIL import Image
 from transformers import CLIPConfig
@@ -649,8 +647,6 @@ def scored_task(tmp_path: Path) -> Path:
 def test_a_score_task_through_the_harness_and_its_cache(
     checkpoint: Callable[[str], str], scored_task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    manifest = ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM")
-    MODEL_REGISTRY_V2.register_manifest(manifest, overwrite=True)
     model_args = f"pretrained={checkpoint('qwen2_5_vl')},device=cpu"
     options: dict[str, Any] = {"include": scored_task, "use_cache": str(tmp_path / "cache"), "model_args": model_args}
     cached = functools.partial(evaluate, "figlang_vlm", ["scored_probe"], **options)
