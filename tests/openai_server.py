@@ -41,6 +41,16 @@ class LoggedRequest:
     body: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Reply:
+    """An answer: its text, the number of tokens of the prompt and of itself, its tokens as the protocol has them."""
+
+    text: str
+    prompt_tokens: int
+    tokens: int
+    logprobs: list[dict[str, Any]] | None
+
+
 class ChatModel:
     """A model of transformers that answers one conversation at a time, greedily."""
 
@@ -51,8 +61,8 @@ class ChatModel:
         self._model = AutoModelForImageTextToText.from_pretrained(pretrained, dtype="auto").eval()
         self._lock = threading.Lock()
 
-    def reply(self, messages: list[dict[str, Any]], max_tokens: int) -> tuple[str, int, int]:
-        """Return the answer, and the number of tokens of the prompt and of the answer."""
+    def reply(self, messages: list[dict[str, Any]], max_tokens: int, top: int | None = None) -> Reply:
+        """Return the answer, with as many `top` log-probabilities for each of its tokens; None leaves them out."""
         pictures = images_of(messages)
         turns = [
             {
@@ -69,11 +79,30 @@ class ChatModel:
         end = self._processor.tokenizer.eos_token_id
         with self._lock:
             output = self._model.generate(
-                **inputs, do_sample=False, num_beams=1, max_new_tokens=max_tokens, pad_token_id=end, eos_token_id=end
+                **inputs,
+                do_sample=False,
+                num_beams=1,
+                max_new_tokens=max_tokens,
+                pad_token_id=end,
+                eos_token_id=end,
+                output_logits=True,
+                return_dict_in_generate=True,
             )
         prompt_length = inputs["input_ids"].shape[1]
-        answer = output[0, prompt_length:]
-        return self._processor.tokenizer.decode(answer, skip_special_tokens=True), prompt_length, len(answer)
+        answer = output.sequences[0, prompt_length:].tolist()
+        logprobs = None
+        if top is not None:
+            steps = zip(answer, output.logits, strict=True)
+            logprobs = [self._logprob(token, logits[0].float().log_softmax(-1), top) for token, logits in steps]
+        text = self._processor.tokenizer.decode(answer, skip_special_tokens=True)
+        return Reply(text, prompt_length, len(answer), logprobs)
+
+    def _logprob(self, token: int, values: Any, top: int) -> dict[str, Any]:
+        def entry(index: int) -> dict[str, Any]:
+            text = self._processor.tokenizer.decode([index])
+            return {"token": text, "logprob": values[index].item(), "bytes": list(text.encode())}
+
+        return entry(token) | {"top_logprobs": [entry(index) for index in values.topk(top).indices.tolist()]}
 
 
 chat_model = lru_cache(maxsize=1)(ChatModel)
@@ -97,10 +126,12 @@ class OpenAIServer:
         pretrained: model to serve.
         faults: what happens to the first requests for a completion, one after the other: "429" refuses with
             Retry-After, "drop" closes the connection without an answer, "ok" answers.
+        logprobs: False leaves them out where they are asked for, as some servers do.
     """
 
-    def __init__(self, pretrained: str | Path, faults: Iterable[str] = ()) -> None:
+    def __init__(self, pretrained: str | Path, faults: Iterable[str] = (), logprobs: bool = True) -> None:
         self.name = Path(pretrained).name
+        self.logprobs = logprobs
         self.requests: list[LoggedRequest] = []
         self._faults = deque(faults)
         self._lock = threading.Lock()
@@ -163,12 +194,15 @@ class _Handler(BaseHTTPRequestHandler):
         elif body["model"] != self.owner.name:
             self._error(404, f"The model {body['model']!r} does not exist")
         else:
-            text, prompt_tokens, tokens = self.owner.model.reply(body["messages"], body["max_tokens"])
-            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            top = body.get("top_logprobs", 0) if body.get("logprobs") and self.owner.logprobs else None
+            reply = self.owner.model.reply(body["messages"], body["max_tokens"], top)
+            choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
+            choice["message"] = {"role": "assistant", "content": reply.text}
+            choice["logprobs"] = None if reply.logprobs is None else {"content": reply.logprobs, "refusal": None}
             usage = {
-                "prompt_tokens": prompt_tokens,
-                "completion_tokens": tokens,
-                "total_tokens": prompt_tokens + tokens,
+                "prompt_tokens": reply.prompt_tokens,
+                "completion_tokens": reply.tokens,
+                "total_tokens": reply.prompt_tokens + reply.tokens,
             }
             answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": int(time.time())}
             self._send(200, answer | {"model": self.owner.name, "choices": [choice], "usage": usage})

@@ -17,6 +17,7 @@ def manifests() -> list[ModelManifest]:
     return [
         ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
         ModelManifest("figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"),
+        ModelManifest("figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"),
         ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
         ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
         ModelManifest("figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"),

@@ -1,0 +1,307 @@
+"""``--model figlang_openai``: the harness's ``openai`` class, which answers score requests too, by the API's logprobs.
+
+For vLLM, SGLang, OpenAI and whatever else speaks that protocol and returns ``top_logprobs``. Requests for words go to
+the harness's class as they are. A score request (:mod:`figlang_tasks.score_requests`) becomes chat completions of one
+token, read from the 20 most probable first tokens, which is all that such an API tells:
+
+``match``
+    P(yes) / (P(yes) + P(no)) for each image alone with the text, as :mod:`figlang_tasks.models.vlm` has it, but over
+    returned tokens that are the whole word, with or without a space before it.
+``candidates``
+    **First-token log-probabilities, not those of whole texts**: chat APIs give none for a given text. A returned token
+    counts for the candidate that it is the beginning of ("ent" for "entailment"), so candidates must differ in their
+    first token, as "A".."D" or "Yes"/"No" do. Do not put these numbers beside those of ``figlang_vlm``, which are of
+    whole texts. ``normalize: tokens`` is not available.
+
+Nothing is made up: a word or candidate of which the API says nothing ends the run with the task and the document in
+the message. One exception is counted and logged at the end: of the two words of ``match``, one may be missing. Its
+probability is then taken for 0.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
+from lmms_eval.models.chat.openai import OpenAICompatible
+from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded, log_usage
+from lmms_eval.protocol import ChatMessages
+from loguru import logger
+from openai import APIConnectionError, APIStatusError
+from tqdm import tqdm
+
+from figlang_tasks import score_requests
+from figlang_tasks.score_requests import ScoreRequest
+
+TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
+NO_LOGPROBS = (
+    "this API gives no logprobs, so it cannot answer score requests. vLLM (`vllm serve MODEL`, with --max-logprobs 20 "
+    "or more) and SGLang (`python -m sglang.launch_server --model-path MODEL`) give them; of OpenAI's models those "
+    "that do not reason"
+)
+BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"  # the harness's own words where --max_tokens is spent
+
+
+class OpenAIScoresError(RuntimeError):
+    """A score request cannot be answered; the message names task and document."""
+
+
+@dataclass(frozen=True)
+class FirstToken:
+    """What the API told about the first token of an answer.
+
+    Attributes:
+        log_probs: token and log-probability (nats) of the most probable ones; several tokens may read the same.
+        counts: tokens read and written.
+    """
+
+    log_probs: tuple[tuple[str, float], ...]
+    counts: TokenCounts
+
+
+@dataclass(frozen=True)
+class Match:
+    """A score of kind ``match``.
+
+    Attributes:
+        score: 0 to 1.
+        error: how far off it is at most, since a word was not among the tokens; None if both were.
+    """
+
+    score: float
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A score request and its completions under way, one for each score request of kind ``candidates`` or image."""
+
+    index: int
+    where: str
+    wanted: ScoreRequest
+    completions: list[Future[FirstToken]]
+
+
+class FigLangOpenAI(OpenAICompatible):
+    """The harness's ``openai`` with score requests. Arguments: those of that class.
+
+    ``num_concurrent`` requests run at a time; ``max_retries`` and ``retry_backoff_s`` hold for refusals (429), dropped
+    connections and errors of the server. Unlike the harness's class for words, a score request that fails to the end
+    ends the run.
+    """
+
+    def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
+        """Answer the requests, in their order.
+
+        Raises:
+            OpenAIScoresError: a score request cannot be answered.
+        """
+        scored = [i for i, request in enumerate(requests) if request.args[2].get(score_requests.KEY) is not None]
+        if not scored:
+            return super().generate_until(requests)
+        answers = self._scores(requests, scored)
+        words = [i for i in range(len(requests)) if i not in answers]
+        answers.update(zip(words, super().generate_until([requests[i] for i in words]), strict=True))
+        return [answers[i] for i in range(len(requests))]
+
+    def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
+        answers: dict[int, GenerationResult] = {}
+        errors: list[float] = []
+        under_way: deque[_Asked] = deque()
+        bar = tqdm(total=len(indices), disable=self.rank != 0, desc="Model Responding")
+
+        def finish() -> None:
+            asked = under_way.popleft()
+            with _naming(asked.where):
+                firsts = [completion.result() for completion in asked.completions]
+                if asked.wanted.kind == "match":
+                    matches = [match(first.log_probs, asked.wanted) for first in firsts]
+                    scores = [found.score for found in matches]
+                    errors.extend(found.error for found in matches if found.error is not None)
+                else:
+                    scores = candidates(firsts[0].log_probs, asked.wanted)
+                read, written = (
+                    sum(getattr(first.counts, name) or 0 for first in firsts)
+                    for name in ("input_tokens", "output_tokens")
+                )
+                answer = GenerationResult(score_requests.answer(scores), TokenCounts(read, written))
+            answers[asked.index] = answer
+            bar.update()
+
+        # Bounded, so that no more encoded images are in memory than are being sent.
+        with bar, ThreadPoolExecutor(self.num_concurrent) as pool:
+            try:
+                for index in indices:
+                    while under_way and sum(len(asked.completions) for asked in under_way) >= self.num_concurrent:
+                        finish()
+                    if is_budget_exceeded():
+                        answers[index] = GenerationResult(BUDGET_EXCEEDED, TokenCounts())
+                        continue
+                    where = "task {4}, doc {3}".format(*requests[index].args)
+                    with _naming(where):
+                        wanted, prompts = self._prompts(requests[index])
+                    completions = [pool.submit(self._first_token, prompt) for prompt in prompts]
+                    under_way.append(_Asked(index, where, wanted, completions))
+                while under_way:
+                    finish()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        if errors:
+            logger.warning(
+                f"figlang_openai: for {len(errors)} images one of the words of a match was not among the {TOP} most "
+                f"probable tokens; its probability was taken for 0, so these scores are off by up to {max(errors):.2g}"
+            )
+        return answers
+
+    def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
+        """Return what is to be scored, and the conversations that the API is to answer for it."""
+        _, doc_to_messages, gen_kwargs, doc_id, task, split = request.args
+        doc = self.task_dict[task][split][doc_id]
+        wanted = score_requests.score_request(gen_kwargs, doc)
+        assert wanted is not None, "only score requests come here"
+        if wanted.normalize == "tokens":
+            raise ValueError(
+                f"{score_requests.KEY}: normalize: tokens is not available over this API, which tells the "
+                "log-probability of a first token alone; leave it out, or run the model by figlang_vlm"
+            )
+        if wanted.kind == "match" and wanted.yes.strip() == wanted.no.strip():
+            raise ValueError(f"the words {wanted.yes!r} and {wanted.no!r} are the same; take other words")
+        messages = ChatMessages(messages=doc_to_messages(doc))
+        images, videos, audios = messages.extract_media()
+        if videos or audios:
+            raise ValueError("messages hold video or audio; score requests are for images and text")
+        if wanted.kind == "match" and not images:
+            raise ValueError("a score request of kind match needs an image")
+        encoded = messages.to_openai_messages()
+        return wanted, [encoded] if wanted.kind == "candidates" else _each_image_alone(encoded)
+
+    def _first_token(self, messages: list[dict[str, Any]]) -> FirstToken:
+        payload: dict[str, Any] = {
+            "model": self.model_version,
+            "messages": messages,
+            "max_tokens": 1,
+            "temperature": 0,
+            "logprobs": True,
+            "top_logprobs": TOP,
+        }
+        if self.enable_thinking_kwarg is not None:
+            enabled = str(self.enable_thinking_kwarg).lower() == "true"
+            payload["extra_body"] = {"chat_template_kwargs": {"enable_thinking": enabled}}
+        response = self._create(payload)
+        logprobs = response.choices[0].logprobs if response.choices else None
+        if logprobs is None or not logprobs.content or not logprobs.content[0].top_logprobs:
+            raise ValueError(NO_LOGPROBS)
+        usage = response.usage
+        read, written = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
+        log_usage(self.model_version, task_name=None, input_tokens=read, output_tokens=written, source="model")
+        found = [(top.token, top.logprob) for top in logprobs.content[0].top_logprobs]
+        return FirstToken(
+            tuple((token, value) for token, value in found if math.isfinite(value)), TokenCounts(read, written)
+        )
+
+    def _create(self, payload: Mapping[str, Any]) -> Any:
+        tries = max(1, int(self.max_retries))
+        for attempt in range(1, tries + 1):
+            try:
+                return self.client.chat.completions.create(**payload)
+            except (APIConnectionError, APIStatusError) as error:
+                if isinstance(error, APIStatusError) and not _passes(error.status_code):
+                    if "logprob" in str(error).lower():
+                        raise ValueError(f"{NO_LOGPROBS}. It says: {error}") from error
+                    raise
+                logger.info(f"figlang_openai: attempt {attempt} of {tries} failed: {error}")
+                if attempt == tries:
+                    raise
+            time.sleep(self.retry_backoff_s)
+        raise AssertionError("the last attempt returns or raises")
+
+
+def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> Match:
+    """Return P(yes) / (P(yes) + P(no)) over tokens that are one of the words.
+
+    Raises:
+        ValueError: neither word is there.
+    """
+    yes, no = (
+        sum(math.exp(value) for token, value in log_probs if _word(token) == word.strip())
+        for word in (wanted.yes, wanted.no)
+    )
+    if not yes and not no:
+        raise ValueError(f"neither {wanted.yes!r} nor {wanted.no!r} is among the first tokens: {_listed(log_probs)}")
+    if yes and no:
+        return Match(yes / (yes + no))
+    # Each spelling of the missing word, with a space before it and without, has at most the smallest probability told.
+    bound = 2 * math.exp(min(value for _, value in log_probs))
+    return Match(1.0 if yes else 0.0, error=bound / (bound + yes + no))
+
+
+def candidates(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> list[float]:
+    """Return the log-probability (nats) of the first tokens that each candidate alone begins with.
+
+    Raises:
+        ValueError: a candidate begins with none of the tokens, or one that several begin with is as probable as those
+            that tell them apart.
+    """
+    mass = dict.fromkeys(range(len(wanted.candidates)), 0.0)
+    shared: list[tuple[str, float, list[int]]] = []
+    for token, value in log_probs:
+        word = _word(token)
+        of = [i for i, text in enumerate(wanted.candidates) if word and text.lstrip(" ").startswith(word)]
+        if len(of) == 1:
+            mass[of[0]] += math.exp(value)
+        elif of:
+            shared.append((token, math.exp(value), of))
+    for token, probability, of in shared:
+        if probability >= min(mass[i] for i in of):
+            texts = ", ".join(repr(wanted.candidates[i]) for i in of)
+            raise ValueError(
+                f"{texts} all begin with the token {token!r}; over this API candidates must differ in their first "
+                "token: let the model answer by a letter, or run it by figlang_vlm"
+            )
+    if missing := [text for i, text in enumerate(wanted.candidates) if not mass[i]]:
+        raise ValueError(
+            f"no score for {', '.join(map(repr, missing))}: none of the first tokens begins it: {_listed(log_probs)}"
+        )
+    # Rounding may bring the sum of several tokens above 1.
+    return [min(0.0, math.log(probability)) for probability in mass.values()]
+
+
+def _word(token: str) -> str:
+    return token[1:] if token.startswith(" ") else token
+
+
+def _listed(log_probs: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{token!r} {value:.2f}" for token, value in log_probs)
+
+
+def _passes(status: int) -> bool:
+    """Whether a refusal may pass: time-out, conflict, rate limit, trouble of the server."""
+    return status in (408, 409, 429) or status >= 500
+
+
+def _each_image_alone(messages: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return, for each image, the conversation with all its text and no other image."""
+    images = [part for message in messages for part in message["content"] if part["type"] == "image_url"]
+    return [
+        [
+            message | {"content": [part for part in message["content"] if part["type"] == "text" or part is image]}
+            for message in messages
+        ]
+        for image in images
+    ]
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise OpenAIScoresError(f"figlang_openai: {where}: {type(error).__name__}: {error}") from error
