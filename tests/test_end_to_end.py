@@ -223,7 +223,7 @@ def test_two_processes_give_the_numbers_and_answers_of_one(
     reported, samples, done = command_line(launch, hub, tmp_path)
     assert reported, done.stdout[-3000:] + done.stderr[-3000:]
     assert metrics(reported) == metrics(reported_by_one)
-    assert len(metrics(reported)) == 66
+    assert len(metrics(reported)) == 129
     answers = {row_id: sample["filtered_resps"] for row_id, sample in samples.items()}
     assert answers == {row_id: sample["filtered_resps"] for row_id, sample in samples_of_one.items()}
 

@@ -307,8 +307,8 @@ def test_video_is_refused(build: Callable[..., FigLangVLM]) -> None:
             "Install the package that the message names",
             marks=pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is there"),
         ),
-        ({"pretrained": "there/is_no_such_model"}, "Check its name and revision"),
-        ({"peft": "there/is_no_such_adapter"}, "cannot load the adapter"),
+        ({"pretrained": "/there/is/no/such/folder"}, "Check its name and revision"),
+        ({"peft": "/there/is/no/such/folder"}, "cannot load the adapter"),
     ],
 )
 def test_arguments(arguments: dict[str, Any], message: str | None, build: Callable[..., FigLangVLM]) -> None:
