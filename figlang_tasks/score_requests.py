@@ -67,13 +67,19 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     given = generation_kwargs.get(KEY)
     if given is None:
         return None
+    if isinstance(given, Mapping):
+        # YAML reads the bare keys yes and no as true and false.
+        given = {{True: "yes", False: "no"}.get(key, key): value for key, value in given.items()}
     if not isinstance(given, Mapping) or given.get("kind") not in KINDS:
         raise ScoreRequestError(f"{KEY}={given!r}; valid: a mapping with kind: {' or '.join(KINDS)}")
     known = {"kind", "candidates", "normalize"} if given["kind"] == "candidates" else {"kind", "yes", "no"}
-    if unknown := sorted(set(given) - known):
+    if unknown := sorted(map(str, set(given) - known)):
         raise ScoreRequestError(f"{KEY}: unknown {', '.join(unknown)}; valid for {given['kind']}: {sorted(known)}")
     if given.get("normalize", "none") not in NORMALIZATIONS:
         raise ScoreRequestError(f"{KEY}: normalize={given['normalize']!r}; valid: {', '.join(NORMALIZATIONS)}")
+    for name in ("yes", "no"):
+        if not isinstance(given.get(name, "x"), str) or not given.get(name, "x").strip():
+            raise ScoreRequestError(f"{KEY}: {name}={given[name]!r}, must be a word (in YAML within quotation marks)")
     values = dict(given)
     if given["kind"] == "candidates":
         values["candidates"] = _candidates(given.get("candidates"), doc)

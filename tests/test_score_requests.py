@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,13 @@ DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], 
 )
 def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
     assert score_request({"temperature": 0, KEY: asked}, DOC) == expected
+
+
+def test_yes_and_no_as_yaml_reads_them() -> None:
+    text = f"{KEY}: {{kind: match, yes: Ja, no: Nein}}"
+    assert score_request(yaml.full_load(text), DOC) == ScoreRequest("match", yes="Ja", no="Nein")
+    with pytest.raises(ScoreRequestError, match="within quotation marks"):
+        score_request(yaml.full_load(f"{KEY}: {{kind: match, yes: Yes, no: No}}"), DOC)
 
 
 def test_a_request_without_the_key_asks_for_words() -> None:

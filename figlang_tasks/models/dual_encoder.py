@@ -76,7 +76,8 @@ class FigLangCLIP(lmms):
         trust_remote_code: as in transformers.
 
     Raises:
-        ValueError: unknown or wrong argument, or not a dual encoder.
+        SystemExit: unknown or wrong argument, or not a dual encoder. Not an Exception: the harness prints those and
+            exits with status 0.
     """
 
     is_simple = True
@@ -93,11 +94,36 @@ class FigLangCLIP(lmms):
         head: str | None = None,
         max_length: int | None = None,
         trust_remote_code: bool = False,
+        max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
         super().__init__()
+        del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
+        try:
+            self._set_up(
+                pretrained, revision, dtype, device, batch_size, text_batch_size, cache, head, max_length,
+                trust_remote_code, unknown,
+            )  # fmt: skip
+        except ValueError as error:
+            raise SystemExit(str(error)) from error
+
+    def _set_up(
+        self,
+        pretrained: str,
+        revision: str | int | None,
+        dtype: str,
+        device: str | None,
+        batch_size: int | str,
+        text_batch_size: int,
+        cache: str,
+        head: str | None,
+        max_length: int | None,
+        trust_remote_code: bool,
+        unknown: dict[str, Any],
+    ) -> None:
         if unknown or not pretrained:
-            valid = [name for name in inspect.signature(FigLangCLIP).parameters if name != "unknown"]
+            hidden = ("unknown", "max_batch_size")
+            valid = [name for name in inspect.signature(FigLangCLIP).parameters if name not in hidden]
             wrong = f"unknown argument {', '.join(sorted(unknown))}" if unknown else "pretrained= is missing"
             raise ValueError(f"figlang_clip: {wrong}; valid: {', '.join(valid)}")
         if not cache or not isinstance(cache, str):

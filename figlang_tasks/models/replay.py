@@ -133,17 +133,20 @@ def _listing(problems: Sequence[str]) -> str:
     return "; ".join(problems[:LISTED]) + more
 
 
+_ROUNDS = ["scene_graph", "answer"]
+
+
 def rounds(final: str) -> list[str]:
     """Return the outputs of the calls behind the answer of an agentic task.
 
-    Our agentic tasks put them, in order, as the values of one JSON object (``{"scene_graph": ..., "answer": ...}``).
+    Our agentic tasks put them, in order, into one JSON object: ``{"scene_graph": ..., "answer": ...}``.
     A text that is no such object is the output of a run that was cut off after its first call.
     """
     try:
         values = json.loads(final)
     except (ValueError, RecursionError):
         return [final]
-    if isinstance(values, dict) and len(values) > 1 and all(isinstance(value, str) for value in values.values()):
+    if isinstance(values, dict) and list(values) == _ROUNDS and all(isinstance(v, str) for v in values.values()):
         return list(values.values())
     return [final]
 

@@ -92,11 +92,14 @@ class FigLangVLM(lmms):
         trust_remote_code: bool = False,
         load_in_4bit: bool = False,
         load_in_8bit: bool = False,
+        max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
         super().__init__()
+        del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
         if unknown:
-            valid = [name for name in inspect.signature(FigLangVLM).parameters if name != "unknown"]
+            hidden = ("unknown", "max_batch_size")
+            valid = [name for name in inspect.signature(FigLangVLM).parameters if name not in hidden]
             vlm_loading.stop(f"unknown model_args: {', '.join(sorted(unknown))}; valid: {', '.join(valid)}")
         if pretrained is None:
             vlm_loading.stop("which model? --model_args pretrained=<hub id or folder>")
@@ -165,6 +168,9 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: one of them cannot be answered.
         """
+        for request in requests:  # one that is not valid is told now, not after hours
+            with _naming(_where(request)):
+                _score_request(self.task_dict, request)
         answers: list[GenerationResult | None] = [None] * len(requests)
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
@@ -243,8 +249,7 @@ class FigLangVLM(lmms):
         for index in group:
             where = _where(requests[index])
             with _naming(where):
-                gen_kwargs, doc_id, task, split = requests[index].args[2:]
-                wanted = score_requests.score_request(gen_kwargs, self.task_dict[task][split][doc_id])
+                wanted = _score_request(self.task_dict, requests[index])
                 messages = self._messages(requests[index])
                 assert wanted is not None, "the group asks for scores"
                 score = self._match if wanted.kind == "match" else self._candidates
@@ -333,13 +338,19 @@ def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     with the harness's own models. What ``generate`` does not know is left out and named in the log.
     """
     settings = {key: value for key, value in gen_kwargs.items() if value is not None and key not in _NOT_FOR_GENERATE}
-    known = GenerationConfig()
-    if unknown := sorted(key for key in settings if not hasattr(known, key)):
+    known = GenerationConfig().to_dict()
+    if unknown := sorted(key for key in settings if key not in known):
         logger.warning(f"figlang_vlm: not settings of generate, left out: {', '.join(unknown)}")
     settings = {key: value for key, value in settings.items() if key not in unknown}
     settings.setdefault("max_new_tokens", DEFAULT_MAX_NEW_TOKENS)
     settings.setdefault("do_sample", settings.get("temperature", 0) > 0)
+    if settings["do_sample"] and settings.get("temperature") == 0:
+        settings["do_sample"] = False
     if not settings["do_sample"]:
+        if unused := sorted(key for key in _SAMPLING if settings.get(key)):
+            logger.warning(
+                f"figlang_vlm: {', '.join(unused)} left out, since nothing is sampled; to sample give do_sample=true"
+            )
         settings = {key: value for key, value in settings.items() if key not in _SAMPLING}
     return settings
 
@@ -361,6 +372,13 @@ def _by_settings(requests: Sequence[Instance]) -> list[list[int]]:
     for index, request in enumerate(requests):
         groups.setdefault(repr(sorted(request.args[2].items())), []).append(index)
     return list(groups.values())
+
+
+def _score_request(task_dict: Any, request: Instance) -> score_requests.ScoreRequest | None:
+    gen_kwargs, doc_id, task, split = request.args[2:]
+    if gen_kwargs.get(score_requests.KEY) is None:
+        return None  # and no document is read, whose images would be decoded
+    return score_requests.score_request(gen_kwargs, task_dict[task][split][doc_id])
 
 
 def _where(request: Instance) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
@@ -19,10 +18,10 @@ def stop(problem: str) -> NoReturn:
 
 
 def accelerator() -> Accelerator:
-    """Return this process's accelerate state; ranks may wait for the slowest one as long as it takes."""
-    from accelerate import Accelerator, InitProcessGroupKwargs
+    """Return this process's accelerate state; the process group is the harness's."""
+    from accelerate import Accelerator
 
-    return Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=timedelta(weeks=52))])
+    return Accelerator()
 
 
 def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
@@ -124,6 +123,8 @@ def load_model(
         model = AutoModelForImageTextToText.from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
         stop(_remedy("the model", pretrained, error))
+    if model.config.is_encoder_decoder:
+        stop(f"{pretrained!r} is an encoder-decoder model; figlang_vlm runs models that go on from their prompt")
     return (_with_adapter(model, peft) if peft else model).eval()
 
 

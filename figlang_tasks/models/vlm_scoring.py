@@ -47,6 +47,7 @@ def attempt(run: Callable[[], T]) -> T | None:
     except RuntimeError as error:
         if not isinstance(error, torch.OutOfMemoryError) and not should_reduce_batch_size(error):
             raise
+        logger.warning(f"figlang_vlm: out of memory: {str(error).strip().splitlines()[0]}")
     # Only here: as long as the exception is handled, its traceback holds the tensors.
     clear_device_cache(garbage_collection=True)
     return None

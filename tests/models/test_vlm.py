@@ -204,8 +204,16 @@ def test_settings_of_generate() -> None:
         "temperature": 0.7,
         "top_p": 0.9,
     }
+    assert generation_settings(sampled | {"do_sample": True, "temperature": 0})["do_sample"] is False
     assert generation_settings({"do_sample": True, "max_new_tokens": 1}) == {"do_sample": True, "max_new_tokens": 1}
     assert stop_strings({"until": "\n\n"}) == ["\n\n"] and stop_strings({}) == []
+
+
+def test_settings_of_sampling_that_change_nothing_are_named(warnings_of_loguru: list[str]) -> None:
+    generation_settings(GREEDY)
+    assert warnings_of_loguru == []
+    generation_settings(GREEDY | {"temperature": 0.7})
+    assert "temperature left out, since nothing is sampled" in warnings_of_loguru[0]
 
 
 def test_unknown_settings_are_named(warnings_of_loguru: list[str]) -> None:
@@ -245,7 +253,8 @@ def test_out_of_memory_halves_the_batch_and_goes_on(
     limit_batch(lm, 2)
     assert asked(lm, conversations, GREEDY) == expected
     assert lm.batch_size == 1
-    assert len(warnings_of_loguru) == 2 and "going on with 3" in warnings_of_loguru[0]
+    told = [message for message in warnings_of_loguru if "going on with" in message]
+    assert len(told) == 2 and "going on with 3" in told[0]
 
 
 def test_a_request_that_does_not_fit_is_an_error_that_names_it(build: Callable[..., FigLangVLM]) -> None:
