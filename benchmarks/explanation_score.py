@@ -759,8 +759,9 @@ def memory_table(setup: Setup) -> list[list[str]]:
     if setup.device == "cpu" and not Path("/proc/self/statm").exists():
         return []
     # So small a budget that n rows already fill BERTScore's chunk of held embeddings (8 budgets): from there on, more
-    # rows may cost no more.
-    budget = max(MAX_TOKENS // 2, setup.rows * 2 * MEAN_TOKENS // 8 // 64 * 64)
+    # rows may cost no more. Yet no smaller than the longest pair, which is always a batch.
+    few = max(24, setup.rows)
+    budget = max(MAX_TOKENS, few * 2 * MEAN_TOKENS // 8 // 64 * 64)
     table = []
     for kind in ("BERTScore", "BLEURT"):
         model = setup.model(kind, "fast", ScoreCache(None), budget)
@@ -768,13 +769,13 @@ def memory_table(setup: Setup) -> list[list[str]]:
         model.score(warm.pairs(warm.first))
         before = torch.cuda.memory_allocated() if setup.device.startswith("cuda") else resident()
         growth = []
-        for rows in (setup.rows, 4 * setup.rows):
-            texts = make_texts(rows, seed=SEED + 2)
+        for rows in (few, 4 * few):
+            texts = make_texts(rows, clusters=few // 2, seed=SEED + 2)  # the same lengths, four times as often
             with peak_memory(setup.device) as watch:
                 model.score(texts.pairs(texts.first))
             growth.append((watch.peak - before) / 2**20)
             say(f"memory of {kind}, {rows} rows: {growth[-1]:.0f} MiB")
-        table.append([kind, str(budget), f"{growth[0]:.0f} MiB", f"{growth[1]:.0f} MiB"])
+        table.append([kind, str(budget), f"{few}: {growth[0]:.0f} MiB", f"{4 * few}: {growth[1]:.0f} MiB"])
         model.release()
     return table
 
@@ -1058,7 +1059,7 @@ def report(setup: Setup, with_profile: bool, with_memory: bool) -> str:
         + ".",
     ]
     if with_memory:
-        header = ["memory beyond the loaded model", "token budget", f"{setup.rows} rows", f"{4 * setup.rows} rows"]
+        header = ["memory beyond the loaded model", "token budget", "n rows", "4n rows"]
         parts.append(markdown(header, memory_table(setup)))
     if with_profile:
         for title, table in profile_tables(setup, lengths).items():

@@ -16,6 +16,7 @@ def manifests() -> list[ModelManifest]:
 
     return [
         ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
+        ModelManifest("figlang_blind", chat_class_path="figlang_tasks.models.vlm.FigLangBlind"),
         ModelManifest("figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"),
         ModelManifest("figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"),
         ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),

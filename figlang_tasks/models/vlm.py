@@ -168,9 +168,11 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: one of them cannot be answered.
         """
-        for request in requests:  # one that is not valid is told now, not after hours
+        # A request that is not valid is told now, not after hours. Costs one more decoding of every image.
+        for request in tqdm(requests, disable=self.rank != 0 or len(requests) == 1, desc="Checking prompts"):
             with _naming(_where(request)):
                 _score_request(self.task_dict, request)
+            self._render(_where(request), self._messages(request))
         answers: list[GenerationResult | None] = [None] * len(requests)
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
@@ -314,6 +316,16 @@ class FigLangVLM(lmms):
         """False where the template has written the first token already."""
         first = self.tokenizer.bos_token
         return not (first and prompt.text.startswith(first))
+
+
+class FigLangBlind(FigLangVLM):
+    """The same model with a white picture in place of each image: what the text alone gives away, for any task."""
+
+    def _messages(self, request: Instance) -> list[dict[str, Any]]:
+        messages = super()._messages(request)
+        for part in (part for message in messages for part in message["content"] if part["type"] == "image"):
+            part["image"] = Image.new("RGB", _rgb(part["image"]).size, "white")
+        return messages
 
 
 class _Until(StoppingCriteria):

@@ -23,7 +23,7 @@ from transformers import CLIPConfig
 import figlang_tasks
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import vlm, vlm_scoring
-from figlang_tasks.models.vlm import FigLangVLM, VLMError, cut_at, generation_settings, stop_strings
+from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError, cut_at, generation_settings, stop_strings
 from figlang_tasks.models.vlm_scoring import SharedPrefix, answer_tokens, joiner
 from figlang_tasks.score_requests import KEY, read_answer
 
@@ -277,6 +277,26 @@ def test_other_errors_are_not_swallowed(build: Callable[..., FigLangVLM], monkey
     monkeypatch.setattr(lm.model, "generate", broken)
     with pytest.raises(VLMError, match="task probe, doc 0: RuntimeError: a kernel is missing"):
         asked(lm, CONVERSATIONS[:1], GREEDY)
+
+
+def test_the_last_prompt_is_checked_before_the_first_is_answered(
+    build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = build()
+    monkeypatch.setattr(lm.model, "generate", None)
+    broken = [user(image(1), text(f"What is {lm.processor.image_token}?"))]
+    with pytest.raises(VLMError, match="doc 3: ValueError: 1 images, but 2 image placeholders"):
+        asked(lm, [*CONVERSATIONS[:3], broken], GREEDY)
+
+
+def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
+    blind = FigLangBlind(pretrained=str(DEMO_MODEL_DIR), device="cpu")
+    seeing = FigLangVLM(pretrained=str(DEMO_MODEL_DIR), device="cpu")
+    picture = image(1)
+    question = text("Does the image entail or contradict the claim?")
+    white = Image.new("RGB", picture["url"].size, "white")
+    (found,) = asked(blind, [[user(picture, question)]], GREEDY)
+    assert found == asked(seeing, [[user({"type": "image", "url": white}, question)]], GREEDY)[0]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
