@@ -144,10 +144,9 @@ def _text(tokens: int, words: Sequence[str], rng: random.Random) -> str:
     said: list[str] = []
     while tokens > 0:
         size = min(rng.randint(11, 20), tokens - 1) or 1
-        sentence = rng.choices(words, k=size)
-        said.append(" ".join(sentence).capitalize() + ".")
+        said.append(" ".join(rng.choices(words, k=size)) + ".")
         tokens -= size + 1
-    return " ".join(said).lower()
+    return " ".join(said)
 
 
 # ---------------------------------------------------------------- checkpoints
@@ -720,30 +719,32 @@ def measure(setup: Setup, kind: Kind, texts: Texts, lengths: Lengths, loading: d
 # ---------------------------------------------------------------- memory
 
 
-class _Watch:
-    peak = 0
+class _Peak:
+    """Filled when `peak_memory` ends."""
+
+    bytes = 0
 
 
 @contextmanager
-def peak_memory(device: str) -> Iterator[_Watch]:
+def peak_memory(device: str) -> Iterator[_Peak]:
     """Highest memory inside: of the process (Linux), sampled, or allocated by torch on a GPU. Bytes."""
-    watch = _Watch()
+    found = _Peak()
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
-        yield watch
-        watch.peak = torch.cuda.max_memory_allocated()
+        yield found
+        found.bytes = torch.cuda.max_memory_allocated()
         return
     stop = threading.Event()
 
     def sample() -> None:
         while not stop.wait(0.002):
-            watch.peak = max(watch.peak, resident())
+            found.bytes = max(found.bytes, resident())
 
-    watch.peak = resident()
+    found.bytes = resident()
     thread = threading.Thread(target=sample, daemon=True)
     thread.start()
     try:
-        yield watch
+        yield found
     finally:
         stop.set()
         thread.join()
@@ -771,9 +772,9 @@ def memory_table(setup: Setup) -> list[list[str]]:
         growth = []
         for rows in (few, 4 * few):
             texts = make_texts(rows, clusters=few // 2, seed=SEED + 2)  # the same lengths, four times as often
-            with peak_memory(setup.device) as watch:
+            with peak_memory(setup.device) as found:
                 model.score(texts.pairs(texts.first))
-            growth.append((watch.peak - before) / 2**20)
+            growth.append((found.bytes - before) / 2**20)
             say(f"memory of {kind}, {rows} rows: {growth[-1]:.0f} MiB")
         table.append([kind, str(budget), f"{few}: {growth[0]:.0f} MiB", f"{4 * few}: {growth[1]:.0f} MiB"])
         model.release()
@@ -1046,7 +1047,8 @@ def report(setup: Setup, with_profile: bool, with_memory: bool) -> str:
         + (", tiny models (--small): the ratios mean nothing." if setup.small else ".")
         + (" Seconds are CPU time of this process, without its waiting for the disk." if setup.cpu_clock else ""),
         f"Tokens: {spread('a text for BERTScore', lengths.references + lengths.first)}; "
-        f"{spread('a pair for BLEURT', lengths.pairs)}.",
+        f"{spread('a pair for BLEURT', lengths.pairs)}."
+        + (f" Lengths in {setup.clusters} clusters, as batches of {VFLUTE_ROWS} rows are." if setup.clusters else ""),
         "Time, and how many times as fast as row by row (both: one after the other):",
         speed_table(rows, setup.rows),
         aims_table(rows, device, peaks),
