@@ -252,4 +252,5 @@ def build(
             f"{located.weight_file} is not a {model_class.__name__} of its config.json: {'; '.join(problems[:5])}{more}"
         )
     model = model_class.from_pretrained(None, config=config, state_dict=state, dtype=dtype, **options)
-    return model.eval().requires_grad_(False)
+    # Some parameters (DeBERTa's q_bias) are declared as float32 and stay so while loading.
+    return model.to(dtype).eval().requires_grad_(False)

@@ -272,9 +272,11 @@ def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
-def test_fast_is_close_to_fp32() -> None:
+@pytest.mark.parametrize("model", ["minilm", "deberta"])
+def test_fast_is_close_to_fp32(model: str) -> None:
     pairs = mixed_pairs(seed=5, count=20)
-    exact = ours("minilm").score(pairs)
-    fast = BertScore(locate(MINILM), 6, "cpu", "fast", ScoreCache(None)).score(pairs)
+    exact = ours(model).score(pairs)
+    weights, layer = MODELS[model]
+    fast = BertScore(locate(weights), layer, "cpu", "fast", ScoreCache(None)).score(pairs)
     difference = max(abs(fast[pair] - exact[pair]) for pair in exact)
     assert 0 < difference < 0.02
