@@ -29,6 +29,10 @@ _PATTERNS = {  # they become names of metrics, and are printed
 _TASK_IN_NAME = re.compile(r"(?:^|_)samples_([^.]+?)(?:_\d{4}-\d\d-\d\dT[\d-]+)?(?:\.|$)")
 
 
+SCORED_BY = "figlang score"
+"""What the reports of ``figlang score`` say under ``written_by``."""
+
+
 class SamplesError(Exception):
     """A samples file cannot be used; the message names file, line and what to do."""
 
@@ -71,6 +75,55 @@ class BlindSamples:
 
     path: Path
     rows: tuple[BlindRecord, ...]
+
+
+@dataclass(frozen=True)
+class AnySamples:
+    """A samples file of any task of ours.
+
+    Attributes:
+        path, sha256, data: as of `Samples`.
+        lines: every line as it is, no id twice; ``line["sample"]`` is a record with texts ``id`` and ``data``.
+    """
+
+    path: Path
+    sha256: str
+    data: str
+    lines: tuple[Mapping[str, Any], ...]
+
+
+def is_ours(path: Path) -> bool:
+    """Whether the first line of a samples file holds a record of figlang_tasks.
+
+    Raises:
+        SamplesError: the file is not readable, empty or damaged.
+    """
+    _, lines = _lines(path)
+    values = _json(f"{path}, line 1", lines[0], last=len(lines) == 1)
+    record = values.get("sample") if isinstance(values, dict) else None
+    return isinstance(record, dict) and "id" in record and "data" in record
+
+
+def read_any(path: Path) -> AnySamples:
+    """Read the samples file of any task of ours; of the records only ``id`` and ``data`` are checked.
+
+    Raises:
+        SamplesError: it is not readable, empty, damaged, of another task, or mixed.
+    """
+    content, lines = _lines(path)
+    found = []
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        values, record = _json_record(path, where, line, last=number == len(lines))
+        for field in ("id", "data"):
+            if not isinstance(record.get(field), str):
+                raise SamplesError(
+                    f"{where}: `sample` has no text {field!r}: get the file again as the harness wrote it"
+                )
+        found.append(values)
+    _check_ids(path, [values["sample"]["id"] for values in found])
+    data = _one_data(path, [values["sample"]["data"] for values in found])
+    return AnySamples(path, hashlib.sha256(content).hexdigest(), data, tuple(found))
 
 
 def read(path: Path) -> Samples:
@@ -123,8 +176,17 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
 
 def _json_record(path: Path, where: str, line: bytes, last: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """A line, and the record of figlang_tasks in it."""
+    values = _json(where, line, last)
+    record = values.get("sample") if isinstance(values, dict) else None
+    if not isinstance(record, dict):
+        found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
+        raise _of_another_task(path, f"{where} holds no `sample` record of figlang_tasks ({found})")
+    return values, record
+
+
+def _json(where: str, line: bytes, last: bool) -> Any:
     try:
-        values = json.loads(line.decode("utf-8"))
+        return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         if last:
             remedy = (
@@ -133,11 +195,6 @@ def _json_record(path: Path, where: str, line: bytes, last: bool) -> tuple[dict[
         else:
             remedy = "get the file again as the harness wrote it"
         raise SamplesError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
-    record = values.get("sample") if isinstance(values, dict) else None
-    if not isinstance(record, dict):
-        found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
-        raise _of_another_task(path, f"{where} holds no `sample` record of figlang_tasks ({found})")
-    return values, record
 
 
 def _of_another_task(path: Path, what: str) -> SamplesError:
@@ -152,7 +209,7 @@ def _row(path: Path, where: str, values: dict[str, Any], record: dict[str, Any])
     if "codalab_id" in record:
         raise SamplesError(
             f"{where}: the answers to these rows are not published: there is nothing to score them against. "
-            f"figlang_tasks.flute.submission.write_submission makes the file to hand in"
+            f"figlang submit flute22 makes the file to hand in"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"
@@ -207,14 +264,18 @@ def _data(path: Path, rows: Sequence[Row]) -> str:
     if len(schemes) > 1:
         found = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())
         raise SamplesError(f"{path} mixes rows that are scored in different ways: {found}. Split it, one file for each")
-    counts = Counter(row.record.data for row in rows)
+    return _one_data(path, [row.record.data for row in rows])
+
+
+def _one_data(path: Path, found_data: Sequence[str]) -> str:
+    counts = Counter(found_data)
     if len(counts) > 1:
         found = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
         raise SamplesError(
             f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {found}. Split it, one file "
             f"for each"
         )
-    return rows[0].record.data
+    return found_data[0]
 
 
 def _task(path: Path) -> str | None:

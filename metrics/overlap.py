@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .resampling import DEFAULT_SEED, Interval
 
@@ -29,6 +30,7 @@ __all__ = [
     "bleu_statistics",
     "bootstrap_corpus_bleu4",
     "corpus_bleu4",
+    "corpus_bleu4_of_sums",
     "exact_match",
     "relaxed",
     "relaxed_match",
@@ -141,6 +143,29 @@ def corpus_bleu4(pairs: Sequence[BleuStatistics]) -> float:
     if not pairs:
         raise ValueError("no pairs: BLEU of nothing is undefined")
     return _score(_statistics(_matrix(pairs).sum(axis=0)), effective_order=False)
+
+
+def corpus_bleu4_of_sums(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """:func:`corpus_bleu4` of many sums of statistics at once.
+
+    Args:
+        sums: shape [..., 10]: summed `BleuStatistics`, length of candidates and references, matches, n-grams.
+
+    Returns:
+        float64 of shape [...], each in [0, 1].
+    """
+    given = np.asarray(sums, dtype=np.float64)
+    candidate, reference = given[..., 0], given[..., 1]
+    matches, ngrams = given[..., 2 : 2 + ORDER], given[..., 2 + ORDER :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Smoothing "exp": the k-th order without a match counts as 1 / 2^k matches.
+        smoothed = np.where(matches > 0, matches, 0.5 ** np.cumsum(matches == 0, axis=-1))
+        logs = np.log(smoothed / ngrams).mean(axis=-1)
+        brevity = np.exp(np.minimum(0.0, 1 - reference / candidate))
+        scores = brevity * np.exp(logs)
+    # An order without n-grams, or no match at all, scores 0.
+    scored = (ngrams > 0).all(axis=-1) & (matches > 0).any(axis=-1) & (candidate > 0)
+    return np.asarray(np.where(scored, np.minimum(scores, 1.0), 0.0))
 
 
 def bootstrap_corpus_bleu4(

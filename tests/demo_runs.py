@@ -40,9 +40,13 @@ def evaluate(
     model_args: str | None = None,
     saved: Path | None = None,
     include_path: str | None = None,
+    as_model: str | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Evaluate a task, or several; with `saved`, write the samples file of one into that folder as the command does."""
+    """Evaluate a task, or several; with `saved`, write the files of results and samples there as the command does.
+
+    `as_model`: the name by which a `model` that is an object finds settings meant for one.
+    """
     register()
     tracker = EvaluationTracker(output_path=str(saved)) if saved else None
     results = simple_evaluate(
@@ -52,16 +56,16 @@ def evaluate(
         batch_size=1,
         bootstrap_iters=0,
         evaluation_tracker=tracker,
-        task_manager=_task_manager(include_path, model if isinstance(model, str) else None),
+        task_manager=_task_manager(include_path, model if isinstance(model, str) else as_model),
         **arguments,
     )
     assert results is not None
     if tracker:
-        assert isinstance(task, str)
         samples = {name: [dict(sample) for sample in found] for name, found in results["samples"].items()}
         without = {key: value for key, value in results.items() if key != "samples"}
         tracker.save_results_aggregated(without, samples, "2026-01-02T03-04-05")
-        tracker.save_results_samples(task, samples[task])
+        for name, found in samples.items():
+            tracker.save_results_samples(name, found)
     return results
 
 

@@ -13,11 +13,11 @@ def values(name: str, value: float) -> dict[str, float]:
 
 def test_one_line_per_source_and_one_column_per_metric() -> None:
     results = values("acc", 0.5) | values("acc_muse", 0.25) | values("f1@0", 0.123) | {"acc_stderr,none": "N/A"}
-    assert summary_table({"results": {"vflute": results}}).splitlines() == [
-        "| vflute |               acc |             f1@0 |",
-        "|--------|------------------:|-----------------:|",
-        "| all    | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] |",
-        "| muse   | 25.0 [15.0, 35.0] |                  |",
+    assert summary_table({"results": {"of_a_source": results}}).splitlines() == [
+        "| of_a_source |               acc |             f1@0 |",
+        "|-------------|------------------:|-----------------:|",
+        "| all         | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] |",
+        "| muse        | 25.0 [15.0, 35.0] |                  |",
     ]
 
 
@@ -42,11 +42,11 @@ def test_a_failed_metric_is_said_to_have_failed() -> None:
 
 
 def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:
-    configs = {"vflute": {"metadata": {"version": "2-0", "explanation_scorer": "vflute25|..."}}, "mini": {}}
-    results = {"vflute": values("f1@53", 0.5), "mini": values("f1@0", 0.5), "listed": values("acc", 0.5)}
+    configs = {"vflute_val": {"metadata": {"version": "2-0", "explanation_scorer": "vflute25|..."}}, "mini": {}}
+    results = {"vflute_val": values("f1@53", 0.5), "mini": values("f1@0", 0.5), "listed": values("acc", 0.5)}
     lines = summary_table({"results": results, "configs": configs | {"listed": {"metadata": [{"version": 0}]}}})
     parts = lines.split("\n\n")
-    assert [part.split()[1] for part in parts] == ["vflute", "scorer:", "mini", "listed"]
+    assert [part.split()[1] for part in parts] == ["vflute_val", "scorer:", "mini", "listed"]
     assert parts[1] == "explanation scorer: vflute25|..."
 
 

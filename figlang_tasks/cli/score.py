@@ -25,8 +25,6 @@ from figlang_tasks.samples import Samples, SamplesError
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
 
-WRITTEN_BY = "figlang score"
-
 
 def score(
     files: Annotated[
@@ -216,7 +214,7 @@ def _made_from(metrics: Path) -> str | None:
     """Digest of the samples that a metrics file of ours was made from; None if it is none of ours."""
     try:
         content = json.loads(metrics.read_text(encoding="utf-8"))
-        return str(content["samples"]["sha256"]) if content["written_by"] == WRITTEN_BY else None
+        return str(content["samples"]["sha256"]) if content["written_by"] == samples.SCORED_BY else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -252,7 +250,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
     details = explanations.by_pair([row.pair for row in asked], scored)
     thresholds = explanations.scheme_of(rows).thresholds
     report = {
-        "written_by": WRITTEN_BY,
+        "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
         "scored": output.scored.name,
         "task": output.samples.task,

@@ -6,12 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks import markdown, published
-
-OVERALL = "all"
-ENDS = ("_ci_low", "_ci_high")
-NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
-NO_INTERVAL = ("meteor", "fid")
+from figlang_tasks import markdown, metric_names, published
+from figlang_tasks.metric_names import ENDS, NO_INTERVAL, OVERALL
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
@@ -48,30 +44,27 @@ def scorer_line(signature: str) -> str:
 def metrics_table(title: str, metrics: Mapping[str, Any]) -> str:
     """Return a Markdown table of those `metrics` that carry our confidence intervals; "" if there is none.
 
-    Shares are in percent; :data:`NO_SHARES` are as they are.
+    Shares are in percent; ``figlang_tasks.metric_names.NO_SHARES`` are as they are.
 
     Args:
         title: head of the first column.
         metrics: values by name: ``{metric}`` and ``{metric}_{source}``, each with ``..._ci_low`` and ``..._ci_high``;
-            those of :data:`NO_INTERVAL` alone.
+            those of ``figlang_tasks.metric_names.NO_INTERVAL`` alone.
     """
     intervals = [name for name in metrics if all(isinstance(metrics.get(name + end), float) for end in ("", *ENDS))]
     if not intervals:
         return ""
     alone = [name for name in metrics if name.split("_")[0] in NO_INTERVAL and isinstance(metrics[name], float)]
     shown = [name for name in metrics if name in intervals or name in alone]
-    # `acc` is a metric and `acc_muse` its value for one source: a metric is what no other one is a prefix of.
-    heads = [name for name in shown if not any(name.startswith(f"{other}_") for other in shown)]
-    scopes = {OVERALL: ""} | {
-        name.removeprefix(f"{head}_"): f"_{name.removeprefix(f'{head}_')}"
-        for head in heads
-        for name in shown
-        if name.startswith(f"{head}_")
-    }
+    scoped = metric_names.scoped(shown)
+    heads = list(dict.fromkeys(metric for metric, _ in scoped.values()))
+    names = {place: name for name, place in scoped.items()}
     rows = [[title, *heads]]
-    for scope, suffix in scopes.items():
-        cells = [_cell(metrics, head + suffix, head) if head + suffix in shown else "" for head in heads]
-        rows.append([scope, *cells])
+    for scope in dict.fromkeys([OVERALL, *(scope for _, scope in scoped.values())]):
+        of_scope = [names.get((head, scope)) for head in heads]
+        rows.append(
+            [scope, *(_cell(metrics, name, head) if name else "" for name, head in zip(of_scope, heads, strict=True))]
+        )
     return markdown.table(rows)
 
 
@@ -79,5 +72,5 @@ def _cell(metrics: Mapping[str, Any], name: str, head: str) -> str:
     values = [metrics[name + end] for end in ("", *ENDS) if name + end in metrics]
     if math.isnan(values[0]):
         return "failed, see the log"
-    texts = [f"{value:.2f}" if head in NO_SHARES else f"{100 * value:.1f}" for value in values]
+    texts = [metric_names.text(value, head) for value in values]
     return texts[0] if len(texts) == 1 else f"{texts[0]} [{texts[1]}, {texts[2]}]"

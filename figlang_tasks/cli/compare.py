@@ -1,0 +1,207 @@
+"""``figlang compare``: differences between runs with paired tests, and the papers' rows beside them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from figlang_tasks import markdown, metric_names
+from figlang_tasks.metric_names import ENDS, OVERALL
+
+if TYPE_CHECKING:
+    from figlang_tasks.comparison import Difference
+    from figlang_tasks.runs import Run, TaskRun
+
+_ALPHA = 0.05
+_SECONDS_BEFORE_A_BAR = 2
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN RUN...",
+            help="Samples file, results file or folder of a run, each; NAME=PATH gives it a name.",
+            show_default=False,
+        ),
+    ],
+    task: Annotated[
+        list[str] | None, typer.Option(help="Compare this task alone; may be given again.", show_default="all shared")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Compare by this metric alone, with its sources (f1@60) or for one (f1@60_muse); may be given again.",
+            show_default="all",
+        ),
+    ] = None,
+    overall: Annotated[bool, typer.Option("--overall", help="Leave out the sources.")] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="Put the papers' rows beside the runs.")] = False,
+    scorer: Annotated[
+        str | None, typer.Option(help="Explanation scores of this scorer, where there are several.", show_default=False)
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples, and random swaps.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of both.")] = 20240501,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Compare runs on the same rows: is one model better than another?
+
+    For each pair, metric and source: the difference with its 95 % interval, p of the paired bootstrap (one-sided, Koehn
+    2004, as in V-FLUTE), p of approximate randomization (two-sided), and both adjusted by Holm's method for all tests
+    of the call. A source has few rows: ask for what you want to know (--metric, --overall), rather than for all.
+
+    \b
+    figlang compare results/model_a results/model_b
+    figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 --paper
+    figlang compare image=x_samples_vflute.jsonl no_image=x_samples_vflute_blind.jsonl --overall
+    """
+    from tqdm import tqdm
+
+    from figlang_tasks.comparison import ComparisonError
+    from figlang_tasks.comparison import compare as compare_runs
+    from figlang_tasks.runs import RunError, read_all
+
+    try:
+        found = read_all(runs, scorer)
+        differences = compare_runs(
+            found,
+            metric,
+            task,
+            overall,
+            resamples,
+            seed,
+            progress=lambda tasks: tqdm(tasks, desc="tasks", delay=_SECONDS_BEFORE_A_BAR, leave=False),
+        )
+    except (RunError, ComparisonError) as error:
+        _fail(str(error))
+    if as_json:
+        typer.echo(json.dumps(_content(found, differences, paper, resamples, seed), indent=2))
+    else:
+        typer.echo(_text(found, differences, paper, resamples, seed))
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"figlang compare: {message}", err=True)
+    raise typer.Exit(1)
+
+
+def _content(
+    runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int
+) -> dict[str, Any]:
+    from figlang_tasks import published
+
+    content: dict[str, Any] = {
+        "runs": [{"name": run.name, "path": str(run.path)} for run in runs],
+        "resamples": resamples,
+        "seed": seed,
+        "tests": sum(each.tested for each in differences),
+        "differences": [asdict(each) for each in differences],
+    }
+    if paper:
+        content["published"] = {
+            task: [
+                {
+                    "model": row.model,
+                    "setting": row.setting,
+                    "paper": row.paper,
+                    "table": row.table,
+                    "source": row.source,
+                    "values": {name: figure.value for name, figure in row.values.items()},
+                }
+                for row in published.rows(task, _metrics_of(differences, task))
+            ]
+            for task in _tasks(differences)
+        }
+    return content
+
+
+def _text(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:
+    parts = []
+    for task in _tasks(differences):
+        own = [each for each in differences if each.task == task]
+        parts.append(f"## {task}")
+        parts.append(_values(task, runs, own, paper))
+        for _, pair in itertools.groupby(own, key=lambda each: (each.first, each.second)):
+            parts.append(_pair(list(pair)))
+    tests = sum(each.tested for each in differences)
+    parts.append(
+        f"Shares in percent, with 95 % intervals. {resamples:,} resamples and as many random swaps, seed {seed}. p: "
+        f"paired bootstrap, one-sided (Koehn 2004); approximate randomization, two-sided. Holm: the same adjusted for "
+        f"the {tests} tests shown; * below {_ALPHA}."
+    )
+    return "\n\n".join(parts)
+
+
+def _tasks(differences: Sequence[Difference]) -> list[str]:
+    return list(dict.fromkeys(each.task for each in differences))
+
+
+def _metrics_of(differences: Sequence[Difference], task: str) -> list[str]:
+    return list(dict.fromkeys(each.name for each in differences if each.task == task))
+
+
+def _values(task: str, runs: Sequence[Run], own: Sequence[Difference], paper: bool) -> str:
+    """A table of the runs, and of what was published, by the metrics of the whole."""
+    from figlang_tasks import published
+
+    metrics = list(dict.fromkeys(each.name for each in own if each.scope == OVERALL)) or _metrics_of(own, task)
+    names = list(dict.fromkeys(name for each in own for name in (each.first, each.second)))
+    by_name = {run.name: run for run in runs}
+    values = {(each.first, each.name): each.value_first for each in own}
+    values |= {(each.second, each.name): each.value_second for each in own}
+    rows = [["", *metrics]]
+    for name in names:
+        of_run = _task_of(by_name[name], task)
+        rows.append([name, *(_cell(metric, values.get((name, metric)), of_run) for metric in metrics)])
+    if not paper:
+        return markdown.table(rows)
+    theirs = published.rows(task, metrics)
+    for row in theirs:
+        shown = [row.values[metric].text() if metric in row.values else "" for metric in metrics]
+        rows.append([f"{row.label} (published)", *shown])
+    told = published.protocol(task, metrics) if theirs else "nothing is known to be published for this task"
+    return f"{markdown.table(rows)}\n\npublished: {told}"
+
+
+def _task_of(run: Run, task: str) -> TaskRun:
+    """Its run of the task; of a comparison across tasks the only one it has."""
+    return run.tasks[task] if task in run.tasks else next(iter(run.tasks.values()))
+
+
+def _cell(metric: str, value: float | None, run: TaskRun) -> str:
+    if value is None:
+        return ""
+    ends = [run.metrics[metric + end] for end in ENDS if metric + end in run.metrics]
+    interval = f" [{', '.join(metric_names.text(end, metric) for end in ends)}]" if len(ends) == len(ENDS) else ""
+    return metric_names.text(value, metric) + interval
+
+
+def _pair(own: Sequence[Difference]) -> str:
+    first, second = own[0].first, own[0].second
+    rows = [["metric", "source", first, second, "difference", "p bootstrap", "p random.", "Holm b.", "Holm r."]]
+    for each in own:
+        shown = [metric_names.text(value, each.metric) for value in (each.value_first, each.value_second)]
+        rows.append([each.metric, each.scope, *shown, _difference(each), *_p_values(each)])
+    return f"{second} against {first}\n\n{markdown.table(rows)}"
+
+
+def _difference(each: Difference) -> str:
+    numbers = [each.difference, each.low, each.high]
+    shown = [
+        f"{'+' * (number > 0)}{metric_names.text(number, each.metric)}" for number in numbers if number is not None
+    ]
+    return shown[0] if len(shown) == 1 else f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def _p_values(each: Difference) -> list[str]:
+    if each.p_bootstrap is None:
+        return ["no test", "", "", ""]
+    values = (each.p_bootstrap, each.p_randomization, each.p_bootstrap_holm, each.p_randomization_holm)
+    shown = [f"{value:.4f}" for value in values if value is not None]
+    stars = ["", ""] + ["*" if value is not None and value < _ALPHA else " " for value in values[2:]]
+    return [text + star for text, star in zip(shown, stars, strict=True)]

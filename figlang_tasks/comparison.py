@@ -1,0 +1,290 @@
+"""Differences between runs, with paired tests; what ``figlang compare`` prints and the report's matrix shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+import numpy as np
+from loguru import logger
+
+from figlang_tasks import explanations, metric_names
+from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
+from figlang_tasks.metrics import significance
+from figlang_tasks.metrics.resampling import DEFAULT_SEED
+from figlang_tasks.metrics.significance import Statistic, holm
+from figlang_tasks.runs import Run, TaskRun
+
+_LISTED = 5
+_ROUNDING = 1e-6
+
+
+class ComparisonError(Exception):
+    """Runs cannot be compared; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The second run against the first, by one metric of one task.
+
+    Attributes:
+        task: its name; of a comparison across tasks both, ``vflute / vflute_blind``.
+        name: the metric as the task reports it, ``f1@0_muse``.
+        metric, scope: its parts, ``f1@0`` and ``muse``; the whole is ``all``.
+        first, second: names of the runs.
+        value_first, value_second: the metric, on its own scale (0 to 1 for shares).
+        difference: ``value_second - value_first``.
+        low, high: 95 % interval of the difference, by the paired bootstrap; None without a test.
+        p_bootstrap, p_randomization: as in ``figlang_tasks.metrics.significance.Comparison``; None without a test,
+            for metrics that are no function of sums over rows (METEOR, FID, average precision).
+        p_bootstrap_holm, p_randomization_holm: adjusted for all tests of the call.
+    """
+
+    task: str
+    name: str
+    metric: str
+    scope: str
+    first: str
+    second: str
+    value_first: float
+    value_second: float
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    p_bootstrap: float | None = None
+    p_randomization: float | None = None
+    p_bootstrap_holm: float | None = None
+    p_randomization_holm: float | None = None
+
+    @property
+    def tested(self) -> bool:
+        return self.p_bootstrap is not None
+
+
+def statistics(run: TaskRun) -> dict[str, Statistic]:
+    """The sufficient statistics of each metric of a task, by the metric's name (``figlang_tasks.statistics``)."""
+    found: dict[str, Statistic] = import_module(f"figlang_tasks.{run.benchmark}.statistics").statistics(run.lines)
+    return found
+
+
+def compare(
+    runs: Sequence[Run],
+    metrics: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    overall: bool = False,
+    resamples: int = 10_000,
+    seed: int = DEFAULT_SEED,
+    progress: Callable[[Iterable], Iterable] = iter,
+) -> list[Difference]:
+    """Compare every two runs by every metric of every task that they share.
+
+    Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
+
+    Args:
+        runs: at least two, their names distinct.
+        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but
+            ``figlang_tasks.metric_names.DIAGNOSTICS``.
+        tasks: names; default all that two runs share.
+        overall: leave out the sources.
+        resamples, seed: of both tests.
+        progress: wraps the tasks.
+
+    Returns:
+        Task by task, pair by pair, in the tasks' own order of metrics.
+
+    Raises:
+        ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
+            scorers, versions of a task whose scores are not comparable, an unknown task or metric.
+    """
+    if len(runs) < 2:
+        raise ComparisonError("one run alone: name at least two to compare")
+    shared = _shared(runs, tasks)
+    known: set[str] = set()
+    found = []
+    for task, of_runs in progress(list(shared.items())):
+        _check_comparable(task, of_runs, metrics)
+        found += _compare_task(task, of_runs, metrics, overall, resamples, seed, known)
+    for name in metrics or ():
+        if name not in known:
+            raise ComparisonError(f"no metric {name!r} in these runs; there are: {', '.join(sorted(known))}")
+    return _adjusted(found)
+
+
+def _adjusted(found: Sequence[Difference]) -> list[Difference]:
+    tested = [each for each in found if each.p_bootstrap is not None and each.p_randomization is not None]
+    bootstrap = holm([each.p_bootstrap for each in tested if each.p_bootstrap is not None])
+    randomization = holm([each.p_randomization for each in tested if each.p_randomization is not None])
+    adjusted = {
+        id(each): replace(each, p_bootstrap_holm=one, p_randomization_holm=other)
+        for each, one, other in zip(tested, bootstrap, randomization, strict=True)
+    }
+    return [adjusted.get(id(each), each) for each in found]
+
+
+# --- what can be compared --------------------------------------------------------------------------------------------
+
+
+def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[tuple[str, TaskRun]]]:
+    """By task the runs that have it, each with its name."""
+    by_task: dict[str, list[tuple[str, TaskRun]]] = {}
+    for run in runs:
+        for task, of_run in run.tasks.items():
+            by_task.setdefault(task, []).append((run.name, of_run))
+    shared = {task: of_runs for task, of_runs in by_task.items() if len(of_runs) > 1}
+    singles = [next(iter(run.tasks.values())) for run in runs if len(run.tasks) == 1]
+    if not shared and len(singles) == len(runs) and len({single.data for single in singles}) == 1:
+        label = " / ".join(single.task for single in singles)
+        shared = {label: [(run.name, single) for run, single in zip(runs, singles, strict=True)]}
+    if not shared:
+        have = "; ".join(f"{run.name}: {', '.join(sorted(run.tasks)[:_LISTED])}" for run in runs)
+        raise ComparisonError(f"no two of the runs share a task ({have})")
+    for task in tasks or ():
+        if task not in shared:
+            raise ComparisonError(f"no two of the runs share the task {task}; they share: {', '.join(sorted(shared))}")
+    if alone := sorted(set(by_task) - set(shared) - {single.task for single in singles}):
+        logger.warning(f"figlang_tasks: tasks in one run only, not compared: {_listing(alone)}")
+    return {task: of_runs for task, of_runs in shared.items() if not tasks or task in tasks}
+
+
+def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
+    (first_name, first), *others = runs
+    for name, other in others:
+        _check_rows(task, first_name, first, name, other)
+        versions = [str(run.version).partition("-")[0] for run in (first, other) if run.version is not None]
+        if first.task == other.task and len(set(versions)) > 1:
+            raise ComparisonError(
+                f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
+                f"not comparable: evaluate one again (figlang_replay scores saved outputs again without the model)"
+            )
+        hashes = {(run.config.get("metadata") or {}).get("prompt_hash") for run in (first, other)} - {None}
+        if first.task == other.task and len(hashes) > 1:
+            logger.warning(f"figlang_tasks: {task}: {first_name} and {name} were asked with different prompts")
+    _check_scorers(task, runs, metrics)
+
+
+def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+    only = [sorted(set(a.ids) - set(b.ids)) for a, b in ((first, other), (other, first))]
+    if any(only):
+        told = [f"only in {of}: {_listing(ids)}" for of, ids in zip((first_name, name), only, strict=True) if ids]
+        raise ComparisonError(
+            f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
+            f"the same rows (was one run with --limit?)"
+        )
+    if first.data != other.data:
+        raise ComparisonError(
+            f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate both on one version"
+        )
+
+
+def _listing(ids: Sequence[str]) -> str:
+    more = f", and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+    return f"{len(ids)} ({', '.join(ids[:_LISTED])}{more})"
+
+
+def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
+    """Explanation scores of different scorers, or of some runs alone, make no comparison."""
+    scorers = {name: run.signature or run.scorer for name, run in runs if run.explained}
+    thresholded = {name for scheme in explanations.SCHEMES.values() for name in scheme.thresholds}
+    need = thresholded | {explanations.MEAN_SCORE}
+    asked = metrics is None or any(name == of or name.startswith(f"{of}_") for name in metrics for of in need)
+    if asked and len(set(scorers.values())) > 1:
+        found = "; ".join(f"{name}: {scorer or 'no scores'}" for name, scorer in scorers.items())
+        raise ComparisonError(
+            f"{task}: the explanations are not scored alike ({found}). Score all with one scorer (figlang score), and "
+            f"name it (--scorer); or compare labels alone (--metric acc)"
+        )
+
+
+# --- one task --------------------------------------------------------------------------------------------------------
+
+
+def _compare_task(
+    task: str,
+    runs: Sequence[tuple[str, TaskRun]],
+    metrics: Sequence[str] | None,
+    overall: bool,
+    resamples: int,
+    seed: int,
+    known: set[str],
+) -> list[Difference]:
+    of_runs = [statistics(run) for _, run in runs]
+    for (name, run), own in zip(runs, of_runs, strict=True):
+        _check_reported(name, run, own)
+    reported = [{name: value for name, value in run.metrics.items() if _has_interval(name, run)} for _, run in runs]
+    names = list(dict.fromkeys(itertools.chain(*reported, *of_runs)))
+    scoped = metric_names.scoped(names)
+    known.update(scoped, (metric for metric, _ in scoped.values()))
+    chosen = [name for name in names if _wanted(name, scoped[name], metrics, overall)]
+    systems = _aligned([{name: own[name] for name in chosen if name in own} for own in of_runs])
+    tests = significance.compare(systems, resamples, seed)
+    found = []
+    for i, j in itertools.combinations(range(len(runs)), 2):
+        for name in chosen:
+            about = (task, name, *scoped[name], runs[i][0], runs[j][0])
+            if test := tests[i, j].get(name):
+                found.append(
+                    Difference(
+                        *about,
+                        value_first=test.first,
+                        value_second=test.second,
+                        difference=test.difference,
+                        low=test.low,
+                        high=test.high,
+                        p_bootstrap=test.p_bootstrap,
+                        p_randomization=test.p_randomization,
+                    )
+                )
+            elif name in reported[i] and name in reported[j]:
+                one, other = reported[i][name], reported[j][name]
+                found.append(Difference(*about, value_first=one, value_second=other, difference=other - one))
+    return found
+
+
+def _has_interval(name: str, run: TaskRun) -> bool:
+    return not name.endswith(ENDS) and (name + ENDS[0] in run.metrics or name.split("_")[0] in NO_INTERVAL)
+
+
+def _wanted(name: str, scoped: tuple[str, str], metrics: Sequence[str] | None, overall: bool) -> bool:
+    metric, scope = scoped
+    if metrics is None:
+        named = metric not in DIAGNOSTICS
+    else:
+        named = metric in metrics or name in metrics
+    return named and (scope == OVERALL or not overall or (metrics is not None and name in metrics))
+
+
+def _check_reported(name: str, run: TaskRun, own: Mapping[str, Statistic]) -> None:
+    """Tell where a results file says something else than its samples."""
+    for metric, statistic in own.items():
+        reported, recomputed = run.metrics.get(metric), statistic.total()
+        if reported is not None and np.isfinite(recomputed) and abs(reported - recomputed) > _ROUNDING:
+            logger.warning(
+                f"figlang_tasks: {name}, {run.task}: its results say {metric} {reported:.6f}, its samples give "
+                f"{recomputed:.6f}: files of two runs, or of another version? The samples are used"
+            )
+
+
+def _aligned(systems: Sequence[Mapping[str, Statistic]]) -> list[dict[str, Statistic]]:
+    """The same units for one metric in all systems.
+
+    Where a metric counts some rows only, depending on the answers (failures, say), rows that it leaves out add nothing
+    to its sums. Metrics that are undefined for a system are left out of it.
+    """
+    defined = [{name: own for name, own in system.items() if np.isfinite(own.total())} for system in systems]
+    found = []
+    for system in defined:
+        aligned = {}
+        for name, own in system.items():
+            units = sorted({unit for other in defined if name in other for unit in other[name].units})
+            aligned[name] = own if len(units) == len(own.units) else _extended(own, units)
+        found.append(aligned)
+    return found
+
+
+def _extended(statistic: Statistic, units: Sequence[str]) -> Statistic:
+    places = {unit: place for place, unit in enumerate(units)}
+    rows = np.zeros((len(units), statistic.rows.shape[1]))
+    rows[[places[unit] for unit in statistic.units]] = statistic.rows
+    return Statistic(tuple(units), rows, statistic.value)

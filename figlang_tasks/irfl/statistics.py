@@ -1,0 +1,72 @@
+"""Sufficient statistics of IRFL samples (``figlang_tasks.statistics``): phrases are resampled, not their pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from figlang_tasks.irfl.rows import LETTERS
+from figlang_tasks.metrics import ranking
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.statistics import Line, columns, means, of_ratio
+
+
+def statistics(lines: Sequence[Line]) -> dict[str, Statistic]:
+    """Each metric of a samples file, by name."""
+    found = means(lines)
+    for name, own in columns(lines).items():
+        if "p@k" in name or (name == "tie_rate" and name not in found):
+            found |= _of_rankings(name, own)
+        elif name.startswith("share_"):
+            found[name] = _letter_share(own, LETTERS.index(name[-1]))
+        elif name == "acc" and name not in found:
+            found[name] = of_ratio(
+                [row for row, _, _ in _turns(own)], [hit for _, hit, _ in _turns(own)], [1.0] * len(own)
+            )
+        elif name == "all_rotations_acc":
+            found |= _all_rotations(name, own)
+    return found
+
+
+def _turns(lines: Sequence[Line]) -> list[tuple[str, float, int]]:
+    """Row, whether the answer was chosen, and the chosen place (-1: none) of each rotation."""
+    return [
+        (
+            sample["row"],
+            float(sample["chosen"] == sample["answer"]),
+            -1 if sample["chosen"] is None else sample["chosen"],
+        )
+        for sample in (line["sample"] for line in lines)
+    ]
+
+
+def _letter_share(lines: Sequence[Line], place: int) -> Statistic:
+    turns = _turns(lines)
+    named = [float(chosen >= 0) for _, _, chosen in turns]
+    return of_ratio([row for row, _, _ in turns], [float(chosen == place) for _, _, chosen in turns], named)
+
+
+def _all_rotations(name: str, lines: Sequence[Line]) -> dict[str, Statistic]:
+    hits: dict[str, list[float]] = {}
+    for row, hit, _ in _turns(lines):
+        hits.setdefault(row, []).append(hit)
+    whole = {row: found for row, found in hits.items() if len(found) == len(LETTERS)}  # a limit may have cut one
+    return {name: of_ratio(list(whole), [min(found) for found in whole.values()], [1.0] * len(whole))} if whole else {}
+
+
+def _of_rankings(name: str, lines: Sequence[Line]) -> dict[str, Statistic]:
+    images: dict[str, list[Line]] = {}
+    for line in lines:
+        images.setdefault(line["sample"]["row"], []).append(line["sample"])
+    whole = {row: found for row, found in images.items() if len(found) == found[0]["images"]}
+    rankings = [([each["value"] for each in found], [each["positive"] for each in found]) for found in whole.values()]
+    if not rankings:
+        return {}
+    counts = [float(sum(positives)) for _, positives in rankings]
+    if name == "pooled_p@k":
+        hits = [ranking.precision_at_k(*row) * count for row, count in zip(rankings, counts, strict=True)]
+        return {name: of_ratio(list(whole), hits, counts)}
+    of_row = {
+        "expected_p@k": ranking.random_tie_precision_at_k,
+        "tie_rate": lambda values, positives: float(ranking.depends_on_ties(values, positives)),
+    }.get(name, ranking.precision_at_k)
+    return {name: of_ratio(list(whole), [of_row(*row) for row in rankings], [1.0] * len(whole))}

@@ -1,0 +1,367 @@
+"""Finished runs: what a harness saved of the evaluation of one model, as one object.
+
+``figlang compare``, ``report``, ``submit`` and ``judge`` start from it. A run is named by a samples file, a results
+file, or a folder that holds them; explanation scores that ``figlang score`` wrote beside them are found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from loguru import logger
+
+from figlang_tasks import samples
+from figlang_tasks.samples import SamplesError
+
+BENCHMARKS: Mapping[str, str] = {
+    "V-FLUTE": "vflute",
+    "figlang_mini": "vflute",
+    "IRFL": "irfl",
+    "figlang_mini_irfl": "irfl",
+    "NYK-MS": "nykms",
+    "figlang_mini_nykms": "nykms",
+    "FLUTE": "flute",
+    "figlang_mini_flute": "flute",
+    "MetaCLUE": "metaclue",
+    "figlang_mini_metaclue": "metaclue",
+}
+"""The package of each dataset."""
+
+_PAPER_SCORERS = {"vflute": "vflute25", "flute": "flute22"}
+_RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
+_SAMPLES_NAME = re.compile(
+    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?(?P<scored>\.[a-z][^.]*)?\.jsonl"
+)
+_BY_TASK = ("results", "configs", "versions", "n-samples")
+_SHOWN = 5
+
+
+class RunError(Exception):
+    """A run cannot be used; the message names the file and what to do."""
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """What one task of a run left.
+
+    Attributes:
+        task: its name.
+        benchmark: the package of its benchmark (a value of :data:`BENCHMARKS`).
+        path: the samples file that was read.
+        sha256: hex digest of that file.
+        data: data of all rows: dataset, part and a digest of the texts.
+        lines: every line, in the order of the file: ``sample`` (our record), one key for each metric with what its
+            aggregator took, and what the harness adds.
+        metrics: reported values by name, without the harness's filter; those of ``figlang score`` replace the run's.
+        config: the task's entry in the results file; empty if there is no such file.
+        scorer: the explanation scorer behind the rows' scores; None if they have none.
+        signature: its signature, None if it is not known.
+    """
+
+    task: str
+    benchmark: str
+    path: Path
+    sha256: str
+    data: str
+    lines: tuple[Mapping[str, Any], ...]
+    metrics: Mapping[str, float]
+    config: Mapping[str, Any]
+    scorer: str | None
+    signature: str | None
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The rows' ids in the order of the file."""
+        return tuple(line["sample"]["id"] for line in self.lines)
+
+    @property
+    def explained(self) -> bool:
+        """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
+        return {"gold", "reference", "explanation"} <= self.lines[0]["sample"].keys()
+
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset, a key of :data:`BENCHMARKS`."""
+        return self.data.partition("/")[0]
+
+    @property
+    def version(self) -> str | None:
+        """The task's version, ``N-X``; None where no results file tells it."""
+        metadata = self.config.get("metadata")
+        version = metadata.get("version") if isinstance(metadata, Mapping) else None
+        return None if version is None else str(version)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one evaluation of one model left.
+
+    Attributes:
+        name: for people: as given, else the model's.
+        path: what the user named.
+        tasks: by name.
+        results: content of the results file; empty if there is none.
+    """
+
+    name: str
+    path: Path
+    tasks: Mapping[str, TaskRun]
+    results: Mapping[str, Any]
+
+
+def read_all(arguments: Sequence[str], scorer: str | None = None) -> list[Run]:
+    """Read several runs; names that two of them share are followed by their paths.
+
+    Args:
+        arguments: ``PATH`` or ``NAME=PATH`` each.
+        scorer: as in `read`.
+
+    Raises:
+        RunError: as `read`; two runs are the same, or were given the same name.
+    """
+    found = [read(argument, scorer) for argument in arguments]
+    files = Counter(run.path.resolve() for run in found)
+    if twice := [path for path, count in files.items() if count > 1]:
+        raise RunError(f"{twice[0]} is named {files[twice[0]]} times: name each run once")
+    names = Counter(run.name for run in found)
+    named = [
+        run if names[run.name] == 1 else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
+        for run in found
+    ]
+    again = Counter(run.name for run in named)
+    if same := [name for name, count in again.items() if count > 1]:
+        raise RunError(f"two runs are called {same[0]}: name them, NAME=PATH")
+    return named
+
+
+def read(argument: str, scorer: str | None = None) -> Run:
+    """Read a run.
+
+    Args:
+        argument: ``PATH`` or ``NAME=PATH``; a samples file, a results file, or a folder that holds those of a run. Of
+            several runs of a task in a folder the newest is taken, and a message says so.
+        scorer: take the explanation scores of this one, from the run or from ``figlang score``. By default the only
+            ones there are, else the paper's.
+
+    Raises:
+        RunError: nothing is there, a file is damaged or of no task of ours, or the scores are not those asked for.
+    """
+    name, path = _argument(argument)
+    files = _samples_files(path)
+    results = _results(path, files)
+    try:
+        tasks = {task: _task_run(task, file, results, scorer, exact=path == file) for task, file in files.items()}
+    except SamplesError as error:
+        raise RunError(str(error)) from error
+    found = {task: run for task, run in tasks.items() if run is not None}
+    if not found:
+        raise RunError(
+            f"{path} holds samples of other tasks alone ({', '.join(sorted(files)[:_SHOWN])}): name a run of a task of "
+            f"figlang_tasks"
+        )
+    return Run(name or _model_name(path, results), path, found, results)
+
+
+def limited(run: Run) -> str | None:
+    """How a run was cut short: ``limit 8``, ``offset 4``; None if it was not, or no results file tells."""
+    config = run.results.get("config") or {}
+    cuts = [f"{option} {config[option]}" for option in ("limit", "offset", "samples") if config.get(option)]
+    counts = run.results.get("n-samples") or {}
+    for task in run.tasks:
+        count = counts.get(task) or {}
+        if not cuts and count.get("effective") != count.get("original"):
+            cuts.append(f"{count['effective']} of {count['original']} rows of {task}")
+    return ", ".join(cuts) or None
+
+
+# --- finding the files -----------------------------------------------------------------------------------------------
+
+
+def _argument(argument: str) -> tuple[str | None, Path]:
+    if not Path(argument).exists() and "=" in argument:
+        name, _, path = argument.partition("=")
+        if not name:
+            raise RunError(f"{argument}: the name before = is empty")
+        return name, Path(path)
+    return None, Path(argument)
+
+
+def _samples_files(path: Path) -> dict[str, Path]:
+    """The samples file of each task, without those that ``figlang score`` made of them."""
+    if not path.exists():
+        raise RunError(f"{path} is not there: name a samples file, a results file or the folder of a run")
+    if path.suffix == ".jsonl":
+        named = _SAMPLES_NAME.fullmatch(path.name)
+        return {named["task"] if named else path.stem: path}
+    if path.is_file():
+        named = _RESULTS_NAME.fullmatch(path.name)
+        if named is None:
+            raise RunError(f"{path} is neither a samples file (*.jsonl) nor a results file (*results*.json)")
+        found = [(task, file) for task, date, file in _in_folder(path.parent) if date == _date(named)]
+        if not found:
+            raise RunError(f"there are no samples beside {path}: evaluate with --log_samples")
+        return dict(sorted(found))
+    files: dict[str, list[tuple[str, Path]]] = {}
+    for task, date, file in _in_folder(path):
+        files.setdefault(task, []).append((date, file))
+    if not files:
+        below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
+        hint = f"; there are some in {', '.join(map(str, below[:_SHOWN]))}: one of these?" if below else ""
+        raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
+    for task, runs in files.items():
+        if len(runs) > 1:
+            logger.warning(
+                f"figlang_tasks: {path} holds {len(runs)} runs of {task}: read is {max(runs)[1].name}"
+            )
+    return {task: max(runs)[1] for task, runs in sorted(files.items())}
+
+
+def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
+    """Task, date and path of the harness's samples files in a folder."""
+    found = []
+    for file in folder.glob("*.jsonl"):
+        named = _SAMPLES_NAME.fullmatch(file.name)
+        if named and not named["scored"]:
+            found.append((named["task"], _date(named), file))
+    return found
+
+
+def _date(named: re.Match[str]) -> str:
+    return named["before"] or named["after"] or ""
+
+
+def _results(path: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
+    """The results files that belong to samples files, as one (a folder may hold a run of each task)."""
+    tasks: dict[tuple[Path, str], set[str]] = {}
+    for task, file in files.items():
+        if named := _SAMPLES_NAME.fullmatch(file.name):
+            tasks.setdefault((file.parent, _date(named)), set()).add(task)
+    merged: dict[str, Any] = {}
+    for (folder, date), own in sorted(tasks.items()):
+        for candidate in sorted(folder.glob("*results*.json")):
+            named = _RESULTS_NAME.fullmatch(candidate.name)
+            if named is None or _date(named) != date:
+                continue
+            for key, value in _json(candidate).items():
+                if key in _BY_TASK and isinstance(value, Mapping):
+                    value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
+                merged[key] = value
+    return merged
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read ({error}): get the file again as the harness wrote it") from error
+    if not isinstance(content, dict):
+        raise RunError(f"{path} is no results file: get the file again as the harness wrote it")
+    return content
+
+
+def _model_name(path: Path, results: Mapping[str, Any]) -> str:
+    named = results.get("model_name") or results.get("model_source")
+    if not named:
+        return path.stem if path.suffix else path.name
+    return Path(str(named)).name
+
+
+# --- one task --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Where explanation scores are: in the run's samples (no report), or in what ``figlang score`` made of them."""
+
+    scorer: str
+    dtype: str
+    path: Path
+    report: Mapping[str, Any] | None
+
+
+def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | None, exact: bool) -> TaskRun | None:
+    """One task, None if it is none of ours.
+
+    `exact`: the user named this very file, which may be one with scores.
+    """
+    if not exact and not samples.is_ours(path):
+        return None
+    read = samples.read_any(path)
+    benchmark = BENCHMARKS.get(read.data.partition("/")[0])
+    if benchmark is None:
+        raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
+    config = (results.get("configs") or {}).get(task) or {}
+    metrics = _numbers((results.get("results") or {}).get(task) or {})
+    scores = _chosen_scores(read, benchmark, scorer)
+    signature = None
+    if scores is not None and scores.report is not None:
+        metrics = {**metrics, **_numbers(scores.report.get("metrics") or {})}
+        signature = str(scores.report["signature"])
+        if scores.path != path:
+            read = samples.read_any(scores.path)
+    elif scores is not None and isinstance(config.get("metadata"), Mapping):
+        signature = config["metadata"].get("explanation_scorer")
+    return TaskRun(
+        task=task,
+        benchmark=benchmark,
+        path=read.path,
+        sha256=read.sha256,
+        data=read.data,
+        lines=read.lines,
+        metrics=metrics,
+        config=config,
+        scorer=scores.scorer if scores else None,
+        signature=signature,
+    )
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        name.partition(",")[0]: float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and "_stderr" not in name
+    }
+
+
+def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None) -> _Scores | None:
+    if benchmark not in _PAPER_SCORERS or "explanation" not in read.lines[0]["sample"]:
+        return None
+    own = _report_of(read.path)
+    if own is not None:
+        found = [_Scores(str(own["scorer"]), str(own["dtype"]), read.path, own)]
+    else:
+        names = {line["sample"].get("explanation_scores", {}).get("scorer") for line in read.lines} - {None}
+        found = [_Scores(name, "fp32", read.path, None) for name in sorted(names)]
+        for path in sorted(read.path.parent.glob("*.jsonl")):
+            if path.name.startswith(read.path.stem + ".") and path != read.path:
+                report = _report_of(path)
+                if report is not None and report["samples"]["sha256"] == read.sha256:
+                    found.append(_Scores(str(report["scorer"]), str(report["dtype"]), path, report))
+    if scorer is not None:
+        found = [scores for scores in found if scores.scorer == scorer]
+        if not found:
+            raise RunError(f"{read.path} has no scores of {scorer}: figlang score {read.path} --scorer {scorer}")
+    # The paper's before others, exact ones before fast ones.
+    for fits in (lambda each: each.scorer == _PAPER_SCORERS[benchmark], lambda each: each.dtype != "fast"):
+        found = [scores for scores in found if fits(scores)] or found
+    if len({(scores.scorer, scores.path) for scores in found}) > 1:
+        choices = ", ".join(f"{scores.scorer} in {scores.path.name}" for scores in found)
+        raise RunError(f"{read.path} has several explanation scores ({choices}): name a --scorer, or the file")
+    return found[0] if found else None
+
+
+def _report_of(path: Path) -> dict[str, Any] | None:
+    """What ``figlang score`` wrote beside the samples that it wrote; None for other samples."""
+    report_path = path.with_suffix(".json")
+    if not report_path.is_file():
+        return None
+    report = _json(report_path)
+    ours = report.get("written_by") == samples.SCORED_BY and report.get("scored") == path.name
+    return report if ours else None

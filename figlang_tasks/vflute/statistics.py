@@ -1,0 +1,13 @@
+"""Sufficient statistics of V-FLUTE samples (``figlang_tasks.statistics``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.statistics import Line, means, of_explained
+
+
+def statistics(lines: Sequence[Line]) -> dict[str, Statistic]:
+    """Each metric of a samples file, by name."""
+    return of_explained(lines) | means(lines)

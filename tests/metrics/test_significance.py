@@ -1,0 +1,511 @@
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import math
+import random
+import tracemalloc
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from figlang_tasks.metrics import resampling
+from figlang_tasks.metrics.overlap import bleu_statistics, corpus_bleu4
+from figlang_tasks.metrics.significance import Comparison, Statistic, compare, holm
+
+Rows = Sequence[Sequence[int]]
+Metric = Callable[[Rows], "Fraction | None"]
+
+
+def ids(n: int) -> list[str]:
+    return [f"unit {at}" for at in range(n)]
+
+
+def one(a: Statistic, b: Statistic, **options: Any) -> Comparison:
+    return compare([{"m": a}, {"m": b}], **options)[0, 1]["m"]
+
+
+def near(p: float, exact: float, resamples: int) -> bool:
+    """Whether a share of resamples can be an estimate of `exact`: five standard errors."""
+    return abs(p - exact) <= 5 * math.sqrt(exact * (1 - exact) / resamples) + 2 / resamples
+
+
+# --- brute force: every resample and every swap there is, in exact fractions, with lists of rows ----------------------
+
+
+def mean(rows: Rows) -> Fraction | None:
+    return Fraction(sum(row[0] for row in rows), len(rows))
+
+
+def ratio(rows: Rows) -> Fraction | None:
+    below = sum(row[1] for row in rows)
+    return Fraction(sum(row[0] for row in rows), below) if below else None
+
+
+def macro_f1(rows: Rows) -> Fraction | None:
+    """Of rows (gold, predicted): by label, precision and recall, as the textbooks have it."""
+    scores = []
+    for label in (0, 1):
+        gold, said = ({at for at, row in enumerate(rows) if row[column] == label} for column in (0, 1))
+        if gold | said:
+            scores.append(Fraction(2 * len(gold & said), len(gold) + len(said)))
+    return sum(scores, Fraction(0)) / len(scores)
+
+
+def subtract(b: Fraction | None, a: Fraction | None) -> Fraction | None:
+    return None if a is None or b is None else b - a
+
+
+def exact_bootstrap(a: Rows, b: Rows, metric: Metric) -> tuple[float, float]:
+    """Share of all n^n resamples in which the better system is not better, and of those that are undefined."""
+    observed = subtract(metric(b), metric(a))
+    assert observed
+    found: list[Fraction | None] = []
+    for drawn in itertools.product(range(len(a)), repeat=len(a)):
+        found.append(subtract(metric([b[at] for at in drawn]), metric([a[at] for at in drawn])))
+    not_better = sum(difference is None or difference * observed <= 0 for difference in found)
+    return not_better / len(found), sum(difference is None for difference in found) / len(found)
+
+
+def exact_randomization(a: Rows, b: Rows, metric: Metric) -> float:
+    """Share of all 2^n swaps with a difference at least as large, or undefined."""
+    observed = subtract(metric(b), metric(a))
+    assert observed is not None
+    as_large = []
+    for swaps in itertools.product((False, True), repeat=len(a)):
+        one = [y if swap else x for x, y, swap in zip(a, b, swaps, strict=True)]
+        other = [x if swap else y for x, y, swap in zip(a, b, swaps, strict=True)]
+        difference = subtract(metric(other), metric(one))
+        as_large.append(difference is None or abs(difference) >= abs(observed))
+    return sum(as_large) / len(as_large)
+
+
+def tenths(rows: Rows) -> Statistic:
+    return Statistic.mean_of(ids(len(rows)), [row[0] / 10 for row in rows])
+
+
+def ratios(rows: Rows) -> Statistic:
+    return Statistic.ratio_of(ids(len(rows)), [row[0] for row in rows], [row[1] for row in rows])
+
+
+def labels(rows: Rows) -> Statistic:
+    return Statistic.macro_f1_of(ids(len(rows)), [row[0] for row in rows], [row[1] for row in rows])
+
+
+SMALL: list[tuple[Metric, Callable[[Rows], Statistic], Rows, Rows]] = [
+    (mean, tenths, [(1,), (2,), (3,), (7,), (4,)], [(3,), (1,), (6,), (8,), (3,)]),
+    (mean, tenths, [(3,), (3,), (3,), (6,), (9,)], [(3,), (1,), (2,), (6,), (8,)]),
+    (ratio, ratios, [(1, 4), (0, 2), (3, 9), (2, 2), (1, 5)], [(2, 4), (1, 2), (2, 9), (2, 2), (3, 5)]),
+    (ratio, ratios, [(1, 4), (0, 0), (0, 0), (2, 3), (0, 0)], [(2, 4), (0, 0), (0, 1), (2, 3), (0, 0)]),
+    (macro_f1, labels, [(1, 0), (1, 1), (0, 0), (0, 1), (1, 0)], [(1, 1), (1, 1), (0, 0), (0, 1), (1, 0)]),
+    (macro_f1, labels, [(0, 1), (0, 1), (0, 0), (0, 1), (0, 0)], [(0, 0), (0, 0), (0, 0), (0, 0), (0, 1)]),
+]
+
+
+@pytest.mark.parametrize(("metric", "make", "a", "b"), SMALL)
+def test_p_values_are_those_of_all_resamples_and_all_swaps(
+    metric: Metric, make: Callable[[Rows], Statistic], a: Rows, b: Rows
+) -> None:
+    found = one(make(a), make(b), resamples=40_000)
+    of_bootstrap, undefined = exact_bootstrap(a, b, metric)
+    assert near(found.p_bootstrap, of_bootstrap, 40_000)
+    assert near(found.undefined / 40_000, undefined, 40_000)
+    assert near(found.p_randomization, exact_randomization(a, b, metric), 40_000)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_swaps_that_give_the_same_difference_count(seed: int) -> None:
+    # The observed difference is the largest there is, so the only swaps as large are those that give it again. Tenths
+    # have no exact doubles: sums in another order differ in the last bit, and must be taken for equal.
+    rng = np.random.default_rng(seed)
+    a = [(int(value),) for value in rng.integers(0, 10, size=7)]
+    b = [(row[0] + int(gain),) for row, gain in zip(a, rng.integers(0, 4, size=7), strict=True)]
+    found = one(tenths(a), tenths(b), resamples=40_000)
+    assert near(found.p_randomization, exact_randomization(a, b, mean), 40_000)
+
+
+def test_the_interval_is_that_of_all_resamples() -> None:
+    a, b = [(1,), (0,), (4,), (2,)], [(2,), (3,), (4,), (9,)]
+    every = [sum(b[at][0] - a[at][0] for at in drawn) / 40 for drawn in itertools.product(range(4), repeat=4)]
+    found = one(tenths(a), tenths(b), resamples=40_000, confidence=0.8)
+    assert (found.low, found.high) == pytest.approx(np.quantile(every, [0.1, 0.9]), abs=1e-9)
+    assert found.difference == pytest.approx(0.275)
+
+
+# --- other programs ---------------------------------------------------------------------------------------------------
+
+
+def paired_values(n: int, gain: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    a = rng.normal(0.5, 0.2, size=n)
+    return a, a + rng.normal(gain, 0.15, size=n)
+
+
+@pytest.mark.parametrize(("n", "gain", "seed"), [(10, 0.05, 0), (10, -0.2, 1), (9, 0.0, 2), (4, 0.3, 3)])
+def test_randomization_agrees_with_scipy(n: int, gain: float, seed: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    a, b = paired_values(n, gain, seed)
+    exact = stats.permutation_test((a, b), lambda x, y: np.mean(y) - np.mean(x), permutation_type="samples")
+    assert len(exact.null_distribution) == 2**n
+    found = one(Statistic.mean_of(ids(n), a), Statistic.mean_of(ids(n), b), resamples=20_000)
+    assert found.difference == pytest.approx(exact.statistic)
+    assert near(found.p_randomization, exact.pvalue, 20_000)
+
+
+def test_the_interval_agrees_with_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(4)
+    k = rng.integers(1, 30, size=142)
+    a, b = rng.binomial(k, 0.4), rng.binomial(k, 0.5)
+
+    def difference(a: Any, b: Any, k: Any, axis: int) -> Any:
+        return (b.sum(axis=axis) - a.sum(axis=axis)) / k.sum(axis=axis)
+
+    theirs = stats.bootstrap((a, b, k), difference, paired=True, method="percentile", rng=5)
+    found = one(Statistic.ratio_of(ids(142), a, k), Statistic.ratio_of(ids(142), b, k))
+    # A quantile of 10,000 draws has a standard error of .027 standard deviations at 2.5 %.
+    assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.15 * theirs.standard_error)
+
+
+def bleu(sums: np.ndarray) -> np.ndarray:
+    """Corpus BLEU-4 of candidate and reference length, matches and n-grams; no order may be without a match."""
+    precisions = sums[..., 2:6] / sums[..., 6:10]
+    brevity = np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0])
+    return np.exp(brevity + np.log(precisions).mean(axis=-1))
+
+
+def corrupted(texts: Iterable[str], share: float, seed: int) -> list[str]:
+    draw = random.Random(seed)
+    return [" ".join("wrong" if draw.random() < share else word for word in text.split()) for text in texts]
+
+
+@pytest.mark.parametrize(("share_a", "share_b"), [(0.22, 0.18), (0.22, 0.20)])
+def test_bleu_agrees_with_sacrebleu(share_a: float, share_b: float) -> None:
+    significance = pytest.importorskip("sacrebleu.significance")
+    from sacrebleu.metrics import BLEU
+
+    draw = random.Random(0)
+    references = [" ".join(f"w{draw.randint(0, 50)}" for _ in range(draw.randint(8, 16))) for _ in range(80)]
+    texts = [corrupted(references, share_a, 1), corrupted(references, share_b, 2)]
+    pairs = [[bleu_statistics(c, r) for c, r in zip(of, references, strict=True)] for of in texts]
+    rows = [[[p.candidate, p.reference, *p.matches, *p.ngrams] for p in of] for of in pairs]
+    a, b = (Statistic(tuple(ids(80)), np.array(of), bleu) for of in rows)
+    found = one(a, b)
+    assert (found.first, found.second) == pytest.approx([corpus_bleu4(of) for of in pairs])
+
+    def theirs(kind: str, samples: int) -> float:
+        systems = list(zip("ab", texts, strict=True))
+        _, scores = significance.PairedTest(systems, {"BLEU": BLEU()}, [references], kind, samples)()
+        return float(scores["BLEU"][1].p_value)
+
+    assert theirs("ar", 2000) == pytest.approx(found.p_randomization, abs=0.06)
+    # Theirs is the share of resamples whose |difference| exceeds its mean by the observed one. Where the distribution
+    # is symmetric and hardly ever changes sign, that is the share below zero, which is Koehn's and ours.
+    if found.p_bootstrap < 0.1:
+        assert theirs("bs", 2000) == pytest.approx(found.p_bootstrap, abs=0.02)
+
+
+# --- calibration ------------------------------------------------------------------------------------------------------
+
+
+def test_p_values_are_uniform_where_there_is_no_difference() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(11)
+    found = []
+    for _ in range(400):
+        a, b = rng.normal(size=(2, 60))
+        found.append(one(Statistic.mean_of(ids(60), a), Statistic.mean_of(ids(60), b), resamples=199))
+    assert stats.kstest([c.p_randomization for c in found], "uniform").pvalue > 0.01
+    assert stats.kstest([2 * c.p_bootstrap for c in found], "uniform").pvalue > 0.01  # one-sided, of the better one
+
+
+# --- properties -------------------------------------------------------------------------------------------------------
+
+VALUES = st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)), min_size=1, max_size=30)
+LABELS = st.lists(st.tuples(st.integers(0, 1), *[st.sampled_from([0, 1, None])] * 3), min_size=1, max_size=40)
+QUICK = settings(max_examples=40, deadline=None)
+
+
+def of_labels(rows: Sequence[Sequence[Any]], units: Sequence[str] | None = None) -> list[Statistic]:
+    gold, *predicted = zip(*rows, strict=True)
+    return [Statistic.macro_f1_of(units or ids(len(rows)), gold, of) for of in predicted]
+
+
+def of_values(rows: Sequence[Sequence[float]], scale: float = 1.0) -> list[Statistic]:
+    return [Statistic.mean_of(ids(len(rows)), np.array(of) * scale) for of in zip(*rows, strict=True)]
+
+
+@given(st.one_of(VALUES.map(of_values), LABELS.map(of_labels)))
+@QUICK
+def test_swapped_systems_mirror_the_comparison(of: list[Statistic]) -> None:
+    there, back = one(of[0], of[1], resamples=200), one(of[1], of[0], resamples=200)
+    assert (back.first, back.second, back.difference) == (there.second, there.first, -there.difference)
+    assert (back.p_bootstrap, back.p_randomization) == (there.p_bootstrap, there.p_randomization)
+    assert (-back.high, -back.low) == pytest.approx((there.low, there.high), rel=1e-9, abs=1e-12)
+    assert 1 / 201 <= min(there.p_bootstrap, there.p_randomization)
+    assert max(there.p_bootstrap, there.p_randomization) <= 1
+    assert there.low <= there.high
+
+
+@given(LABELS, st.randoms(use_true_random=False))
+@QUICK
+def test_order_of_the_units_does_not_matter(rows: list[Any], shuffler: random.Random) -> None:
+    order = list(range(len(rows)))
+    shuffler.shuffle(order)
+    a, b = of_labels(rows)[:2]
+    shuffled = of_labels([rows[at] for at in order], [ids(len(rows))[at] for at in order])
+    assert one(shuffled[0], b, resamples=100) == one(a, b, resamples=100)
+    assert shuffled[0].total() == a.total()
+
+
+@given(st.one_of(VALUES.map(of_values), LABELS.map(of_labels)))
+@QUICK
+def test_equal_systems_do_not_differ(of: list[Statistic]) -> None:
+    value = of[0].total()
+    assert one(of[0], replace(of[0]), resamples=100) == Comparison(value, value, 0, 0, 0, 1, 1)
+
+
+@given(VALUES, st.integers(-100, 100))
+@QUICK
+def test_p_values_do_not_depend_on_the_unit_of_measurement(rows: list[Any], power: int) -> None:
+    plain, scaled = (one(*of_values(rows, 2.0**exponent), resamples=200) for exponent in (0, power))
+    assert (scaled.p_bootstrap, scaled.p_randomization) == (plain.p_bootstrap, plain.p_randomization)
+    assert scaled.difference == plain.difference * 2.0**power
+
+
+@given(VALUES, LABELS)
+@QUICK
+def test_other_systems_and_metrics_change_nothing(values: list[Any], rows: list[Any]) -> None:
+    n = min(len(values), len(rows))
+    (a, b), (x, y, z) = of_values(values[:n]), of_labels(rows[:n])
+    alone = compare([{"m": a}, {"m": b}], resamples=100)
+    among = compare([{"f": x}, {"f": y, "m": a}, {"f": z, "m": a}, {"m": b, "f": z}], resamples=100)
+    assert list(among) == list(itertools.combinations(range(4), 2))
+    assert among[2, 3]["m"] == among[1, 3]["m"] == alone[0, 1]["m"]
+    assert list(among[1, 2]) == ["f", "m"]
+    assert among[0, 3] == {"f": one(x, z, resamples=100)}
+
+
+def test_bits_of_a_comparison_do_not_depend_on_the_others() -> None:
+    rng = np.random.default_rng(0)
+    columns = [Statistic.mean_of(ids(300), rng.random(300)) for _ in range(9)]
+    alone = one(columns[0], columns[1], resamples=500)
+    assert compare([{"x": c, "m": c} for c in columns], resamples=500)[0, 1] == {"x": alone, "m": alone}
+
+
+def test_rows_may_have_weights() -> None:
+    # Swapped sums of tenths must not fall below 0 by rounding, which macro F1 refuses.
+    rng = np.random.default_rng(3)
+    gold = rng.integers(0, 2, size=25).tolist()
+    plain = [Statistic.macro_f1_of(ids(25), gold, rng.integers(0, 2, size=25).tolist()) for _ in range(2)]
+    weighted = one(*(replace(of, rows=of.rows / 10) for of in plain))
+    assert weighted.p_randomization == one(*plain).p_randomization
+
+
+def test_seed_and_units_change_the_draws() -> None:
+    a, b = paired_values(50, 0.02, 5)
+    first = one(Statistic.mean_of(ids(50), a), Statistic.mean_of(ids(50), b))
+    assert one(Statistic.mean_of(ids(50), a), Statistic.mean_of(ids(50), b)) == first
+    assert one(Statistic.mean_of(ids(50), a), Statistic.mean_of(ids(50), b), seed=1).low != first.low
+    named = [Statistic.mean_of([f"other {unit}" for unit in ids(50)], values) for values in (a, b)]
+    assert one(*named).low != first.low
+
+
+def test_an_equal_difference_by_other_sums_is_no_difference() -> None:
+    a, b = Statistic.mean_of(ids(2), [0.1, 0.2]), Statistic.mean_of(ids(2), [0.3, 0.0])
+    assert a.total() != b.total()  # 0.30000000000000004 / 2
+    found = one(a, b, resamples=100)
+    assert (found.p_bootstrap, found.p_randomization) == (1, 1)
+
+
+def test_no_p_value_is_zero() -> None:
+    found = one(Statistic.mean_of(ids(80), [0] * 80), Statistic.mean_of(ids(80), [1] * 80), resamples=99)
+    assert (found.p_bootstrap, found.p_randomization) == (0.01, 0.01)
+
+
+def test_one_unit_is_no_evidence_for_randomization() -> None:
+    found = one(Statistic.mean_of(["only"], [0.2]), Statistic.mean_of(["only"], [0.9]), resamples=99)
+    assert found == Comparison(0.2, 0.9, pytest.approx(0.7), pytest.approx(0.7), pytest.approx(0.7), 0.01, 1)
+
+
+def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    gold = rng.integers(0, 2, size=150).tolist()
+    a, b = (Statistic.macro_f1_of(ids(150), gold, rng.integers(0, 2, size=150).tolist()) for _ in range(2))
+    whole = one(a, b, resamples=300)
+    monkeypatch.setattr(resampling, "_BLOCK", 1000)
+    assert one(a, b, resamples=300) == whole
+
+
+def test_memory_is_bounded() -> None:
+    rng = np.random.default_rng(4)
+    systems = [{"m": Statistic.mean_of(ids(20_000), rng.random(20_000))} for _ in range(2)]
+    tracemalloc.start()
+    compare(systems, resamples=1000)  # all weights at once are 160 MB
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+
+@given(LABELS)
+@QUICK
+def test_macro_f1_is_that_of_scikit_learn(rows: list[Any]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    gold = [row[0] for row in rows]
+    said = [1 - row[0] if row[1] is None else row[1] for row in rows]
+    expected = metrics.f1_score(gold, said, average="macro", zero_division=0)
+    assert of_labels(rows)[0].total() == pytest.approx(expected)
+
+
+def test_mean_and_ratio() -> None:
+    assert Statistic.mean_of(ids(4), [True, False, True, True]).total() == 0.75
+    assert Statistic.ratio_of(ids(3), [1, 2, 0], [4, 2, 0]).total() == 0.5
+    assert math.isnan(Statistic.ratio_of(ids(2), [0, 1], [0, 0]).total())
+
+
+def test_sums_are_exactly_rounded() -> None:
+    assert Statistic.mean_of(ids(4), [1e16, 1, 1, -1e16]).total() == 0.5
+
+
+def test_counts_of_macro_f1() -> None:
+    gold, said = [0, 0, 0, 1, 1, 1, 1], [0, 1, None, 1, 1, 1, 0]
+    assert Statistic.macro_f1_of(ids(7), gold, said).sums.tolist() == [1, 2, 1, 3]  # tn, fp, fn, tp
+
+
+def test_units_are_sorted_with_their_rows() -> None:
+    made = Statistic.ratio_of(["b", "a"], [1, 2], [3, 4])
+    assert made.units == ("a", "b")
+    assert made.rows.tolist() == [[2, 4], [1, 3]]
+    assert made.sums.tolist() == [3, 7]
+
+
+# --- undefined --------------------------------------------------------------------------------------------------------
+
+
+def test_undefined_resamples_are_left_out_of_the_interval_and_count_against_a_difference() -> None:
+    k = [4, 0, 0, 0]
+    found = one(Statistic.ratio_of(ids(4), [1, 0, 0, 0], k), Statistic.ratio_of(ids(4), [3, 0, 0, 0], k))
+    assert near(found.undefined / 10_000, (3 / 4) ** 4, 10_000)
+    assert (found.low, found.high) == (0.5, 0.5)
+    assert found.p_bootstrap == (found.undefined + 1) / 10_001
+
+
+def test_undefined_swaps_count_against_a_difference() -> None:
+    # Of the 8 swaps of 3 units two leave a system without a denominator, and two give the observed difference.
+    a, b = [(0, 4), (0, 4), (0, 0)], [(0, 0), (0, 0), (3, 4)]
+    assert exact_randomization(a, b, ratio) == 0.5
+    assert near(one(ratios(a), ratios(b)).p_randomization, 0.5, 10_000)
+
+
+def test_a_metric_that_is_mostly_undefined_is_an_error() -> None:
+    n = 20
+    a = Statistic.ratio_of(ids(n), [1] + [0] * (n - 1), [2] + [0] * (n - 1))
+    b = Statistic.ratio_of(ids(n), [0] * (n - 1) + [2], [0] * (n - 1) + [2])
+    with pytest.raises(ValueError, match=r"metric 'm' of systems 0 and 1 is undefined in \d+ of 500 resamples"):
+        one(a, b, resamples=500)
+    nothing = Statistic.ratio_of(ids(n), [0] * n, [0] * n)
+    with pytest.raises(ValueError, match=r"metric 'm' of systems 0 and 1 is 0\.5 and nan on all units"):
+        one(a, nothing)
+
+
+# --- Holm -------------------------------------------------------------------------------------------------------------
+
+
+def test_holm_by_hand() -> None:
+    # Smallest times 4, next times 3, next times 2; the last stays, and rises to the one before it.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.5]) == [1.0, 1.0]
+    assert holm([0.2]) == [0.2]
+    assert holm([]) == []
+
+
+@given(st.lists(st.integers(0, 1000), max_size=12), st.integers(1, 999))
+def test_holm_rejects_what_the_procedure_rejects(thousandths: list[int], alpha: int) -> None:
+    rejected = set()
+    left = list(range(len(thousandths)))
+    while left:  # step down: test the smallest against alpha over the number of those left, stop at the first kept
+        at = min(left, key=thousandths.__getitem__)
+        if thousandths[at] * len(left) > alpha:
+            break
+        rejected.add(at)
+        left.remove(at)
+    adjusted = holm([p / 1000 for p in thousandths])
+    assert {at for at, p in enumerate(adjusted) if p <= alpha / 1000 + 1e-12} == rejected
+    assert all(p / 1000 <= q <= 1 for p, q in zip(thousandths, adjusted, strict=True))
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
+def test_holm_refuses_what_is_no_p_value(bad: float) -> None:
+    with pytest.raises(ValueError, match=r"p_values\[1\]"):
+        holm([0.5, bad])
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def test_unequal_units_are_named() -> None:
+    a = Statistic.mean_of(["a", "b", "c"], [1, 2, 3])
+    b = Statistic.mean_of(["b", *(f"x{at}" for at in range(8))], range(9))
+    message = (
+        r"metric 'm': systems 0 and 2 have different units: only system 0 has 'a', 'c'; "
+        r"only system 2 has 'x0', 'x1', 'x2', 'x3', 'x4' and 3 more"
+    )
+    with pytest.raises(ValueError, match=message):
+        compare([{"m": a}, {"m": a}, {"m": b}])
+
+
+def test_different_statistics_behind_one_name() -> None:
+    with pytest.raises(ValueError, match=r"metric 'm': rows of systems 0 and 1 have shapes \(2, 1\) and \(2, 2\)"):
+        one(Statistic.mean_of(ids(2), [1, 2]), Statistic.ratio_of(ids(2), [1, 2], [3, 4]))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Statistic.mean_of(["a", "b", "a"], [1, 2, 3]), "unit 'a' occurs twice"),
+        (lambda: Statistic.mean_of([], []), r"rows must have shape \[0, k\]"),
+        (lambda: Statistic.mean_of(["a", "b"], [1]), r"values must have shape \[2\], one per unit, got \(1,\)"),
+        (lambda: Statistic.mean_of(["b", "a"], [math.nan, 1]), r"row of unit 'b' is \[nan\], must be finite"),
+        (lambda: Statistic.ratio_of(["a"], [1], [-2]), "denominator of unit 'a' is -2.0"),
+        (lambda: Statistic.ratio_of(["a"], [1], [math.inf]), "must be finite"),
+        (lambda: Statistic.macro_f1_of(["a", "b"], [0, 1], [0, 2]), r"predicted\[1\] is 2"),
+        (lambda: Statistic.macro_f1_of(["a", "b"], [1], [1]), r"rows must have shape \[2, k\]"),
+        (lambda: Statistic(("a",), np.ones(1), np.sum), r"got \(1,\)"),
+        (lambda: Statistic(("a", "b"), np.ones((2, 3)), lambda sums: sums).total(), r"must be \(\)"),
+    ],
+)
+def test_bad_statistics(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("options", [{"resamples": 0}, {"confidence": 1.0}, {"confidence": 95}])
+def test_bad_parameters(options: Any) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        compare([], **options)
+
+
+# --- the benchmark ----------------------------------------------------------------------------------------------------
+
+
+def test_the_benchmark_compares_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    file = Path(__file__).parents[2] / "benchmarks" / "compare.py"
+    spec = importlib.util.spec_from_file_location("compare_benchmark", file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    size = ["--systems", "2", "--metrics", "3", "--units", "60", "--resamples", "300", "--loop-resamples", "100"]
+    assert module.main([*size, "--repeats", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "plain loop" in printed and "ratio" in printed
+    assert float(printed.split("difference of a p value")[1].split()[0]) < 0.25

@@ -1,0 +1,180 @@
+"""Sufficient statistics give every reported value again; runs that cannot be compared are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import varied_runs
+from hypothesis import given
+from hypothesis import strategies as st
+from saved_samples import NAME, evaluated
+
+from figlang_tasks import comparison, metric_names, runs
+from figlang_tasks.comparison import ComparisonError
+from figlang_tasks.metrics import overlap
+from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.statistics import of_ratio
+
+FACTS = ("mw_marked", "sw_marked", "st_marked")  # of the data
+
+
+@pytest.fixture(scope="module")
+def weak() -> Run:
+    return runs.read(f"weak={varied_runs.weak()}")
+
+
+@pytest.fixture(scope="module")
+def strong() -> Run:
+    return runs.read(f"strong={varied_runs.strong()}")
+
+
+def changed(run: Run, task: str, **values: Any) -> Run:
+    own = dataclasses.replace(run.tasks[task], **values)
+    return dataclasses.replace(run, name=f"{run.name}, changed", tasks={task: own})
+
+
+@pytest.mark.parametrize("task", varied_runs.TASKS)
+def test_sums_of_all_units_give_what_was_reported(weak: Run, strong: Run, task: str) -> None:
+    checked = 0
+    for run in (weak, strong):
+        own = comparison.statistics(run.tasks[task])
+        for name, value in run.tasks[task].metrics.items():
+            if name.endswith(metric_names.ENDS) or name.startswith(FACTS) or name.split("_")[0] == "meteor":
+                continue
+            assert own[name].total() == pytest.approx(value, abs=1e-12), name
+            checked += 1
+    assert checked >= 2 * 4
+
+
+def test_units_are_what_is_independent(weak: Run) -> None:
+    def units(task: str, metric: str) -> tuple[str, ...]:
+        return comparison.statistics(weak.tasks[task])[metric].units
+
+    rotations = units("figlang_mini_irfl_detect_idiom_circular", "acc")
+    assert len(rotations) == 12 and not any("rotation" in unit for unit in rotations)
+    pictures = weak.tasks["figlang_mini_irfl_retrieve_metaphor"]
+    assert len(units(pictures.task, "p@k")) < len(pictures.lines)
+    assert len(units("figlang_mini", "acc_muse")) < len(units("figlang_mini", "acc")) == 76
+
+
+def test_a_run_against_another(weak: Run, strong: Run) -> None:
+    found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=1000)
+    by_name = {each.name: each for each in found}
+    f1 = by_name["f1@60"]
+    assert (f1.task, f1.metric, f1.scope, f1.first, f1.second) == ("figlang_mini", "f1@60", "all", "weak", "strong")
+    assert f1.value_first == pytest.approx(weak.tasks["figlang_mini"].metrics["f1@60"])
+    assert f1.low is not None and f1.high is not None and f1.low <= f1.difference <= f1.high
+    assert f1.p_randomization == 1 / 1001  # the strong one is far better
+    assert f1.p_randomization_holm is not None and f1.p_randomization_holm > f1.p_randomization
+    assert by_name["f1@60_muse"].scope == "muse"
+    assert not any(each.metric in metric_names.DIAGNOSTICS for each in found)
+    backwards = {each.name: each for each in comparison.compare([strong, weak], tasks=["figlang_mini"], resamples=1000)}
+    assert backwards["f1@60"].difference == pytest.approx(-f1.difference)
+    assert backwards["f1@60"].p_randomization == f1.p_randomization
+
+
+def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: Run) -> None:
+    found = comparison.compare([weak, strong], tasks=["figlang_mini_metaclue_caption"], resamples=100)
+    tested = {each.metric: each.tested for each in found}
+    assert tested.pop("meteor", False) is False  # there without Java, too: then nothing is reported
+    assert tested == {"em": True, "bleu4": True, "rouge_l": True, "cider": True}
+
+
+def test_metrics_that_depend_on_the_answers_are_over_the_same_rows(weak: Run, strong: Run) -> None:
+    (preference,) = comparison.compare(
+        [weak, strong], ["literal_preference"], ["figlang_mini_irfl_detect_idiom"], resamples=100
+    )
+    for run, value in ((weak, preference.value_first), (strong, preference.value_second)):
+        assert value == run.tasks["figlang_mini_irfl_detect_idiom"].metrics["literal_preference"]
+
+
+def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
+    def names(**options: Any) -> set[str]:
+        found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=100, **options)
+        return {each.name for each in found}
+
+    assert names(metrics=["acc"]) > {"acc", "acc_muse"} and "f1@0" not in names(metrics=["acc"])
+    assert names(metrics=["acc"], overall=True) == {"acc"}
+    assert names(metrics=["acc_muse", "parse_rate"], overall=True) == {"acc_muse", "parse_rate"}
+    with pytest.raises(ComparisonError, match="no metric 'f1' in these runs; there are: acc, "):
+        names(metrics=["f1"])
+
+
+def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
+    for task in ("figlang_mini", "figlang_mini_blind"):
+        (tmp_path / NAME.replace("figlang_mini", task)).write_bytes(evaluated()[0])
+    image, blind = (
+        runs.read(f"{name}={next(tmp_path.glob(f'*_samples_{task}.jsonl'))}")
+        for name, task in (("image", "figlang_mini"), ("blind", "figlang_mini_blind"))
+    )
+    found = comparison.compare([image, blind], ["acc"], overall=True, resamples=100)
+    assert [(each.task, each.difference, each.p_bootstrap) for each in found] == [
+        ("figlang_mini / figlang_mini_blind", 0, 1)
+    ]
+
+
+def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
+    task = "figlang_mini"
+    mini = strong.tasks[task]
+
+    def refused(other: Run, match: str, metrics: list[str] | None = None) -> None:
+        with pytest.raises(ComparisonError, match=match):
+            comparison.compare([weak, other], metrics, resamples=100)
+
+    with pytest.raises(ComparisonError, match="one run alone"):
+        comparison.compare([weak])
+    ids = ", ".join(sorted(mini.ids[:7])[:5])
+    refused(
+        changed(strong, task, lines=mini.lines[7:]),
+        rf"not evaluated on the same rows; only in weak: 7 \({ids}, and 2 more\)\. Evaluate both .*--limit",
+    )
+    refused(changed(strong, task, data="figlang_mini/test:000000000000"), "evaluate both on one version")
+    refused(changed(strong, task, signature="vflute25|..."), "the explanations are not scored alike .*figlang score")
+    refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 2-0, .* of 1-4")
+    only_labels = changed(strong, task, signature=None, scorer=None)
+    refused(only_labels, "not scored alike .*no scores")
+    assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
+    elsewhere = dataclasses.replace(strong, tasks={"other": mini})
+    refused(elsewhere, "no two of the runs share a task")
+    with pytest.raises(ComparisonError, match="share the task vflute; they share: figlang_mini"):
+        comparison.compare([weak, strong], tasks=["vflute"])
+
+
+def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+    wrong: Mapping[str, float] = {**strong.tasks["figlang_mini"].metrics, "acc": 0.5}
+    comparison.compare([weak, changed(strong, "figlang_mini", metrics=wrong)], ["acc"], overall=True, resamples=100)
+    assert any("its results say acc 0.500000, its samples give" in message for message in warnings_of_loguru)
+
+
+def test_labels_alone_have_no_thresholds(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(evaluated()[0])
+    own: TaskRun = runs.read(str(tmp_path)).tasks["figlang_mini"]
+    assert own.scorer is None
+    found = comparison.statistics(own)
+    assert {"f1@0", "acc", "f1@0_muse"} <= found.keys() and not {"f1@53", "explanation_score"} & found.keys()
+    assert found["f1@0"].total() == pytest.approx(evaluated()[1]["f1@0"])
+
+
+words = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat"]), max_size=9).map(" ".join)
+
+
+@given(st.lists(st.tuples(words, words.filter(bool)), min_size=1, max_size=6))
+def test_corpus_bleu_of_sums_is_sacrebleus(pairs: list[tuple[str, str]]) -> None:
+    statistics = [overlap.bleu_statistics(*pair) for pair in pairs]
+    rows = np.array([[s.candidate, s.reference, *s.matches, *s.ngrams] for s in statistics], dtype=float)
+    expected = overlap.corpus_bleu4(statistics)
+    assert math.isclose(overlap.corpus_bleu4_of_sums(rows.sum(axis=0)), expected, rel_tol=1e-9, abs_tol=1e-12)
+    assert overlap.corpus_bleu4_of_sums(np.stack([rows.sum(axis=0)] * 2)).shape == (2,)
+
+
+def test_units_of_one_system_only_add_nothing() -> None:
+    of_first, of_second = of_ratio(["a", "b", "c"], [1, 0, 1], [1, 1, 1]), of_ratio(["b", "d"], [0, 1], [1, 1])
+    first, second = comparison._aligned([{"m": of_first}, {"m": of_second}])
+    assert first["m"].units == second["m"].units == ("a", "b", "c", "d")
+    assert (first["m"].total(), second["m"].total()) == (2 / 3, 1 / 2)

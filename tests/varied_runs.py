@@ -1,0 +1,70 @@
+"""Saved runs of models that are right, nearly right or wrong at random, on every kind of mini task."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from demo_runs import evaluate
+from filelock import FileLock
+
+from figlang_tasks.models.baselines import _Baseline
+from figlang_tasks.score_requests import ScoreRequest
+
+TASKS = (
+    "figlang_mini",
+    "figlang_mini_flute",
+    "figlang_mini_irfl_detect_idiom",
+    "figlang_mini_irfl_detect_idiom_circular",
+    "figlang_mini_irfl_match_simile",
+    "figlang_mini_irfl_retrieve_metaphor",
+    "figlang_mini_metaclue_caption",
+    "figlang_mini_metaclue_classify_literal",
+    "figlang_mini_metaclue_retrieve_swap",
+    "figlang_mini_nykms_metaphor",
+    "figlang_mini_nykms_sarcasm",
+)
+"""One of each kind."""
+
+
+class Varied(_Baseline):
+    """Gives the target of its own document or of another one, whole, cut off or not at all."""
+
+    def __init__(self, seed: int, skill: float) -> None:
+        super().__init__()
+        self._seed, self._skill = seed, skill
+
+    def _words(self, task: Any, split: str, doc: Mapping[str, Any], key: str) -> str:
+        generator = random.Random(f"{self._seed}/{key}")
+        docs = task.dataset_no_image[split]
+        chosen = doc if generator.random() < self._skill else docs[generator.randrange(len(docs))]
+        words = str(task.doc_to_target(chosen)).split("\n")[0 if "caption" in key else slice(None)]
+        text = words if isinstance(words, str) else "\n".join(words)
+        return generator.choice([*[text] * 9, text[: len(text) * 2 // 3], f"{text} <b>&", ""])
+
+    def _scores(self, task: Any, split: str, wanted: ScoreRequest, images: int, key: str) -> list[float]:
+        generator = random.Random(f"{self._seed}/{key}")
+        return [round(generator.random(), 1) for _ in range(len(wanted.candidates) or images)]
+
+
+def saved(seed: int, skill: float) -> Path:
+    """The folder of a run of all :data:`TASKS`, as the command leaves it; explanations are scored by `embedded`.
+
+    It is made once for all processes of the tests, and is not to be changed.
+    """
+    folder = Path(os.environ["FIGLANG_TEST_RUNS"]) / f"varied_{seed}"
+    with FileLock(f"{folder}.lock"):
+        if not list(folder.rglob("*_results.json")):
+            evaluate(TASKS, Varied(seed, skill), saved=folder, as_model="figlang_random")
+    return folder
+
+
+def weak() -> Path:
+    return saved(1, 0.3)
+
+
+def strong() -> Path:
+    return saved(2, 0.75)
