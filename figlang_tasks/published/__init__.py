@@ -1,26 +1,32 @@
-"""Published results that our tasks can be read beside: data files with their sources, and a table of them.
+"""Published results that our tasks can be read beside: data files with their sources, and tables of them.
 
 Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "records": [...]}``. A record says
 where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken from.
-Values are shares, 0 to 1, where the paper prints percent. The files are read when they are first asked for, and once.
+Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for
+``metric_names.NO_SHARES``. The files are read when they are first asked for, and once.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from figlang_tasks import markdown
+from figlang_tasks.metric_names import NO_SHARES, OVERALL, scoped
 
-__all__ = ["Published", "PublishedError", "beside", "for_task", "protocol", "read_file"]
+__all__ = ["Published", "PublishedError", "Row", "beside", "for_task", "protocol", "read_file", "rows"]
 
 _TEXTS = ("table", "model", "metric", "setting", "source")
 _NUMBERS = ("value", "low", "high", "std")
-_NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party")
+_NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
+_WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
+_WIDE = 6  # columns; MetaCLUE's captions have 24 figures for one model
 
 
 class PublishedError(ValueError):
@@ -37,12 +43,13 @@ class Published:
         model: whose figure it is, as printed; "Humans" for people.
         tasks: our tasks that it belongs beside.
         metric: name of our metric.
-        setting: how it was obtained, in parts separated by "; ". The parts ``v1`` (an earlier version of the paper),
-            ``supervised``, ``beside the supervised model`` (a figure of the main table, repeated) and ``third party``
-            keep it out of `beside`.
+        setting: how it was obtained, in parts separated by "; ", of which the first is the kind: ``zero-shot``,
+            ``fine-tuned``, ``humans``, ``chance`` ... The parts ``v1`` (an earlier version of the paper),
+            ``supervised``, ``beside the supervised model`` (a figure of the main table, repeated), ``third party``
+            and ``not comparable`` keep it out of the short table; what follows a comma is the reason.
         source: where the figure was taken from.
-        value: the figure, 0 to 1; None where only a range is published.
-        low, high: the range, 0 to 1; None where there is a value.
+        value: the figure, 0 to 1, or 0 and above for ``NO_SHARES``; None where only a range is published.
+        low, high: the range, on the same scale; None where there is a value.
         std: standard deviation over runs, on the same scale; None where none is published.
     """
 
@@ -60,14 +67,48 @@ class Published:
 
     @property
     def shown(self) -> bool:
-        """Whether it stands in the short table: zero-shot or human, in the paper's last version."""
+        """Whether it stands in the short table: comparable with a run of ours, in the paper's last version."""
         parts = [part.partition(",")[0] for part in self.setting.split("; ")]
         return not any(part in _NOT_SHOWN for part in parts)
 
-    def percent(self) -> str:
-        """The figure in percent: ``57.0``, or ``75.0-87.0`` for a range."""
+    @property
+    def digits(self) -> int:
+        """How many digits the paper prints after the point of `text`, at least 1; zeros at the end do not count."""
+        return max(1, *(-int(number.normalize().as_tuple().exponent) for number in self._printed()))
+
+    def text(self, digits: int | None = None) -> str:
+        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), ``NO_SHARES`` as it is.
+
+        Args:
+            digits: after the point; None for as many as the paper prints.
+        """
+        step = Decimal(1).scaleb(-(self.digits if digits is None else digits))
+        return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in self._printed())
+
+    def _printed(self) -> list[Decimal]:
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        return "-".join(f"{100 * number:.1f}" for number in numbers if number is not None)
+        scale = 100 if _is_share(self.metric) else 1
+        return [scale * Decimal(repr(number)) for number in numbers if number is not None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a paper has of one model in one setting, for one of our tasks.
+
+    Attributes:
+        label: the model, and of its setting what tells the rows of the task apart.
+        model, setting, paper: as in `Published`.
+        table, source: those of all its figures, joined with ", " and "; ".
+        values: figures by metric.
+    """
+
+    label: str
+    model: str
+    setting: str
+    paper: str
+    table: str
+    source: str
+    values: Mapping[str, Published]
 
 
 def for_task(task: str) -> tuple[Published, ...]:
@@ -79,44 +120,85 @@ def for_task(task: str) -> tuple[Published, ...]:
     return _by_task().get(task, ())
 
 
+def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[Row]:
+    """Return what was published for `task`, one row per model and setting, in the order of the papers.
+
+    Args:
+        task: name of a task.
+        metrics: names of metrics, in the order of ``values``; other figures are left out.
+        hidden: whether to return the figures that are not `Published.shown`, too.
+
+    Returns:
+        Rows with at least one figure; [] if nothing was published.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    found: dict[tuple[str, str, str], dict[str, Published]] = {}
+    for figure in for_task(task):
+        if figure.metric in metrics and (hidden or figure.shown):
+            found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = figure
+    labels = _labels(list(found))
+    return [
+        Row(
+            labels[of],
+            *of,
+            table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),
+            source="; ".join(dict.fromkeys(figure.source for figure in figures.values())),
+            values={metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures},
+        )
+        for of, figures in found.items()
+    ]
+
+
 def beside(task: str, metrics: Collection[str]) -> str:
-    """Return a Markdown table of what was published for `task`: zero-shot models and humans, in percent.
+    """Return a Markdown table of what was published for `task`, in percent but for ``NO_SHARES``.
 
     Args:
         task: name of a task.
         metrics: names of metrics, in the order of the columns; those without a published figure are left out.
 
     Returns:
-        One row per model and one column per metric; "" if nothing was published.
+        One row per model and setting and one column per metric; "" if nothing was published. A table of many columns
+        has rows for the sources instead: ``acc_simile`` is then in the column ``acc``, as in our own tables.
 
     Raises:
         PublishedError: a data file of this package is faulty.
     """
-    figures = {(p.model, p.metric): p for p in _shown(task) if p.metric in metrics}
-    columns = [metric for metric in dict.fromkeys(metrics) if any(metric == of for _, of in figures)]
+    found = rows(task, metrics)
+    columns = [metric for metric in dict.fromkeys(metrics) if any(metric in row.values for row in found)]
     if not columns:
         return ""
-    rows = [["published", *columns]]
-    for model in dict.fromkeys(model for model, _ in figures):
-        cells = [figures.get((model, metric)) for metric in columns]
-        rows.append([model, *("" if cell is None else cell.percent() for cell in cells)])
-    return markdown.table(rows)
+    places = scoped(metrics) if len(columns) > _WIDE else {metric: (metric, OVERALL) for metric in columns}
+    heads = list(dict.fromkeys(places[metric][0] for metric in columns))
+    digits: dict[str, int] = {}  # the most that a column needs
+    lines: dict[tuple[str, str], dict[str, Published]] = {}
+    for row in found:
+        for metric, figure in row.values.items():
+            head, scope = places[metric]
+            digits[head] = max(figure.digits, digits.get(head, 0))
+            lines.setdefault((row.label, scope), {})[head] = figure
+    table = [["published", *heads]]
+    for (label, scope), figures in lines.items():
+        cells = [figures[head].text(digits[head]) if head in figures else "" for head in heads]
+        table.append([label if scope == OVERALL else f"{label}: {scope}", *cells])
+    return markdown.table(table)
 
 
 def protocol(task: str, metrics: Collection[str]) -> str:
-    """Return paper and settings of the figures in `beside`, in one line; "" if there are none.
+    """Return papers and settings of the figures in `beside`, in one line; "" if there are none.
 
     Raises:
         PublishedError: a data file of this package is faulty.
     """
-    figures = [p for p in _shown(task) if p.metric in metrics]
-    papers = ", ".join(dict.fromkeys(p.paper for p in figures))
-    groups: dict[str, dict[str, None]] = {}  # people and models, each with all that is said of them
-    for figure in figures:
-        parts = figure.setting.split("; ")
+    found = rows(task, metrics)
+    papers = "; ".join(dict.fromkeys(row.paper for row in found))
+    groups: dict[str, dict[str, None]] = {}  # kinds of setting, each with all that is said of them
+    for row in found:
+        parts = row.setting.split("; ")
         groups.setdefault(parts[0], {}).update(dict.fromkeys(parts))
     settings = " / ".join(", ".join(parts) for parts in groups.values())
-    return f"{papers}: {settings}" if figures else ""
+    return f"{papers}: {settings}" if found else ""
 
 
 def read_file(path: Path) -> tuple[Published, ...]:
@@ -124,7 +206,7 @@ def read_file(path: Path) -> tuple[Published, ...]:
 
     Raises:
         PublishedError: it is no JSON of the form above, a field is missing, unknown or of another kind, a share lies
-            outside [0, 1], or two figures would stand in the same cell of the table.
+            outside [0, 1], or two figures would stand in the same cell of a table.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -136,13 +218,14 @@ def read_file(path: Path) -> tuple[Published, ...]:
     if not isinstance(paper, str) or not isinstance(records, list):
         raise PublishedError(f"{path}: paper must be a text, and records a list")
     read: list[Published] = []
-    cells: dict[tuple[str, str, str], int] = {}
+    cells: dict[tuple[str, ...], int] = {}
     for number, record in enumerate(records, start=1):
         where = f"{path}, record {number}"
         figure = _checked(paper, record, where)
         read.append(figure)
-        for task in figure.tasks if figure.shown else ():
-            other = cells.setdefault((task, figure.metric, figure.model), number)
+        for task in figure.tasks:
+            cell = (task, figure.metric, figure.model, figure.setting, figure.paper)
+            other = cells.setdefault(cell, number)
             if other != number:
                 raise PublishedError(f"{where}: {figure.metric} of {figure.model} on {task} is in record {other}, too")
     return tuple(read)
@@ -151,31 +234,47 @@ def read_file(path: Path) -> tuple[Published, ...]:
 def _checked(paper: str, record: Any, where: str) -> Published:
     if not isinstance(record, Mapping):
         raise PublishedError(f"{where}: must be an object")
-    unknown = sorted(record.keys() - {*_TEXTS, *_NUMBERS, "task"})
+    unknown = sorted(record.keys() - {"paper", *_TEXTS, *_NUMBERS, "task"})
     if unknown:
         raise PublishedError(f"{where}: unknown field {unknown[0]!r}")
-    for name in _TEXTS:
-        if not isinstance(record.get(name), str) or not record[name].strip():
+    texts: dict[str, Any] = {name: record.get(name) for name in _TEXTS} | {"paper": record.get("paper", paper)}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
             raise PublishedError(f"{where}: {name} must be a text")
     tasks = record.get("task")
     tasks = [tasks] if isinstance(tasks, str) else tasks
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) and task for task in tasks):
         raise PublishedError(f"{where}: task must be a name or a list of names")
     numbers = {name: record[name] for name in _NUMBERS if name in record}
+    top, meaning = (1.0, "a share from 0 to 1") if _is_share(texts["metric"]) else (math.inf, "0 or above")
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
-            raise PublishedError(f"{where}: {name} is {number!r}, must be a share from 0 to 1")
+        is_number = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+        if not is_number or not 0 <= number <= top:
+            raise PublishedError(f"{where}: {name} is {number!r}, must be {meaning}")
     if numbers.keys() - {"std"} not in ({"value"}, {"low", "high"}):
         raise PublishedError(f"{where}: must have either a value, or low and high")
     if "low" in numbers and numbers["low"] > numbers["high"]:
         raise PublishedError(f"{where}: low is above high")
     shares: dict[str, Any] = {name: float(number) for name, number in numbers.items()}
-    texts = {name: record[name] for name in _TEXTS}
-    return Published(paper, tasks=tuple(tasks), **texts, **shares)
+    return Published(**texts, tasks=tuple(tasks), **shares)
 
 
-def _shown(task: str) -> list[Published]:
-    return [figure for figure in for_task(task) if figure.shown]
+def _is_share(metric: str) -> bool:
+    return not any(metric == name or metric.startswith(f"{name}_") for name in NO_SHARES)
+
+
+def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
+    """Name rows, given as model, setting and paper: kinds are said where they differ, all else to part namesakes."""
+    kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*_WITHOUT_MODEL}
+    labels = {}
+    for of in found:
+        model, setting, paper = of
+        parts = [*setting.split("; "), paper]
+        others = [{*text.split("; "), of_paper} for name, text, of_paper in found if name == model]
+        differing = [part for part in parts if not all(part in other for other in others)]
+        kind = [parts[0]] if len(kinds) > 1 and parts[0] in kinds else []
+        labels[of] = ", ".join(dict.fromkeys([model, *kind, *differing]))
+    return labels
 
 
 @lru_cache(maxsize=1)
