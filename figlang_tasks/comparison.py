@@ -36,7 +36,8 @@ class Difference:
         first, second: names of the runs.
         value_first, value_second: the metric, on its own scale (0 to 1 for shares).
         difference: ``value_second - value_first``.
-        low, high: 95 % interval of the difference, by the paired bootstrap; None without a test.
+        low, high: 95 % interval of the difference, by the paired bootstrap; None without a test, and where too few rows
+            carry the metric.
         p_bootstrap, p_randomization: as in ``figlang_tasks.metrics.significance.Comparison``; None without a test,
             for metrics that are no function of sums over rows (METEOR, FID, average precision).
         p_bootstrap_holm, p_randomization_holm: adjusted for all tests of the call.
@@ -92,7 +93,7 @@ def compare(
         progress: wraps the tasks.
 
     Returns:
-        Task by task, pair by pair, in the tasks' own order of metrics.
+        Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.
 
     Raises:
         ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
@@ -216,6 +217,9 @@ def _compare_task(
     names = list(dict.fromkeys(itertools.chain(*reported, *of_runs)))
     scoped = metric_names.scoped(names)
     known.update(scoped, (metric for metric, _ in scoped.values()))
+    scopes = list(dict.fromkeys(scope for _, scope in scoped.values()))
+    heads = list(dict.fromkeys(metric for metric, _ in scoped.values()))
+    names.sort(key=lambda name: (heads.index(scoped[name][0]), scopes.index(scoped[name][1])))
     chosen = [name for name in names if _wanted(name, scoped[name], metrics, overall)]
     systems = _aligned([{name: own[name] for name in chosen if name in own} for own in of_runs])
     tests = significance.compare(systems, resamples, seed)
@@ -230,8 +234,8 @@ def _compare_task(
                         value_first=test.first,
                         value_second=test.second,
                         difference=test.difference,
-                        low=test.low,
-                        high=test.high,
+                        low=None if np.isnan(test.low) else test.low,
+                        high=None if np.isnan(test.high) else test.high,
                         p_bootstrap=test.p_bootstrap,
                         p_randomization=test.p_randomization,
                     )

@@ -121,7 +121,8 @@ class Comparison:
     Attributes:
         first, second: the metric of each system.
         difference: ``second - first``.
-        low, high: ends of the percentile interval of the difference, by the paired bootstrap.
+        low, high: ends of the percentile interval of the difference, by the paired bootstrap; NaN where the metric is
+            undefined in more than half of the resamples, because too few units carry it.
         p_bootstrap: one-sided. Share of resamples in which the system that is better on all units is not better.
         p_randomization: two-sided. Share of random swaps of outputs with a difference at least as large either way.
         undefined: resamples in which the metric of either system is undefined. They are left out of the interval, and
@@ -168,7 +169,7 @@ def compare(
 
     Raises:
         ValueError: different units or numbers of columns behind one name (names the first units), a metric that is
-            undefined on all units or in more than half of the resamples, or parameters out of range.
+            undefined on all units, or parameters out of range.
     """
     _check(resamples, confidence)
     found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
@@ -235,10 +236,6 @@ class _Test:
         where = f"metric {a[1]!r} of systems {a[0]} and {b[0]}"
         if math.isnan(self.difference):
             raise ValueError(f"{where} is {self.first} and {self.second} on all units: nothing to compare")
-        if 2 * self.undefined > len(self.differences):
-            raise ValueError(
-                f"{where} is undefined in {self.undefined} of {len(self.differences)} resamples: too few units carry it"
-            )
         largest = max(abs(self.first), abs(self.second), float(np.nanmax(np.abs([drawn[a], drawn[b]]))))
         self.tolerance = _ROUNDING * largest
 
@@ -248,11 +245,12 @@ class _Test:
         if abs(self.difference) <= self.tolerance:
             better = 0
         defined = self.differences[~np.isnan(self.differences)]
+        known = 2 * len(defined) >= resamples
         return Comparison(
             self.first,
             self.second,
             self.difference,
-            *_percentile(defined, confidence),
+            *(_percentile(defined, confidence) if known else (math.nan, math.nan)),
             p_bootstrap=(resamples - better + 1) / (resamples + 1),
             p_randomization=(extreme + 1) / (resamples + 1),
             undefined=self.undefined,

@@ -80,10 +80,16 @@ def test_a_run_against_another(weak: Run, strong: Run) -> None:
 
 
 def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: Run) -> None:
-    found = comparison.compare([weak, strong], tasks=["figlang_mini_metaclue_caption"], resamples=100)
-    tested = {each.metric: each.tested for each in found}
-    assert tested.pop("meteor", False) is False  # there without Java, too: then nothing is reported
-    assert tested == {"em": True, "bleu4": True, "rouge_l": True, "cider": True}
+    task = "figlang_mini_metaclue_caption"
+    with_meteor = [
+        changed(run, task, metrics={**run.tasks[task].metrics, "meteor": value})
+        for run, value in ((weak, 0.25), (strong, 0.375))
+    ]
+    found = comparison.compare(with_meteor, overall=True, resamples=100)
+    assert {each.metric: each.tested for each in found} == {
+        "em": True, "bleu4": True, "rouge_l": True, "cider": True, "meteor": False
+    }  # fmt: skip
+    assert [(each.difference, each.p_bootstrap_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
 
 
 def test_metrics_that_depend_on_the_answers_are_over_the_same_rows(weak: Run, strong: Run) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from demo_runs import evaluate
 from filelock import FileLock
@@ -57,8 +59,10 @@ def saved(seed: int, skill: float) -> Path:
     """
     folder = Path(os.environ["FIGLANG_TEST_RUNS"]) / f"varied_{seed}"
     with FileLock(f"{folder}.lock"):
+        # METEOR starts Java for each part of the captions: most of the time that this would take.
         if not list(folder.rglob("*_results.json")):
-            evaluate(TASKS, Varied(seed, skill), saved=folder, as_model="figlang_random")
+            with patch.dict(os.environ, {"PATH": str(Path(sys.executable).parent)}):
+                evaluate(TASKS, Varied(seed, skill), saved=folder, as_model="figlang_random")
     return folder
 
 

@@ -1,0 +1,106 @@
+"""``figlang compare`` as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import varied_runs
+from typer.testing import CliRunner, Result
+
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.metrics.significance import holm
+
+MINI = ("--task", "figlang_mini", "--resamples", "200")
+
+
+def compare(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["compare", *map(str, arguments)])
+
+
+@pytest.fixture
+def both() -> tuple[str, str]:
+    return f"weak={varied_runs.weak()}", f"strong={varied_runs.strong()}"
+
+
+def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -> None:
+    result = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse")
+    assert result.exit_code == 0, result.output
+    assert "## figlang_mini\n" in result.stdout and "\n\nstrong against weak\n\n" in result.stdout
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in result.stdout.splitlines() if "|" in line]
+    assert rows[0] == ["", "f1@60"]
+    assert [row[:2] for row in rows[6:]] == [
+        ["f1@60", "all"],
+        *(["f1@60", source] for source in ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap")),
+        ["f1@60", "nycartoons"],
+        ["acc", "muse"],
+    ]
+    weak, strong, difference = float(rows[6][2]), float(rows[6][3]), float(rows[6][4].split()[0])
+    assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
+    assert result.stdout.rstrip().endswith("adjusted for the 8 tests shown; * below 0.05.")
+
+
+def test_json_holds_all_numbers(both: tuple[str, str]) -> None:
+    result = compare(*both, *MINI, "--json")
+    assert result.exit_code == 0, result.output
+    content: dict[str, Any] = json.loads(result.stdout)
+    assert [run["name"] for run in content["runs"]] == ["weak", "strong"]
+    found = content["differences"]
+    assert content["tests"] == len(found) == 5 * 7
+    assert [each["p_bootstrap_holm"] for each in found] == holm([each["p_bootstrap"] for each in found])
+    assert json.loads(compare(*both, *MINI, "--json").stdout) == content
+
+
+def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
+    runs = []
+    for name, folder in (("weak", varied_runs.weak()), ("strong", varied_runs.strong())):
+        runs.append(tmp_path / f"{name}_samples_vflute.jsonl")
+        shutil.copy(next(folder.glob("*_samples_figlang_mini.jsonl")), runs[-1])
+    named = [f"weak={runs[0]}", f"strong={runs[1]}"]
+    result = compare(*named, "--paper", "--overall", "--resamples", 200)
+    assert result.exit_code == 0, result.output
+    line = next(line for line in result.stdout.splitlines() if line.startswith("| GPT-4o"))
+    assert [cell.strip() for cell in line.split("|")[2:5]] == ["75.41", "60.97", "37.2"]  # Table 4
+    assert "published: V-FLUTE, arXiv 2405.01474" in result.stdout
+    content = json.loads(compare(*named, "--paper", "--overall", "--json", "--resamples", 200).stdout)
+    (gpt,) = (row for row in content["published"]["vflute"] if row["model"] == "GPT-4o")
+    assert (gpt["values"]["f1@0"], gpt["setting"].split(";")[0]) == (0.7541, "zero-shot")
+    without = compare(f"weak={varied_runs.weak()}", f"strong={varied_runs.strong()}", *MINI, "--paper", "--overall")
+    assert "published: nothing is known to be published for this task" in without.stdout
+
+
+def test_three_runs_make_three_pairs(both: tuple[str, str], tmp_path: Path) -> None:
+    shutil.copytree(varied_runs.weak(), tmp_path / "again")
+    result = compare(*both, f"again={tmp_path / 'again'}", *MINI, "--metric", "acc", "--overall")
+    assert result.exit_code == 0, result.output
+    pairs = [line for line in result.stdout.splitlines() if " against " in line]
+    assert pairs == ["strong against weak", "again against weak", "again against strong"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("nowhere", "nowhere2"), 1, "figlang compare: nowhere is not there"),
+        ((), 2, "Missing argument"),
+        (("{weak}",), 1, "figlang compare: one run alone: name at least two"),
+        (("{weak}", "{strong}", "--metric", "f2"), 1, "no metric 'f2' in these runs; there are: "),
+        (("{weak}", "{strong}", "--scorer", "vflute25"), 1, "has no scores of vflute25: figlang score "),
+        (("{weak}", "{strong}", "--resamples", "10"), 2, "Invalid value"),
+    ],
+)
+def test_mistakes(arguments: tuple[str, ...], status: int, message: str) -> None:
+    result = compare(*(each.format(weak=varied_runs.weak(), strong=varied_runs.strong()) for each in arguments))
+    assert (result.exit_code, message in result.stderr) == (status, True), result.stderr
+    assert not result.stdout
+
+
+def test_unequal_rows_are_listed(both: tuple[str, str], tmp_path: Path) -> None:
+    cut = tmp_path / "x_samples_figlang_mini.jsonl"
+    lines = next(varied_runs.strong().glob("*_samples_figlang_mini.jsonl")).read_bytes().splitlines(keepends=True)
+    cut.write_bytes(b"".join(lines[1:]))
+    result = compare(both[0], f"cut={cut}", *MINI)
+    assert result.exit_code == 1
+    assert f"only in weak: 1 ({json.loads(lines[0])['sample']['id']})" in result.stderr
