@@ -1,11 +1,11 @@
-"""``figlang data``: files for benchmarks whose data the user has to bring."""
+"""``figlang data``: data ahead of a run: downloaded, imported, written down to be filled in, checked."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -13,6 +13,8 @@ from figlang_tasks import hub
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
+Benchmark = Literal["vflute", "irfl", "nykms", "metaclue", "flute"]
+BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 _NYKMS_README = """NYK-MS for figlang_tasks: files to fill in
 ==========================================
@@ -43,7 +45,77 @@ Check: lmms_eval --tasks nykms_joint --model figlang_random --limit 5
 
 @app.callback()
 def data() -> None:
-    """Data that you bring yourself: files to fill in, import, check."""
+    """Data ahead of a run: download it, check it; and files to fill in and import where the data is yours to bring."""
+
+
+@app.command()
+def prefetch(
+    benchmarks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(BENCHMARKS)}. [default: the open ones]"),
+    ] = None,
+    scorers: Annotated[
+        bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (5.3 GB).")
+    ] = False,
+) -> None:
+    """Download what the tasks of benchmarks read, and read it once as they do, so that a run needs no network.
+
+    V-FLUTE (4.8 GB) is gated: it is fetched where it is named. If one cannot be had the others still are, and the exit
+    status is 1.
+
+    \b
+    figlang data prefetch
+    figlang data prefetch vflute flute --scorers
+    HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
+    """
+    from figlang_tasks import data_checks
+
+    if unknown := [name for name in benchmarks or () if name not in BENCHMARKS]:
+        raise typer.BadParameter(f"unknown benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
+    _warnings_alone()
+    failed = False
+    for name in dict.fromkeys(benchmarks or data_checks.OPEN):
+        try:
+            for found in data_checks.prefetch(name):
+                typer.echo(f"{name}: {found.what}: {found.folder} (revision {found.revision})")
+        except hub.DataError as error:
+            failed = True
+            typer.echo(f"figlang data: {name}: {error}", err=True)
+    if not benchmarks:
+        page = hub.source("V-FLUTE").page
+        typer.echo(f"vflute: left out, gated: accept the conditions on {page}, then: figlang data prefetch vflute")
+        typer.echo("metaclue, nykms: their annotations have no public release: see figlang data import, template")
+    if scorers:
+        failed = not _prefetch_scorers() or failed
+    if failed:
+        raise typer.Exit(1)
+
+
+def _prefetch_scorers() -> bool:
+    """Whether all weights are here now."""
+    from figlang_tasks.data_checks import scorer_weights
+    from figlang_tasks.metrics.explanation.weights import WeightsError, locate
+
+    complete = True
+    for weights, users in scorer_weights().items():
+        try:
+            found = locate(weights)
+            typer.echo(f"scorers: {weights.name} ({users}): {found.folder} ({found.identity})")
+        except WeightsError as error:
+            complete = False
+            typer.echo(f"figlang data: scorers: {error}", err=True)
+    return complete
+
+
+def _warnings_alone() -> None:
+    """Leave out what loaders tell of their progress: the lines of the command say it."""
+    from loguru import logger
+
+    try:
+        logger.remove(0)  # loguru's own handler
+    except ValueError:  # whoever removed it has set up another
+        return
+    logger.add(lambda message: typer.echo(message, nl=False, err=True), level="WARNING", format="{message}")
 
 
 @app.command("import")
@@ -75,20 +147,29 @@ def import_(
 
 @app.command()
 def check(
-    benchmark: Annotated[Literal["metaclue"], typer.Argument(help="The benchmark that the data is for.")],
+    benchmark: Annotated[Benchmark, typer.Argument(help="The benchmark that the data is for.")],
     folder: Annotated[
-        Path | None, typer.Argument(help="The folder.", show_default="$FIGLANG_DATA_DIR/MetaCLUE")
+        Path | None,
+        typer.Argument(
+            help="The folder of its data, or the one above it. [default: what the tasks would read: "
+            "$FIGLANG_DATA_DIR/NAME, or the hub's cache]",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Compare the counts of a folder with the paper's, and list every fault; exit status 1 if there is one.
+    """Read the data as the tasks do, count beside the published counts, list the faults; exit status 1 if any.
+
+    Nothing is downloaded. Every picture is looked at.
 
     \b
+    figlang data check vflute
     figlang data check metaclue my_data/MetaCLUE
     """
-    from figlang_tasks.metaclue import annotations
+    from figlang_tasks import data_checks
 
+    _warnings_alone()
     try:
-        report = annotations.check_folder(folder)
+        report = data_checks.check(benchmark, folder)
     except hub.DataError as error:
         typer.echo(f"figlang data: {error}", err=True)
         raise typer.Exit(1) from error

@@ -1,8 +1,17 @@
-"""``figlang tasks``: which tasks there are, and where their definitions lie."""
+"""``figlang tasks``: which tasks there are, on what data and with which metrics, and where their definitions lie.
+
+Task files are read as the harnesses read them, but nothing that they name is imported: the list is there at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import json
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -10,27 +19,88 @@ import typer
 import yaml
 
 from figlang_tasks import resource_dir
+from figlang_tasks.data_checks import DATASETS
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
+BENCHMARKS = tuple(DATASETS)
+MINI = "figlang_mini"
+WIDTH = 100
+
+_INTERVAL = ("_ci_low", "_ci_high")
+_TOLD = ("sample", "explanation_scorer")  # "metrics" by which lm-eval says what was read and what scored it
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads a task file without importing what it names."""
 
 
 _Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
+@dataclass(frozen=True)
+class Definition:
+    """A task or a group of tasks.
+
+    Attributes:
+        name: what ``--tasks`` takes.
+        kind: ``task`` or ``group``.
+        benchmark: key of :data:`BENCHMARKS`, or :data:`MINI`.
+        harnesses: which run it.
+        card: the page that describes it, in the project's repository; an installed package holds no pages.
+        members: of a group: tasks and groups, in order.
+        dataset: key of :data:`figlang_tasks.hub.SOURCES`; None for a group.
+        data: which part of it: split, table, question ...; "" for a group.
+        rows: published rows of that part, those of the package's own data counted; None where no number was
+            published. A row of IRFL's retrieval is one request for each image, one with rotations is four.
+        version: task version; None for a group.
+        metrics: names in the order of the task file; intervals are left out.
+    """
+
+    name: str
+    kind: str
+    benchmark: str
+    harnesses: tuple[Harness, ...]
+    card: str
+    members: tuple[str, ...] = ()
+    dataset: str | None = None
+    data: str = ""
+    rows: int | None = None
+    version: str | None = None
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The metrics without their values for one source or type: those whose names do not begin with another's."""
+        return tuple(name for name in self.metrics if not any(name.startswith(f"{other}_") for other in self.metrics))
+
+
 def tasks(
+    pattern: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[BENCHMARK|PATTERN]",
+            help=f"Only those of a benchmark ({', '.join([*BENCHMARKS, MINI])}), or whose name matches: 'irfl_*_grid'.",
+            show_default=False,
+        ),
+    ] = None,
     path: Annotated[
         Harness | None,
         typer.Option(
             "--path", help="Print the folder with the task files for that harness instead.", show_default=False
         ),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON list, with all metrics of each task.")
+    ] = False,
 ) -> None:
-    """List the tasks and groups of this package, and which harness runs them.
+    """List the tasks and groups of this package: data, rows, version, harness, metrics, and the members of groups.
+
+    \b
+    figlang tasks
+    figlang tasks irfl
+    figlang tasks 'nykms_*_text'
+    figlang tasks --json | jq -r '.[] | select(.kind == "task") | .name'
 
     lmms-eval finds them by itself. lm-eval, for the text tasks, is told where they are:
 
@@ -38,17 +108,23 @@ def tasks(
     lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf --model_args pretrained=ID
     """
     if path is not None:
+        if pattern is not None or as_json:
+            raise typer.BadParameter("--path goes with nothing else")
         typer.echo(folder(path))
         return
-    found: dict[str, dict[str, str]] = {}
-    for harness in HARNESSES:
-        for name, kind in definitions(harness):
-            found.setdefault(name, {})[harness] = kind
-    width = max(map(len, found))
-    typer.echo(f"{'':{width}}  kind   harness")
-    for name in sorted(found):
-        kinds = found[name]
-        typer.echo(f"{name:{width}}  {next(iter(kinds.values())):5}  {', '.join(kinds)}")
+    every = list(definitions().values())
+    found = [each for each in every if _matches(each, pattern)]
+    if not found:
+        typer.echo(
+            f"figlang tasks: no task matches {pattern!r}; benchmarks: {', '.join([*BENCHMARKS, MINI])}; names may hold "
+            f"* and ?; `figlang tasks` lists all",
+            err=True,
+        )
+        raise typer.Exit(1)
+    if as_json:
+        typer.echo(json.dumps([asdict(each) | {"headline_metrics": each.headline} for each in found], indent=2))
+    else:
+        typer.echo(_listing(found))
 
 
 def folder(harness: Harness) -> Path:
@@ -56,11 +132,173 @@ def folder(harness: Harness) -> Path:
     return resource_dir("task_yamls") / harness
 
 
-def definitions(harness: Harness) -> Iterator[tuple[str, str]]:
-    """Names of the tasks and groups of a harness, each with its kind."""
-    for file in sorted(folder(harness).rglob("*.yaml")):
-        content: Any = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
-        if isinstance(content.get("group"), str):
-            yield content["group"], "group"
-        elif isinstance(content.get("task"), str):
-            yield content["task"], "task"
+def definitions() -> dict[str, Definition]:
+    """All tasks and groups by name: benchmark by benchmark, in the order of their files."""
+    found: dict[str, Definition] = {}
+    for harness in HARNESSES:
+        for file in sorted(folder(harness).rglob("*.yaml")):
+            each = _definition(file, harness)
+            if each is not None and each.name in found:
+                known = found[each.name]
+                found[each.name] = replace(known, harnesses=(*known.harnesses, harness))
+            elif each is not None:
+                found[each.name] = each
+    order = [*BENCHMARKS, MINI]
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
+
+
+# --- task files ------------------------------------------------------------------------------------------------------
+
+
+def _definition(file: Path, harness: Harness) -> Definition | None:
+    """What a task file defines; None for one that others include."""
+    content = _read(file)
+    below = file.relative_to(folder(harness)).parts[0]
+    benchmark = below if below in BENCHMARKS else MINI
+    define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/{benchmark}.md")
+    if isinstance(content.get("group"), str):
+        return define(content["group"], "group", members=tuple(_members(content["task"])))
+    if not isinstance(content.get("task"), str):
+        return None
+    stub = _stub(content)
+    names = [metric["metric"] for metric in content["metric_list"]]
+    return define(
+        content["task"],
+        "task",
+        dataset=stub["dataset"],
+        data=", ".join(_words(stub)),
+        rows=_rows(stub),
+        version=str(content["metadata"]["version"]),
+        metrics=tuple(name for name in names if not name.endswith(_INTERVAL) and name not in _TOLD),
+    )
+
+
+@cache
+def _read(file: Path) -> dict[str, Any]:
+    """A task file with what it includes: its own keys win, then those of the first file that it includes."""
+    own = yaml.load(file.read_bytes(), Loader=_Loader)
+    included = own.pop("include", [])
+    files = (own.get("dataset_kwargs") or {}).get("data_files")
+    if isinstance(files, dict):
+        own["dataset_kwargs"]["data_files"] = {split: str(file.parent / name) for split, name in files.items()}
+    merged: dict[str, Any] = {}
+    for name in reversed([included] if isinstance(included, str) else included):
+        merged.update(_read(file.parent / name))
+    return merged | own
+
+
+def _members(entries: Any) -> Iterator[str]:
+    for entry in [entries] if isinstance(entries, str) else entries:
+        yield entry if isinstance(entry, str) else entry.get("task") or entry["group"]
+
+
+def _stub(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task says of its data: in a stub file (lmms-eval), or by itself (lm-eval)."""
+    settings = content["dataset_kwargs"]
+    if "data_files" not in settings:
+        return dict(settings)
+    (path,) = settings["data_files"].values()
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _words(stub: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in stub.items():
+        if key in ("prompt", "scorer"):
+            yield f"{key} {value}"
+        elif key != "dataset":
+            yield key if value is True else str(value)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _rows(stub: Mapping[str, Any]) -> int | None:
+    from figlang_tasks import hub
+
+    source = hub.source(stub["dataset"])
+    if "split" in stub:
+        return source.splits[stub["split"]]
+    if "part" in stub:
+        return _flute_rows(stub["part"], source.splits["train"])
+    if "table" in stub:
+        return _irfl_rows(stub["table"], source.folder)
+    if "question" in stub:
+        return _nykms_rows(stub["question"], source.folder)
+    return _metaclue_rows(stub["task"]) if source.folder is None else None
+
+
+def _flute_rows(part: str, train: int) -> int:
+    from figlang_tasks.flute import rows
+
+    return {"heldout": sum(rows.HELDOUT_SIZES.values()), "codalab": rows.BLIND_ROWS, "train": train}[part]
+
+
+def _irfl_rows(table: str, shipped: Path | None) -> int | None:
+    from figlang_tasks.irfl import tables
+
+    if shipped is None:
+        return tables.ROWS.get(table)  # candidates drawn at random were not published
+    path = shipped / (table.replace("-", "_") + ".csv")
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as file:
+        return sum(1 for _ in csv.DictReader(file))
+
+
+def _nykms_rows(question: Any, shipped: Path | None) -> int:
+    from figlang_tasks.data_checks import NYKMS_POSITIVES
+    from figlang_tasks.nykms import rows
+    from figlang_tasks.nykms.parse import FIELDS
+
+    part, positives_only = rows.part(question), FIELDS[question][0] not in ("MC", "SC")
+    if shipped is None:
+        return (NYKMS_POSITIVES if positives_only else rows.PAPER_ROWS)[part]
+    lines = (shipped / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()
+    labels = [json.loads(line)[{"nyk_m": "MC", "nyk_s": "SC"}[part]] for line in lines]
+    return sum(labels) if positives_only else len(labels)
+
+
+def _metaclue_rows(task: str) -> int | None:
+    from figlang_tasks.metaclue.annotations import PAPER
+    from figlang_tasks.metaclue.rows import GENERATED
+
+    metaphors = PAPER["metaphor", "test"]
+    if task.startswith("classify_"):
+        return metaphors + PAPER[f"{task.removeprefix('classify_')}_negative", "test"]
+    if task.startswith(("retrieve_", "caption")):
+        return metaphors
+    return GENERATED if task == "generate" else None  # questions and concepts depend on the annotations
+
+
+# --- the list --------------------------------------------------------------------------------------------------------
+
+
+def _matches(each: Definition, pattern: str | None) -> bool:
+    if pattern is None or pattern in (*BENCHMARKS, MINI):
+        return pattern in (None, each.benchmark)
+    return fnmatchcase(each.name, pattern)
+
+
+def _listing(found: Sequence[Definition]) -> str:
+    lines: list[str] = []
+    for benchmark in dict.fromkeys(each.benchmark for each in found):
+        members = [each for each in found if each.benchmark == benchmark]
+        width = max(len(each.name) for each in members)
+        lines += [*[""] * bool(lines), f"# {benchmark}, {members[0].card}", f"{'':{width}}   rows  version  harness"]
+        for each in members:
+            rows = "-" if each.rows is None else f"{each.rows:,}"
+            version = each.version or each.kind
+            lines.append(f"{each.name:{width}}  {rows:>5}  {version:7}  {', '.join(each.harnesses)}")
+            about = f"{each.data}: {', '.join(each.headline)}" if each.kind == "task" else ", ".join(each.members)
+            lines.append(
+                textwrap.fill(
+                    about,
+                    WIDTH,
+                    initial_indent="    ",
+                    subsequent_indent="      ",
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            )
+    lines += ["", "rows: as published. Cards (docs/) are in the project's repository. --json lists all metrics."]
+    return "\n".join(lines)

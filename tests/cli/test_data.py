@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import irfl_hub
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import vflute_hub
 from demo_runs import evaluate
+from hub_server import HubServer
 from PIL import Image
 from typer.testing import CliRunner
 
 from figlang_tasks import hub
 from figlang_tasks.cli.figlang import app
+from figlang_tasks.irfl import tables
 from figlang_tasks.nykms import rows
 from figlang_tasks.nykms.parse import QUESTIONS
 
@@ -111,3 +121,254 @@ def test_metaclue_faults_end_with_status_1(tmp_path: Path) -> None:
     for arguments in (["import", "metaclue", str(tmp_path / "none"), "table.csv"], ["check", "metaclue", "none"]):
         done = RUN.invoke(app, ["data", *arguments])
         assert done.exit_code == 1 and done.stderr.startswith("figlang data: ")
+
+
+# --- prefetch --------------------------------------------------------------------------------------------------------
+
+TOKEN = "hf_good"
+CONTESTS = hub.source("NewYorkerCaptionContest")
+
+
+def figlang(server: HubServer, home: Path, *arguments: str, token: str | None = None, **variables: str) -> Any:
+    command = [sys.executable, "-m", "figlang_tasks.cli.figlang", *arguments]
+    environment = server.env(home, token) | variables
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def write_irfl(folder: Path) -> Path:
+    """All tables with the published number of rows (no more is read ahead of a run), and two pictures."""
+    for name, count in tables.ROWS.items():
+        kinds = tables.TYPES.get(name, {"figurative": count or 3})
+        rows = [{"type": kind, "phrase": "x"} for kind, number in kinds.items() for _ in range(number)]
+        irfl_hub.write_table(folder, name, rows)
+    irfl_hub.write_pictures(folder, [irfl_hub.uuid(0), irfl_hub.uuid(1)])
+    return folder
+
+
+def write_contests(folder: Path) -> Path:
+    (folder / "ranking").mkdir(parents=True)
+    table = pa.table({"contest_number": [1], "image_description": ["A cat."], "caption_choices": [["Meow."]]})
+    pq.write_table(table, folder / "ranking" / "train-00000-of-00001.parquet")
+    return folder
+
+
+def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offline(tmp_path: Path) -> None:
+    (tmp_path / "FLUTE").mkdir()
+    (tmp_path / "FLUTE" / "train.jsonl").write_text('{"id": 1}\n')
+    with HubServer() as server:
+        commit = server.add_repo("lampent/IRFL", write_irfl(tmp_path / "IRFL"))
+        server.add_repo(str(CONTESTS.repository), write_contests(tmp_path / "contests"), commit=CONTESTS.revision)
+        server.add_repo("ColumbiaNLP/FLUTE", tmp_path / "FLUTE")
+        done = figlang(server, tmp_path / "home", "data", "prefetch")
+        assert done.returncode == 1
+        (message,) = [line for line in done.stderr.splitlines() if line.startswith("figlang data: flute: ")]
+        assert "train.jsonl, line 1 lacks premise, hypothesis" in message
+        lines = {line.partition(":")[0]: line for line in done.stdout.splitlines()}
+        assert f"(revision {commit})" in lines["irfl"] and "IRFL_images.zip" in lines["irfl"]
+        assert f"(revision {CONTESTS.revision})" in lines["nykms"]
+        assert "no public release" in lines["metaclue, nykms"]
+        assert "left out, gated: accept the conditions on https://" in lines["vflute"]
+        assert "V-FLUTE" not in str([request.path for request in server.requests])
+    # The server is gone: what was fetched is all that a run needs.
+    done = figlang(server, tmp_path / "home", "data", "prefetch", "irfl", "nykms", HF_HUB_OFFLINE="1")
+    assert done.returncode == 0, done.stderr
+    done = figlang(server, tmp_path / "home", "doctor", "hub", "--json", HF_HUB_OFFLINE="1")
+    found = {each["name"]: each for each in json.loads(done.stdout)["findings"]}
+    assert found["IRFL"]["text"].startswith("12 file(s) cached") and commit[:12] in found["IRFL"]["text"]
+    done = figlang(server, tmp_path / "home", "data", "check", "irfl")
+    assert done.returncode == 1 and count(done.stdout.splitlines(), "idiom-detection-task") == ["200", "200"]
+    assert "IRFL/idiom-detection-task row 0: no column answer, distractors" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def vflute(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vflute") / "V-FLUTE"
+    splits = {split: vflute_hub.synthetic_rows(split, count) for split, count in vflute_hub.SPLIT_SIZES.items()}
+    vflute_hub.write_vflute_repo(folder, splits, image_size=8)
+    return folder
+
+
+def test_the_gated_one_where_it_is_named(tmp_path: Path, vflute: Path) -> None:
+    with HubServer() as server:
+        server.add_repo(vflute_hub.REPO_ID, vflute, commit=vflute_hub.REVISION, gated=True, granted_tokens={TOKEN})
+        done = figlang(server, tmp_path, "data", "prefetch", "vflute", "metaclue")
+        assert done.returncode == 1 and done.stdout == ""
+        assert "figlang data: vflute: access to ColumbiaNLP/V-FLUTE is not granted" in done.stderr
+        assert "figlang data: metaclue: MetaCLUE has no public release" in done.stderr
+        done = figlang(server, tmp_path, "data", "prefetch", "vflute", token=TOKEN)
+        assert done.returncode == 0, done.stderr
+        assert re.findall(r"V-FLUTE/(\w+), (\d+) rows", done.stdout) == [
+            ("train", "4578"),
+            ("validation", "726"),
+            ("test", "723"),
+        ]
+        assert done.stdout.count(vflute_hub.REVISION) >= 3 and TOKEN not in done.stdout + done.stderr
+
+
+@pytest.mark.slow  # imports torch
+def test_scorer_weights(tmp_path: Path) -> None:
+    """One of the two models is there: it is fetched, the other is told, status 1."""
+    files = tmp_path / "model"
+    files.mkdir()
+    for name in ("config.json", "pytorch_model.bin", "vocab.json", "merges.txt", "tf_model.h5"):
+        (files / name).write_text("{}")
+    name, revision = "microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c"
+    with HubServer() as server:
+        server.add_repo(name, files, repo_type="model", commit=revision)
+        server.add_repo(str(CONTESTS.repository), write_contests(tmp_path / "contests"), commit=CONTESTS.revision)
+        done = figlang(server, tmp_path, "data", "prefetch", "nykms", "--scorers")
+        assert not any("tf_model" in request.path for request in server.requests)
+    assert done.returncode == 1
+    assert f"scorers: {name} (vflute25, figlang24, flute22)" in done.stdout and revision[:12] in done.stdout
+    assert "figlang data: scorers: the metric model lucadiliello/BLEURT-20 cannot be downloaded" in done.stderr
+
+
+def test_prefetch_of_something_else_is_wrong_usage() -> None:
+    done = RUN.invoke(app, ["data", "prefetch", "vflutes"])
+    assert done.exit_code == 2 and "unknown benchmark vflutes" in done.stderr
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def check(benchmark: str, folder: Path | None = None) -> tuple[int, list[str], str]:
+    done = RUN.invoke(app, ["data", "check", benchmark, *([str(folder)] if folder else [])])
+    assert "Traceback" not in done.output
+    return done.exit_code, done.stdout.splitlines(), done.stderr
+
+
+def found_in(pattern: str, lines: list[str]) -> list[str]:
+    """The group of the pattern, of each line that matches."""
+    return [match[1] for match in (re.search(pattern, line) for line in lines) if match]
+
+
+def count(lines: list[str], name: str) -> list[str]:
+    (line,) = [line for line in lines if line.startswith(f"{name}  ")]
+    return line.removeprefix(name).split()
+
+
+def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
+    rows = vflute_hub.synthetic_rows("test", 723)
+    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows}, image_size=8)
+    status, lines, _ = check("vflute", tmp_path)
+    assert status == 0 and lines[-1] == "no faults"
+    assert count(lines, "test") == ["723", "723"] and count(lines, "test, pictures") == ["723", "723"]
+    assert count(lines, "train") == ["-", "4578", "(not", "here)"]
+    cartoons = sum(row.source_dataset == "nycartoons" for row in rows)
+    assert count(lines, "test, nycartoons")[:2] == [str(cartoons), "100"]
+
+    (path,) = (tmp_path / "V-FLUTE" / "data").glob("test-*.parquet")
+    content = pq.read_table(path).to_pylist()
+    content[7]["label"], content[9]["source_dataset"] = "neutral", "newspaper"
+    content[11]["image"]["bytes"] = content[11]["image"]["bytes"][:40]
+    pq.write_table(pa.Table.from_pylist(content, schema=vflute_hub.FEATURES.arrow_schema), path)
+    hub.load_split.cache_clear()
+    status, lines, _ = check("vflute", tmp_path / "V-FLUTE")
+    assert status == 1 and lines[-1] == "3 fault(s)"
+    assert found_in(r"^V-FLUTE/test row (\d+)", lines) == ["7", "9", "11"]
+    assert count(lines, "test, pictures") == ["722", "723", "(1", "missing)"]
+
+
+def test_vflute_with_too_few_rows(tmp_path: Path) -> None:
+    rows = vflute_hub.synthetic_rows("test", 20)
+    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows}, image_size=8)
+    status, lines, _ = check("vflute", tmp_path)
+    assert status == 1 and count(lines, "test") == ["20", "723", "(703", "missing)"]
+    assert "has 20 rows, the published one has 723" in lines[-2]
+
+
+def test_irfl_every_fault_of_a_table_and_every_picture(tmp_path: Path) -> None:
+    folder = tmp_path / "IRFL"
+    rows = [irfl_hub.metaphor_row(4 * number) for number in range(333)]
+    irfl_hub.write_table(folder, "metaphor-detection-task", rows)
+    irfl_hub.write_pictures(folder, irfl_hub.images_of(folder))
+    status, lines, _ = check("irfl", tmp_path)
+    assert count(lines, "metaphor-detection-task") == ["333", "333"]
+    assert count(lines, "pictures that the tables name") == ["1332", "1332"]
+    absent = [name for name in tables.ROWS if name.endswith("-task") and name != "metaphor-detection-task"]
+    assert status == 1 and found_in(r"^IRFL/([\w-]+): there is no", lines) == absent
+
+    rows[3]["answer"], rows[5]["type"] = ["1e76"], "literal"
+    irfl_hub.write_table(folder, "metaphor-detection-task", rows)
+    shown = irfl_hub.images_of(folder) - {"1e76", irfl_hub.uuid(1)}
+    irfl_hub.write_pictures(folder, shown)
+    tables.read.cache_clear()
+    status, lines, _ = check("irfl", folder)
+    faults = [line for line in lines if line.startswith("IRFL/metaphor-detection-task")]
+    assert status == 1 and len(faults) == 3
+    assert "row 3: answer holds '1e76'" in faults[0] and "row 5: type 'literal'" in faults[1]
+    assert f"row 0: there is no picture {irfl_hub.uuid(1)}.jpeg" in faults[2]
+
+
+@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
+def test_irfl_released_tables_have_the_published_counts(shared_file: Path, tmp_path: Path) -> None:
+    irfl_hub.copy_tables(shared_file.parent, tmp_path / "IRFL")
+    _, lines, _ = check("irfl", tmp_path)
+    for name in ("idiom-detection-task", "idiom-detection-task, figurative", "simile-retrieval-task"):
+        here, published = count(lines, name)
+        assert here == published
+    with (tmp_path / "IRFL" / "simile_detection_task.csv").open(encoding="utf-8", newline="") as file:
+        assert count(lines, "simile-detection-task")[0] == str(len(list(csv.DictReader(file))))
+    assert not any(" row " in line for line in lines)
+
+
+def test_nykms_every_faulty_line_is_listed(tmp_path: Path) -> None:
+    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    status, lines, _ = check("nykms", tmp_path)
+    assert status == 0 and lines[-1] == "no faults"
+    path = tmp_path / "NYK-MS" / "nyk_m.jsonl"
+    rows_ = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert count(lines, "nyk_m")[:2] == [str(len(rows_)), "1583"]
+    assert count(lines, "nyk_m, positives")[:2] == [str(sum(row["MC"] for row in rows_)), "692"]
+
+    rows_[0]["MC"], rows_[1]["caption"] = 2, ""
+    (tmp_path / "NYK-MS" / rows_[2]["image"]).write_bytes(b"no picture")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows_) + "{\n", encoding="utf-8")
+    status, lines, _ = check("nykms", tmp_path)
+    assert status == 1 and found_in(r"nyk_m.jsonl, line (\d+)", lines) == ["1", "2", "3", str(len(rows_) + 1)]
+
+
+def test_nykms_without_pictures_of_its_own_names_the_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    for path in (tmp_path / "NYK-MS").glob("*.jsonl"):
+        rows_ = [json.loads(line) | {"image": ""} for line in path.read_text(encoding="utf-8").splitlines()]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows_), encoding="utf-8")
+    status, lines, _ = check("nykms", tmp_path)
+    assert status == 1 and sum("figlang data prefetch nykms" in line for line in lines) == 2
+    assert lines[-1] == "2 fault(s)" and "jmhessel/newyorker_caption_contest cannot be downloaded" in lines[-2]
+
+
+def test_flute_every_faulty_line_is_listed(tmp_path: Path) -> None:
+    good = {"id": 1, "premise": "a", "hypothesis": "b", "label": "Entailment", "explanation": "c", "type": "Idiom"}
+    faulty = [good | {"label": "Neutral"}, good | {"premise": " "}, {"id": 3}]
+    (tmp_path / "FLUTE").mkdir()
+    lines_of_file = "".join(json.dumps(row) + "\n" for row in [good, *faulty, good])
+    (tmp_path / "FLUTE" / "train.jsonl").write_text(lines_of_file)
+    status, lines, _ = check("flute", tmp_path)
+    assert status == 1 and count(lines, "train")[:2] == ["2", "7534"]
+    assert found_in(r"train.jsonl, line (\d+)", lines) == ["2", "3", "4"]
+    assert count(lines, "train, idiom, Entailment")[:2] == ["2", "884"]
+
+
+@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
+def test_flute_as_released_has_no_faults(shared_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "FLUTE").mkdir()
+    (tmp_path / "FLUTE" / "train.jsonl").symlink_to(shared_file)
+    status, lines, _ = check("flute", tmp_path)
+    assert status == 0 and lines[-1] == "no faults"
+    table = [line.split() for line in lines if re.match(r"train\b", line)]
+    assert len(table) == 9 and all(line[-2] == line[-1] for line in table)
+
+
+def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    status, lines, stderr = check("irfl")
+    assert (status, lines) == (1, []) and "figlang data prefetch irfl" in stderr and "nor in the hub's cache" in stderr
+    assert "put its files into a folder NYK-MS" in check("nykms")[2]
+    (tmp_path / "mine").mkdir()
+    assert "tasks read a folder called V-FLUTE: rename it" in check("vflute", tmp_path / "mine")[2]
+    assert "none is no folder" in check("flute", tmp_path / "none")[2]
+    (tmp_path / "NYK-MS").mkdir()
+    assert "holds no annotations" in "".join(check("nykms", tmp_path)[1])

@@ -1,21 +1,41 @@
-"""``figlang tasks``."""
+"""``figlang tasks``: what it says against what the harnesses find and the loaders load."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import datasets
+import pytest
 import typer.testing
 from lm_eval.tasks import TaskManager
 
 import figlang_tasks
+from figlang_tasks import hub
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.plugin import tasks_dir
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def figlang(*arguments: str) -> typer.testing.Result:
     return typer.testing.CliRunner().invoke(app, ["tasks", *arguments])
+
+
+@cache
+def listed() -> dict[str, dict[str, Any]]:
+    result = figlang("--json")
+    assert result.exit_code == 0
+    return {each["name"]: each for each in json.loads(result.stdout)}
+
+
+@pytest.fixture(scope="module")
+def manager() -> Any:
+    return figlang_tasks.task_manager(include_defaults=False)
 
 
 def test_the_folders_are_those_with_the_task_files() -> None:
@@ -23,27 +43,98 @@ def test_the_folders_are_those_with_the_task_files() -> None:
     folder = Path(figlang("--path", "lm_eval").stdout.removesuffix("\n"))
     assert (folder / "flute" / "flute.yaml").is_file()
     assert figlang("--path", "helm").exit_code == 2
+    assert figlang("--path", "lm_eval", "irfl").exit_code == 2
 
 
-def listed() -> dict[str, tuple[str, str]]:
-    result = figlang()
-    assert result.exit_code == 0
-    lines = [line.split(maxsplit=2) for line in result.stdout.splitlines()[1:]]
-    return {name: (kind, harnesses) for name, kind, harnesses in lines}
-
-
-def test_the_list_is_what_the_harnesses_find() -> None:
+def test_the_list_is_what_the_harnesses_find(manager: Any) -> None:
     found = listed()
-    lmms = {name for name, (_, harnesses) in found.items() if "lmms_eval" in harnesses}
-    lm = {name for name, (_, harnesses) in found.items() if "lm_eval" in harnesses.split(", ")}
-    assert lmms == set(figlang_tasks.task_manager(include_defaults=False).all_tasks)
+    assert {name for name, each in found.items() if "lmms_eval" in each["harnesses"]} == set(manager.all_tasks)
     folder = figlang("--path", "lm_eval").stdout.removesuffix("\n")
-    assert lm == set(TaskManager(include_path=folder, include_defaults=False).all_tasks)
-    assert found["flute"] == ("task", "lmms_eval, lm_eval")
-    assert found["vflute_all"] == ("group", "lmms_eval")
+    lm = set(TaskManager(include_path=folder, include_defaults=False).all_tasks)
+    assert {name for name, each in found.items() if "lm_eval" in each["harnesses"]} == lm
+    assert found["flute"]["kind"] == "task" and found["flute"]["harnesses"] == ["lmms_eval", "lm_eval"]
+    assert found["vflute_all"]["kind"] == "group"
+
+
+def test_each_task_is_told_as_the_harness_reads_it(manager: Any) -> None:
+    """Metrics, version and stub of every fifth task, members of every group: by lmms-eval's own loader."""
+    ours = listed().values()
+    for each in [each for each in ours if each["kind"] == "task" and "lmms_eval" in each["harnesses"]][::5]:
+        config = manager._get_config(each["name"])
+        metrics = [metric["metric"] for metric in config["metric_list"]]
+        assert each["metrics"] == [name for name in metrics if not name.endswith(("_ci_low", "_ci_high"))], each
+        assert each["version"] == config["metadata"]["version"]
+        (stub,) = hub.stubs(config)
+        assert each["dataset"] == stub["dataset"]
+        assert all(str(value) in each["data"] for key, value in stub.items() if key != "dataset" and value is not True)
+    for each in [each for each in ours if each["kind"] == "group" and "lmms_eval" in each["harnesses"]]:
+        members = manager._get_config(each["name"])["task"]
+        assert each["members"] == [each if isinstance(each, str) else each["task"] for each in members]
+
+
+def test_rows_of_the_shipped_data_are_those_that_are_loaded(manager: Any) -> None:
+    checked = 0
+    for each in listed().values():
+        if each["benchmark"] != "figlang_mini" or each["rows"] is None or each["data"].endswith("rotations"):
+            continue
+        config = manager._get_config(each["name"])
+        documents = config["process_docs"](datasets.Dataset.from_list(hub.stubs(config)))
+        rows = set(documents["row"]) if "row" in documents.column_names else documents
+        assert each["rows"] == len(rows), each["name"]
+        checked += 1
+    assert checked > 20
+
+
+def test_rows_as_published() -> None:
+    """The papers' figures, as ../shared/facts/datasets.md has them."""
+    rows = {name: each["rows"] for name, each in listed().items()}
+    assert (rows["vflute"], rows["vflute_val"]) == (723, 726)
+    assert [rows[f"irfl_detect_{kind}"] for kind in ("idiom", "metaphor", "simile", "open_simile")] == [
+        200,
+        333,
+        277,
+        277,
+    ]
+    assert (rows["irfl_retrieve_metaphor"], rows["irfl_retrieve_simile"]) == (34, 142)
+    assert [rows[f"nykms_{name}"] for name in ("mc", "mw", "sarcasm", "st_text")] == [1583, 692, 1578, 687]
+    assert [rows[f"metaclue_{name}"] for name in ("classify_symbolic", "classify_literal")] == [2750, 2331]
+    assert [rows[f"metaclue_{name}"] for name in ("caption", "retrieve_swap", "generate")] == [1331, 1331, 300]
+    assert (rows["flute"], rows["flute_codalab"], rows["flute_train"]) == (1500, 1500, 7534)
+    assert rows["irfl_random4_metaphor"] is None and rows["metaclue_vqa"] is None
+
+
+def test_headline_metrics() -> None:
+    found = listed()["vflute"]
+    assert found["headline_metrics"][:4] == ["f1@0", "f1@53", "f1@60", "explanation_score"]
+    assert "f1@0_muse" in found["metrics"] and "f1@0_muse" not in found["headline_metrics"]
+    assert listed()["irfl_retrieve_idiom"]["headline_metrics"][0] == "p@k"
+
+
+def test_every_card_is_there() -> None:
+    assert all((REPOSITORY / each["card"]).is_file() for each in listed().values())
+
+
+def test_the_text_holds_every_name_at_the_start_of_a_line_and_fits() -> None:
+    lines = figlang().stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert {line.split()[0] for line in lines if line[:1].isalpha() and not line.startswith("rows:")} == set(listed())
+    assert any(line.startswith("irfl_detect ") for line in lines)  # .ci/run looks for it
+    number = next(number for number, line in enumerate(lines) if line.startswith("vflute "))
+    assert lines[number].split() == ["vflute", "723", "2-0", "lmms_eval"]
+    assert lines[number + 1].strip().startswith("test: f1@0, f1@53, f1@60")
+
+
+def test_filters() -> None:
+    names = [each["name"] for each in json.loads(figlang("nykms", "--json").stdout)]
+    assert names and all(name.startswith("nykms_") or name == "nykms" for name in names)
+    names = [each["name"] for each in json.loads(figlang("irfl_detect_*_grid", "--json").stdout)]
+    assert names == [f"irfl_detect_{kind}_grid" for kind in ("idiom", "metaphor", "open_simile", "simile")]
+    done = figlang("vflutes")
+    assert done.exit_code == 1 and done.stdout == ""
+    assert "no task matches 'vflutes'; benchmarks: vflute, irfl" in done.stderr
 
 
 def test_it_is_quick() -> None:
     script = "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'], standalone_mode=False)"
-    check = "; assert not {'torch', 'datasets', 'lm_eval', 'lmms_eval'} & set(sys.modules)"
+    check = "; assert not {'torch', 'datasets', 'lm_eval', 'lmms_eval', 'huggingface_hub'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script + check], check=True, stdout=subprocess.DEVNULL)
