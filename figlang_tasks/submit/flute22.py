@@ -1,9 +1,8 @@
-"""The file that the FigLang 2022 shared task takes (CodaLab competition 5908), from samples of `flute_codalab`."""
+"""The file that the FigLang 2022 shared task takes (CodaLab competition 5908), from samples of ``flute_codalab``."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,10 @@ from figlang_tasks import samples
 from figlang_tasks.flute.rows import BLIND_ROWS, LABELS, blind_data
 from figlang_tasks.records import BlindRecord
 from figlang_tasks.samples import SamplesError
+from figlang_tasks.submit import SubmissionError, listing, write_checked
 
-_LISTED = 5
+UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
 _SPELLED = {number: label for label, number in LABELS.items()}
-
-
-class SubmissionError(Exception):
-    """No valid submission can be made of the samples; the message names the rows and what to do."""
 
 
 def write_submission(samples_path: Path, output_path: Path, *, fallback: str | None = None) -> int:
@@ -47,22 +43,16 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     unlabelled = [row for row in rows if row.predicted is None]
     if unlabelled and fallback is None:
         raise SubmissionError(
-            f"{samples_path}: {len(unlabelled)} outputs have no label ({_listing(unlabelled)}): answer them again, or "
-            f"say which label they shall have (fallback)"
+            f"{samples_path}: {len(unlabelled)} outputs have no label ({listing([row.id for row in unlabelled])}): "
+            f"answer them again, or say which label they shall have (--fallback)"
         )
-    content = "".join(json.dumps(_line(row, fallback)) + "\n" for row in rows)
-    output_path = Path(output_path)
-    if not output_path.name or output_path.is_dir():
-        raise SubmissionError(f"{output_path} is a folder: name a file in it")
-    temporary = output_path.with_name(f".{output_path.name}.{os.getpid()}.tmp")
-    try:
-        try:
-            temporary.write_text(content, encoding="ascii")
-            temporary.replace(output_path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise SubmissionError(f"{output_path} cannot be written: {error.strerror}") from error
+    submitted = [_line(row, fallback) for row in rows]
+
+    def check(path: Path) -> None:
+        if [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()] != submitted:
+            raise SubmissionError(f"{output_path} does not read back as it was written")
+
+    write_checked(Path(output_path), "".join(json.dumps(line) + "\n" for line in submitted).encode("ascii"), check)
     return len(unlabelled)
 
 
@@ -78,9 +68,8 @@ def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
         by_id[row.codalab_id] = row
     missing = sorted(set(range(BLIND_ROWS)) - set(by_id))
     if missing:
-        first = ", ".join(map(str, missing[:_LISTED])) + ", ..." * (len(missing) > _LISTED)
         raise SubmissionError(
-            f"{path}: {len(missing)} of {BLIND_ROWS} rows are missing (codalab_id {first}): "
+            f"{path}: {len(missing)} of {BLIND_ROWS} rows are missing (codalab_id {listing(missing)}): "
             f"evaluate flute_codalab again without --limit"
         )
     if foreign := sorted(set(by_id) - set(range(BLIND_ROWS))):
@@ -97,11 +86,6 @@ def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
             f"the file again as the harness wrote it"
         )
     return ordered
-
-
-def _listing(rows: list[BlindRecord]) -> str:
-    more = f", and {len(rows) - _LISTED} more" if len(rows) > _LISTED else ""
-    return ", ".join(row.id for row in rows[:_LISTED]) + more
 
 
 def _line(row: BlindRecord, fallback: str | None) -> dict[str, Any]:

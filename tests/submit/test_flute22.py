@@ -13,7 +13,8 @@ from flute.synthetic import blind_rows, write_lines
 
 from figlang_tasks import hub, samples
 from figlang_tasks.flute import rows
-from figlang_tasks.flute.submission import SubmissionError, write_submission
+from figlang_tasks.submit import SubmissionError
+from figlang_tasks.submit.flute22 import write_submission
 
 KEYS = ["codalab_id", "id", "premise", "hypothesis", "predicted_label", "model_explanation"]
 

@@ -1,0 +1,367 @@
+"""``figlang submit``: what leaderboards, registries and the hub take, from saved samples; uploads nothing unasked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from figlang_tasks import explanations
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A samples or results file, or the folder of a run.", show_default=False)
+]
+RunArguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...", help="Samples or results files, or folders of runs; of one model.", show_default=False
+    ),
+]
+Fallback = Annotated[
+    Literal["entailment", "contradiction"] | None,
+    typer.Option(help="Label for outputs that have none; without it they are an error.", show_default=False),
+]
+
+
+@app.callback()
+def submit() -> None:
+    """Make what a leaderboard or registry takes, checked and read back.
+
+    \b
+    figlang submit figlang24 results/MODEL -o figlang24.zip
+    figlang submit score24 figlang24.zip
+    figlang submit flute22 results/MODEL -o submission.jsonl
+    figlang submit irfl results/MODEL --format email
+    figlang submit hub results/MODEL --repo ORG/MODEL
+    figlang submit every-eval-ever results/MODEL -o eee --organization ME --relationship third_party
+    """
+
+
+@app.command()
+def figlang24(
+    run: RunArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang24.zip"),
+    fallback: Fallback = None,
+    task: Annotated[
+        str | None, typer.Option(help="Which task, where the run has several of that split.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+) -> None:
+    """Make the zip of the FigLang 2024 shared task (pred.csv: id, label 1/0, explanation), from a run of vflute.
+
+    \b
+    figlang submit figlang24 results/MODEL -o figlang24.zip
+    figlang submit figlang24 results/MODEL/DATE_samples_vflute.jsonl --fallback contradiction
+    """
+    with _errors("figlang24"):
+        from figlang_tasks import runs
+        from figlang_tasks.submit import figlang24 as target
+
+        written = target.write(runs.read(run), output, fallback, task)
+    report = {
+        "written": str(output),
+        "data": written.data,
+        "n": len(written.rows),
+        "entailment": sum(row.label for row in written.rows),
+        "fallbacks": written.fallbacks,
+        "without_explanation": written.empty,
+        "upload": target.UPLOAD,
+    }
+    _say(report, as_json, _written_text(report))
+
+
+@app.command()
+def score24(
+    file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission, made by any tool.", show_default=False)],
+    scorer: Annotated[
+        Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's; embedded is a demo.")
+    ] = "figlang24",
+    dtype: Annotated[
+        Literal["fp32", "fast"],
+        typer.Option(envvar=explanations.DTYPE_VARIABLE, help="fp32 for official results; fast is bfloat16."),
+    ] = "fp32",
+    device: Annotated[
+        str,
+        typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the model fits), cpu, cuda:1, ..."),
+    ] = "auto",
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the score cache. [default: $FIGLANG_CACHE or the user's cache folder]"),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no scores.")] = False,
+    bertscore_model: Annotated[
+        str | None, typer.Option(help="Another model for BERTScore: a folder, ORG/NAME or ORG/NAME@COMMIT.")
+    ] = None,
+    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of it to compare.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Score a FigLang 2024 zip as the board would: macro F1 at 0, .50 and .60 with BERTScore F1 alone.
+
+    Needs V-FLUTE's test split (the hub, or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. A command of its
+    own, as it takes a file of any origin and no run.
+
+    \b
+    figlang submit score24 figlang24.zip
+    figlang submit score24 theirs.zip --dtype fast --device cuda --json
+    """
+    if cache is not None and no_cache:
+        raise typer.BadParameter("--cache and --no-cache exclude each other")
+    with _errors("score24"):
+        from figlang_tasks.submit import figlang24 as target
+
+        target.answers(file)  # what is not valid, or not there, costs no fetching of models
+        from figlang_tasks.metrics.explanation import get_scorer
+
+        ready = get_scorer(
+            scorer,
+            device=device,
+            dtype=dtype,
+            cache=False if no_cache else cache or True,
+            bertscore_model=bertscore_model,
+            bertscore_layer=bertscore_layer,
+        )
+        report = target.score(file, ready)
+    from figlang_tasks.cli.summary import metrics_table, scorer_line
+
+    text = [
+        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
+        metrics_table("figlang24", report["metrics"]),
+        f"{scorer_line(report['signature'])}\nwithout an explanation: {report['without_explanation']} of {report['n']}",
+    ]
+    _say(report, as_json, "\n\n".join(text))
+
+
+@app.command()
+def flute22(
+    run: RunArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("submission.jsonl"),
+    fallback: Fallback = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+) -> None:
+    """Make the JSON lines of the FigLang 2022 shared task, in the blind file's order, from a run of flute_codalab.
+
+    \b
+    figlang submit flute22 results/MODEL -o submission.jsonl
+    """
+    with _errors("flute22"):
+        from figlang_tasks import runs
+        from figlang_tasks.submit import flute22 as target
+        from figlang_tasks.submit import the_task, whole
+
+        read = whole(runs.read(run))
+        chosen = the_task(read, "flute_codalab", lambda each: each.data.startswith("FLUTE/codalab:"))
+        label = fallback.capitalize() if fallback else None
+        fallbacks = target.write_submission(chosen.path, output, fallback=label)
+    report = {
+        "written": str(output),
+        "data": chosen.data,
+        "n": len(chosen.lines),
+        "fallbacks": fallbacks,
+        "upload": target.UPLOAD,
+    }
+    _say(report, as_json, _written_text(report))
+
+
+@app.command()
+def irfl(
+    runs: RunArguments,
+    family: Annotated[
+        Literal["match", "detect", "detect_grid"] | None,
+        typer.Option(help="Which tasks the row is of, where the runs hold several.", show_default=False),
+    ] = None,
+    form: Annotated[
+        Literal["text", "markdown", "csv", "email"], typer.Option("--format", help="How the row is written.")
+    ] = "text",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write instead of printing.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the values, 0 to 1, as JSON.")] = False,
+) -> None:
+    """Make the row of IRFL's leaderboard: detection accuracies in percent, and precision at k where it was run.
+
+    \b
+    figlang submit irfl results/MODEL
+    figlang submit irfl results/MODEL --family match --format email -o irfl.txt
+    figlang submit irfl "CLIP ViT-L/14=results/MODEL" --format csv
+    """
+    with _errors("irfl"):
+        from figlang_tasks.runs import read_all
+        from figlang_tasks.submit import irfl as target
+        from figlang_tasks.submit import write_checked
+
+        found = target.row(read_all(runs), family)
+        text = target.FORMATS[form](found)
+        if output is not None:
+            write_checked(output, text.encode("utf-8"))
+    report = {
+        "model": found.model,
+        "family": found.family,
+        "detection": found.detection,
+        "retrieval": found.retrieval,
+        "revision": found.revision,
+        "upload": target.UPLOAD,
+    }
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+        return
+    typer.echo(f"written: {output}" if output else text.rstrip("\n"))
+    typer.echo(f"to submit: {target.UPLOAD}", err=output is None)
+
+
+@app.command()
+def hub(
+    runs: RunArguments,
+    repo: Annotated[str, typer.Option(help="The model's repository on the hub, ORG/MODEL.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL, without --push"),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ORG/NAME[@COMMIT]",
+            help="Where a dataset is on the hub that has no repository known here, e.g. MetaCLUE=me/metaclue.",
+            show_default=False,
+        ),
+    ] = None,
+    source_url: Annotated[
+        str | None, typer.Option(help="Page that says more of the runs, for the entries.", show_default=False)
+    ] = None,
+    push: Annotated[bool, typer.Option("--push", help="Upload, after showing what and where, and asking.")] = False,
+    pr: Annotated[bool, typer.Option("--pr", help="With --push: open a pull request.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --push: do not ask.")] = False,
+) -> None:
+    """Make .eval_results/*.yaml and a model-card section for a model's repository on the hub.
+
+    They are written into a folder; a README.md there keeps all but an earlier section of ours. With --push they are
+    compared with the repository, shown, and uploaded as one commit. The token is that of HF_TOKEN or `hf auth login`.
+
+    \b
+    figlang submit hub results/MODEL --repo ORG/MODEL
+    figlang submit hub results/MODEL --repo ORG/MODEL --push
+    figlang submit hub results/MODEL --repo THEIR/MODEL --push --pr
+    """
+    if (pr or yes) and not push:
+        raise typer.BadParameter("--pr and --yes go with --push")
+    with _errors("hub"):
+        from figlang_tasks.runs import read_all
+        from figlang_tasks.submit import hub_results as target
+
+        try:
+            datasets = dict(target.parse_dataset(text) for text in dataset or [])
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--dataset") from error
+        target.check_repository(repo)
+        made = target.files(read_all(runs), datasets, source_url)
+        if made.without:
+            typer.echo(
+                f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}: not on the hub, as far "
+                f"as known here (--dataset NAME=ORG/NAME); they are in the model card alone",
+                err=True,
+            )
+        if output is not None or not push:
+            for path in target.write(made, output or Path(repo.rpartition("/")[2])):
+                typer.echo(f"written: {path}")
+        if not push:
+            typer.echo(f"to upload: the files to https://huggingface.co/{repo}, or again with --push")
+            return
+        from huggingface_hub import HfApi
+
+        api = HfApi()
+        planned = target.plan(api, repo, made)
+        if not planned.changes:
+            typer.echo(f"{repo} has all of it already: nothing to do")
+            return
+        for change in planned.changes:
+            typer.echo(change.diff() + "\n")
+        names = ", ".join(change.path for change in planned.changes)
+        how = "as a pull request to" if pr else "to the main branch of"
+        typer.echo(f"{len(planned.changes)} file(s), {names}, {how} the model repository {api.endpoint}/{repo}")
+        if not yes:
+            typer.confirm("Upload?", abort=True)
+        typer.echo(f"uploaded: {target.push(api, planned, pr)}")
+
+
+@app.command("every-eval-ever")
+def every_eval_ever(
+    runs: RunArguments,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write data/... into.", show_default=False)],
+    organization: Annotated[str, typer.Option(help="Who evaluated.", show_default=False)],
+    relationship: Annotated[
+        Literal["first_party", "third_party", "collaborative", "other"],
+        typer.Option(help="Of who evaluated to the model's developers.", show_default=False),
+    ],
+    model: Annotated[
+        str | None, typer.Option(help="DEVELOPER/MODEL. [default: as the run's --model_args name it]")
+    ] = None,
+    deployment: Annotated[
+        Literal["self_deployed", "externally_managed", "unknown"], typer.Option(help="Who ran the model.")
+    ] = "unknown",
+    availability: Annotated[
+        Literal["open_weights", "closed_weights", "unknown"], typer.Option(help="Of the model's weights.")
+    ] = "unknown",
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Write no samples: they hold prompts, references and outputs.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
+) -> None:
+    """Write runs in the form of Every Eval Ever, schema 0.3.0: aggregate JSON and samples JSON lines.
+
+    \b
+    figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
+    """
+    with _errors("every-eval-ever"):
+        from figlang_tasks.hub import source
+        from figlang_tasks.runs import read_all
+        from figlang_tasks.submit import every_eval_ever as target
+
+        about = target.About(organization, relationship, model, deployment, availability)
+        found = read_all(runs)
+        paths = target.write(found, output, about, samples=not no_samples)
+    gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
+    if gated and not no_samples:
+        typer.echo(
+            f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which the hub gives only "
+            f"to those who accept its conditions: --no-samples leaves them out",
+            err=True,
+        )
+    report = {"written": [str(path) for path in paths], "upload": target.DATASTORE}
+    lines = [f"written: {path}" for path in paths]
+    _say(report, as_json, "\n".join([*lines, f"to submit: a pull request with the folder data to {target.DATASTORE}"]))
+
+
+def _say(report: dict[str, Any], as_json: bool, text: str) -> None:
+    typer.echo(json.dumps(report, indent=2) if as_json else text)
+
+
+def _written_text(report: dict[str, Any]) -> str:
+    counts = [f"{report['n']} rows of {report['data']}"]
+    for name, words in (("fallbacks", "with the fallback label"), ("without_explanation", "without an explanation")):
+        if report.get(name):
+            counts.append(f"{report[name]} {words}")
+    return f"written: {report['written']} ({', '.join(counts)}), read back and compared\nto upload: {report['upload']}"
+
+
+@contextmanager
+def _errors(verb: str) -> Iterator[None]:
+    """End the command with one line and exit status 1 for a mistake that it can name."""
+    from figlang_tasks.hub import DataError
+    from figlang_tasks.runs import RunError
+    from figlang_tasks.submit import SubmissionError
+
+    kinds: tuple[type[Exception], ...] = (SubmissionError, RunError, DataError)
+    if verb == "score24":
+        from figlang_tasks.metrics.explanation import WeightsError
+
+        kinds = (*kinds, WeightsError, ValueError, ArithmeticError, MemoryError)
+    try:
+        yield
+    except kinds as error:
+        typer.echo(f"figlang submit {verb}: {error}", err=True)
+        raise typer.Exit(1) from error

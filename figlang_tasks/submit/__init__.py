@@ -1,0 +1,128 @@
+"""Files for leaderboards, registries and model cards, made of finished runs.
+
+Each is checked before it is written, and read back before it takes its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+from figlang_tasks import hub, runs
+from figlang_tasks.runs import Run, TaskRun
+
+SHOWN = 5
+
+
+class SubmissionError(Exception):
+    """No valid submission can be made; the message names file and rows, and what to do."""
+
+
+def printable(text: object, limit: int = 80) -> str:
+    """Untrusted text for a terminal: in one line, control characters escaped, cut at `limit` characters."""
+    shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
+    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def listing(items: Collection[object]) -> str:
+    """The first five of `items`, and how many more there are."""
+    first = ", ".join(printable(item) for item in list(items)[:SHOWN])
+    return first + (f", and {len(items) - SHOWN} more" if len(items) > SHOWN else "")
+
+
+def whole(run: Run) -> Run:
+    """Return `run`.
+
+    Raises:
+        SubmissionError: it was cut short.
+    """
+    if cut := runs.limited(run):
+        raise SubmissionError(f"{run.path}: the run was cut short ({cut}): evaluate again without it")
+    return run
+
+
+def all_rows(run: Run) -> Run:
+    """Return `run`, whole as far as can be told.
+
+    Raises:
+        SubmissionError: it was cut short: it says so, or its rows are not as many as the split has.
+    """
+    for task in whole(run).tasks.values():  # no results file tells of samples that were scored alone
+        split = task.data.partition("/")[2].partition(":")[0]
+        count = hub.source(task.dataset).splits.get(split)
+        if task.benchmark == "vflute" and count not in (None, len(task.lines)):
+            raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {split}: evaluate them all")
+    return run
+
+
+def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | None = None) -> TaskRun:
+    """Return the one task of `run` that can be submitted.
+
+    Args:
+        run: a run.
+        what: what is looked for, for the message.
+        fits: whether a task can be submitted.
+        named: the task that the user names, where there are several.
+
+    Raises:
+        SubmissionError: there is none, or there are several.
+    """
+    found = {task: each for task, each in run.tasks.items() if fits(each) and named in (None, task)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if found:
+        raise SubmissionError(f"{run.path} holds {len(found)} runs of {what}: name one with --task ({listing(found)})")
+    others = listing(sorted({each.data.partition(":")[0] for each in run.tasks.values()}))
+    wanted = f"{named}, a task of {what}," if named else what
+    demo = any(each.dataset.startswith("figlang_mini") for each in run.tasks.values())
+    note = " (figlang_mini is no benchmark, and has no place on a leaderboard)" if demo else ""
+    raise SubmissionError(f"{run.path} holds no samples of {wanted} but of {others}{note}: name the run of that task")
+
+
+def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
+    """Write a file whole or not at all: beside it first, read back, then moved to its place.
+
+    Args:
+        path: the file; its folder must be there.
+        content: all of it.
+        check: reads the written file back, and raises if it is not what was meant.
+
+    Raises:
+        SubmissionError: it cannot be written, or is not what was meant when it is read back.
+    """
+    if not path.name or path.is_dir():
+        raise SubmissionError(f"{path} is a folder: name a file in it")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            temporary.write_bytes(content)
+            if temporary.read_bytes() != content:
+                raise SubmissionError(f"{path} does not read back as it was written: is the disk sound?")
+            if check is not None:
+                check(temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise SubmissionError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def plain(text: str) -> str:
+    """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
+    return "".join("\N{REPLACEMENT CHARACTER}" if _not_text(letter) else letter for letter in text)
+
+
+def _not_text(letter: str) -> bool:
+    return letter == "\0" or "\ud800" <= letter <= "\udfff"
+
+
+def repeated(items: Iterable[str]) -> list[str]:
+    """Items that are there more than once, each once, in order of their second appearance."""
+    seen: set[str] = set()
+    twice: dict[str, None] = {}
+    for item in items:
+        if item in seen:
+            twice[item] = None
+        seen.add(item)
+    return list(twice)

@@ -1,0 +1,271 @@
+"""The row of IRFL's leaderboard, which is sent in by e-mail: detection accuracies in percent, as in Table 3.
+
+IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445. Accuracies are counted from
+the samples and compared with what the run reported.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import figlang_tasks
+from figlang_tasks import markdown
+from figlang_tasks.irfl import tables
+from figlang_tasks.metrics.ranking import precision_at_k
+from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.submit import SubmissionError, listing, printable, whole
+
+BOARD = "https://irfl-dataset.github.io"
+UPLOAD = f"the leaderboard takes rows by e-mail: the address is on {BOARD}"
+FAMILIES: Mapping[str, str] = {
+    "match": "matching scores",
+    "detect": "four images, answers in words",
+    "detect_grid": "four images in one picture, answers in words",
+}
+COLUMNS = ("Idiom-Figurative", "Idiom-Figurative-Literal", "Metaphor", "Open Simile", "Closed Simile")
+_PHRASES = ("idiom", "metaphor", "open_simile", "simile")
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model's row.
+
+    Attributes:
+        model: its name.
+        family: key of :data:`FAMILIES`: how it was asked.
+        detection: accuracy of each of :data:`COLUMNS`, 0 to 1.
+        retrieval: mean precision at k of each, where all retrieval tasks are there; else None.
+        revision: what the tables were read from.
+    """
+
+    model: str
+    family: str
+    detection: Mapping[str, float]
+    retrieval: Mapping[str, float] | None
+    revision: str
+
+
+def row(found: Sequence[Run], family: str | None = None) -> Row:
+    """Return the row of one model.
+
+    Args:
+        found: its runs: one, or one for each task.
+        family: ``match``, ``detect`` or ``detect_grid``; needed where the runs hold more than one of them.
+
+    Raises:
+        SubmissionError: a task is missing or there twice, rows are missing, the run was cut short, the runs are of
+            several models or several revisions of the data, or what was reported is not what the rows say.
+    """
+    tasks = _tasks(found)
+    chosen = _family(tasks, family)
+    detection, used = _values(tasks, [_name("irfl_" + chosen, phrase) for phrase in _PHRASES], _accuracies)
+    retrieval: dict[str, float] | None = None
+    retrieved: list[TaskRun] = []
+    wanted = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
+    if all(name in tasks for name in wanted):
+        retrieval, retrieved = _values(tasks, wanted, _precisions)
+    revisions = sorted({_revision(task.data) for task in [*used, *retrieved]})
+    if len(revisions) > 1:
+        raise SubmissionError(f"the tasks read several revisions of IRFL ({listing(revisions)}): evaluate them on one")
+    return Row(found[0].name, chosen, detection, retrieval, revisions[0])
+
+
+def _name(family: str, phrase: str) -> str:
+    start, _, end = family.partition("_grid")
+    return f"{start}_{phrase}" + ("_grid" if family != start + end else "")
+
+
+def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
+    models = {(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found}
+    if len(models) > 1:
+        raise SubmissionError(
+            f"the runs are of several models ({listing([str(args or source) for source, args in models])}), a row is "
+            f"of one"
+        )
+    tasks: dict[str, TaskRun] = {}
+    for run in found:
+        for name, task in whole(run).tasks.items():
+            if name in tasks:
+                raise SubmissionError(f"{name} is in {tasks[name].path} and in {task.path}: name one of the runs")
+            tasks[name] = task
+    return tasks
+
+
+def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
+    there = {
+        family: [phrase for phrase in _PHRASES if _name("irfl_" + family, phrase) in tasks]
+        for family in FAMILIES
+        if asked in (None, family)
+    }
+    some = [family for family, phrases in there.items() if phrases]
+    if not some:
+        demo = any(name.startswith("figlang_mini_irfl") for name in tasks)
+        note = " (figlang_mini_irfl is no benchmark, and has no place on a leaderboard)" if demo else ""
+        families = f"irfl_{asked}" if asked else "irfl_match, irfl_detect or irfl_detect_grid"
+        raise SubmissionError(
+            f"no task of {families} in the runs{note}: lmms_eval --tasks irfl_{asked or 'match'} --log_samples ..."
+        )
+    if len(some) > 1:
+        raise SubmissionError(f"the runs hold {' and '.join(some)}: a row is of one of them, name it with --family")
+    lacking = [_name("irfl_" + some[0], phrase) for phrase in _PHRASES if phrase not in there[some[0]]]
+    if lacking:
+        raise SubmissionError(f"the runs lack {', '.join(lacking)}: a row needs all of irfl_{some[0]}")
+    return some[0]
+
+
+def _values(
+    tasks: Mapping[str, TaskRun], names: Sequence[str], compute: Callable[[TaskRun], dict[str, float]]
+) -> tuple[dict[str, float], list[TaskRun]]:
+    """What `compute` makes of each task, by column; idioms have two."""
+    idiom, metaphor, open_simile, simile = (compute(tasks[name]) for name in names)
+    values = (idiom["figurative"], idiom["figurative_literal"], metaphor[""], open_simile[""], simile[""])
+    return dict(zip(COLUMNS, values, strict=True)), [tasks[name] for name in names]
+
+
+def _accuracies(task: TaskRun) -> dict[str, float]:
+    """Accuracy by type ("" for all) of a detection task."""
+    records = _records(task, {"type": str, "answer": int, "status": str})
+    if task.task.startswith("irfl_match") and (unscored := [each["id"] for each in records if not each.get("scores")]):
+        raise SubmissionError(
+            f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): take a backend that "
+            f"gives them, or submit irfl_detect"
+        )
+    hits = [float(record.get("chosen") == record["answer"]) for record in records]
+    return _by_type(task, "acc", [record["type"] for record in records], hits)
+
+
+def _precisions(task: TaskRun) -> dict[str, float]:
+    """Mean precision at k by type ("" for all) of a retrieval task."""
+    records = _records(task, {"type": str, "row": str, "positive": bool, "images": int, "value": int | float})
+    by_row: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        by_row.setdefault(record["row"], []).append(record)
+    types, values = [], []
+    for name, images in by_row.items():
+        if len(images) != images[0]["images"]:
+            raise SubmissionError(
+                f"{task.path}: row {printable(name)} has {len(images)} of {images[0]['images']} images"
+            )
+        types.append(images[0]["type"])
+        try:
+            values.append(precision_at_k([image["value"] for image in images], [image["positive"] for image in images]))
+        except ValueError as error:
+            raise SubmissionError(f"{task.path}: row {printable(name)}: {error}") from error
+    return _by_type(task, "p@k", types, values)
+
+
+def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The task's records, each with the fields, all rows of the release there."""
+    dataset, _, rest = task.data.partition("/")
+    table = rest.partition("@")[0]
+    if dataset != "IRFL" or table not in tables.ROWS:
+        raise SubmissionError(f"{task.path}: rows of {printable(task.data)}, not of IRFL's release")
+    records = [line["sample"] for line in task.lines]
+    for number, record in enumerate(records, start=1):
+        for field, kind in fields.items():
+            if not isinstance(record.get(field), kind):
+                raise SubmissionError(
+                    f"{task.path}, line {number}: `sample` has {field}={printable(record.get(field))}: get the file "
+                    f"again as the harness wrote it"
+                )
+    rows = {str(record.get("row")) for record in records}
+    count = None if table in tables.INFERRED else tables.ROWS[table]
+    wanted = {f"{table}-{number}" for number in range(count or len(rows))}
+    if rows != wanted:
+        missing, foreign = sorted(wanted - rows), sorted(rows - wanted)
+        raise SubmissionError(
+            f"{task.path}: {len(rows)} rows, {table} has {len(wanted)} (missing: {listing(missing) or 'none'}; not in "
+            f"it: {listing(foreign) or 'none'}): evaluate {task.task} again without --limit"
+        )
+    if table in tables.TYPES:
+        found = Counter(record["type"].replace("figurative_literal", "figurative+literal") for record in records)
+        if found != tables.TYPES[table]:
+            raise SubmissionError(f"{task.path}: its rows are of {dict(found)}, the release has {tables.TYPES[table]}")
+    return records
+
+
+def _by_type(task: TaskRun, metric: str, types: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    means = {"": sum(values) / len(values)}
+    for kind in set(types):
+        own = [value for value, each in zip(values, types, strict=True) if each == kind]
+        means[kind] = sum(own) / len(own)
+    for kind, mean in means.items():
+        name = f"{metric}_{kind}" if kind else metric
+        reported = task.metrics.get(name)
+        if reported is not None and abs(reported - mean) > _CLOSE:
+            raise SubmissionError(
+                f"{task.path}: the rows say {name} {mean:.6f}, the results file {reported:.6f}: files of two runs, or "
+                f"rows that were changed"
+            )
+    return means
+
+
+def _revision(data: str) -> str:
+    return data.partition("@")[2].partition(":")[0]
+
+
+# --- how it is written -----------------------------------------------------------------------------------------------
+
+
+def as_markdown(found: Row) -> str:
+    """The row as a Markdown table, in percent; below it that of retrieval, if there is one."""
+    model = printable(found.model).replace("|", "\\|")
+    parts = [markdown.table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
+    if found.retrieval is not None:
+        parts.append("Retrieval, precision@k:")
+        parts.append(markdown.table([["Model", *COLUMNS], [model, *_percent(found.retrieval)]]))
+    return "\n\n".join(parts) + "\n"
+
+
+def as_text(found: Row) -> str:
+    """The row as aligned lines, in percent."""
+    lines = [f"{'model':24}  {printable(found.model)}", f"{'asked for':24}  {FAMILIES[found.family]}"]
+    for title, values in (("accuracy", found.detection), ("precision@k", found.retrieval)):
+        if values is not None:
+            lines += ["", f"{title}, percent"]
+            lines += [f"{name:24}  {text:>5}" for name, text in zip(COLUMNS, _percent(values), strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def as_csv(found: Row) -> str:
+    """The row as CSV with a head: task (detection, retrieval), model, and the columns in percent."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["task", "model", *COLUMNS])
+    # A spreadsheet takes a cell that begins so for a formula.
+    model = re.sub(r"^(?=[=+\-@\t\r])", "'", printable(found.model))
+    for title, values in (("detection", found.detection), ("retrieval", found.retrieval)):
+        if values is not None:
+            writer.writerow([title, model, *_percent(values)])
+    return text.getvalue()
+
+
+def as_email(found: Row) -> str:
+    """An e-mail with the row, and what the organisers need to judge it."""
+    return (
+        f"Subject: IRFL leaderboard: {printable(found.model)}\n\n"
+        f"Dear IRFL team,\n\n"
+        f"please add this model to the leaderboard (zero-shot; accuracy in percent):\n\n"
+        f"{as_markdown(found)}\n"
+        f"How it was evaluated: {FAMILIES[found.family]}; all rows of the four detection tables, IRFL revision "
+        f"{printable(found.revision)};\nfiglang_tasks {figlang_tasks.__version__}.\n"
+    )
+
+
+FORMATS: Mapping[str, Callable[[Row], str]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "csv": as_csv,
+    "email": as_email,
+}
+
+
+def _percent(values: Mapping[str, float]) -> list[str]:
+    return [f"{100 * values[name]:.1f}" for name in COLUMNS]

@@ -1,0 +1,98 @@
+"""The section of a model card with a model's results, and how it takes its place in a README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import figlang_tasks
+from figlang_tasks import markdown
+from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance
+
+BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
+END = "<!-- figlang_tasks: end -->"
+_BEGIN_START = "<!-- figlang_tasks: begin"
+
+
+def section(found: Sequence[Run]) -> str:
+    """Return the section: for each task its metrics with intervals, and what is needed to get them again.
+
+    Raises:
+        SubmissionError: a run was cut short, or reported no metrics.
+    """
+    parts = [BEGIN, "## Figurative language", _introduction(found)]
+    for run in found:
+        for task in all_rows(run).tasks.values():
+            parts += [f"### {_code(task.task)}", _table(task), _facts(run, task)]
+    return "\n\n".join([*parts, END]) + "\n"
+
+
+def placed(section: str, readme: str | None) -> str:
+    """Return a README with `section` in place of an earlier one, else at its end; all else stays as it is.
+
+    Args:
+        section: as `section` returns it.
+        readme: the README; None if there is none.
+
+    Raises:
+        SubmissionError: it has a begin mark without an end mark, or several.
+    """
+    if readme is None:
+        return section
+    marks = readme.count(_BEGIN_START), readme.count(END)
+    if marks == (0, 0):
+        gap = "\n" * (2 - min(2, len(readme) - len(readme.rstrip("\n")))) if readme else ""
+        return readme + gap + section
+    start, stop = readme.find(_BEGIN_START), readme.find(END)
+    if marks != (1, 1) or start > stop:
+        raise SubmissionError(
+            f"the README has {marks[0]} begin and {marks[1]} end marks of figlang_tasks (<!-- figlang_tasks: ... -->), "
+            f"must be one of each in this order: repair it, or delete them all"
+        )
+    after = readme[stop + len(END) :]
+    return readme[:start] + section.removesuffix("\n") + after
+
+
+def _introduction(found: Sequence[Run]) -> str:
+    count = sum(len(run.tasks) for run in found)
+    return (
+        f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
+        f"percent, with 95 % bootstrap intervals. Written by figlang_tasks {figlang_tasks.__version__}."
+    )
+
+
+def _table(task: TaskRun) -> str:
+    rows = [(value.name, *value.shown()) for value in provenance.values(task)]
+    return markdown.table([("metric", "value", "95 % interval"), *rows])
+
+
+def _facts(run: Run, task: TaskRun) -> str:
+    data = provenance.data(task)
+    where = f"{_code(data.dataset)}, {_code(data.part)}, {len(task.lines)} rows, digest {_code(data.digest)}"
+    if data.repository:
+        where += f", [{data.repository}](https://huggingface.co/datasets/{data.repository})"
+    if data.revision:
+        where += f" at {_code(data.revision)}"
+    name, version = provenance.harness(run)
+    date = provenance.evaluated_at(run)
+    facts = {
+        "data": where,
+        "command": _coded(provenance.command(run, [task.task])),
+        "task version": _coded(task.version),
+        "prompt hash": _coded(provenance.metadata(task, "prompt_hash")),
+        "explanation scorer": _coded(task.signature),
+        "harness": f"{_code(name)} {_code(version)}",
+        "date": date.date().isoformat() if date else None,
+        "samples": f"SHA-256 {_code(task.sha256)}",
+    }
+    return "\n".join(f"- {title}: {fact}" for title, fact in facts.items() if fact)
+
+
+def _coded(text: str | None) -> str | None:
+    return _code(text) if text else None
+
+
+def _code(text: str) -> str:
+    """Untrusted text as a code span in one line; it cannot end the span, nor the section."""
+    safe = printable(plain(text), limit=1000).replace("`", "'").replace("<!--", "<! --").replace("-->", "-- >")
+    return f"`{safe}`"

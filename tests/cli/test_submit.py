@@ -1,0 +1,207 @@
+"""``figlang submit``: each target by its command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.testing
+from flute.synthetic import blind_rows
+from submit.hub_commits import CommitServer
+from submit.published import records, rows, write_run
+from submit.test_hub_results import README, WRITER, results
+from submit.test_irfl import ROWS, detection, write
+from vflute_hub import write_vflute_repo
+
+from figlang_tasks import hub
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.flute.rows import blind_data
+
+EEE = ("--organization", "My Lab", "--relationship", "other")
+
+
+def figlang(*arguments: str | Path) -> typer.testing.Result:
+    return typer.testing.CliRunner().invoke(app, ["submit", *map(str, arguments)])
+
+
+def done(*arguments: str | Path) -> str:
+    """Standard output of a call that went well."""
+    result = figlang(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments: str | Path) -> str:
+    """The one line on standard error that a call ended with."""
+    result = figlang(*arguments)
+    assert (result.exit_code, result.stdout) == (1, ""), result.output
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "run", records(), results())
+
+
+def test_figlang24_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "figlang24.zip"
+    text = done("figlang24", run, "-o", target)
+    empty = sum(not record["explanation"] for record in records())
+    assert text.startswith(f"written: {target} (723 rows of V-FLUTE/test:0123456789ab, {empty} without an explanation)")
+    assert "to upload: CodaBench" in text
+    report = json.loads(done("figlang24", run, "-o", target, "--json"))
+    assert (report["n"], report["entailment"]) == (723, sum(record["predicted"] for record in records()))
+    write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": rows()}, image_size=2)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
+    scores = json.loads(done("score24", target, "--scorer", "embedded", "--no-cache", "--json"))
+    assert scores["metrics"].keys() >= {"f1@0", "f1@50", "f1@60", "acc", "explanation_score"}
+    right = sum(record["predicted"] == record["gold"] for record in records())
+    assert scores["metrics"]["acc"] == pytest.approx(right / 723)
+    assert "neither a folder nor a hub rep" in refused("score24", target, "--bertscore-model", tmp_path / "no")
+    table = done("score24", target, "--scorer", "embedded")
+    assert f"{100 * scores['metrics']['f1@50']:.1f} [" in table and "f1@50" in table
+    assert "explanation scorer: embedded (not a published metric)|" in table
+
+
+def test_score24_without_the_references(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done("figlang24", run, "-o", tmp_path / "a.zip")
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "none"))
+    message = refused("score24", tmp_path / "a.zip", "--scorer", "embedded")
+    assert message.startswith("figlang submit score24: FIGLANG_DATA_DIR=") and "is no folder" in message
+    assert "is no zip" in refused("score24", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
+    assert figlang("score24", tmp_path / "a.zip", "--cache", tmp_path, "--no-cache").exit_code == 2
+
+
+def test_flute22(tmp_path: Path) -> None:
+    asked = blind_rows()
+    data = blind_data(asked)
+    found: list[dict[str, Any]] = [
+        {
+            "id": f"codalab-{row['codalab_id']}",
+            "data": data,
+            "codalab_id": row["codalab_id"],
+            "source_id": row["id"],
+            "premise": row["premise"],
+            "hypothesis": row["hypothesis"],
+            "predicted": None if number < 2 else number % 2,
+            "explanation": "Because.",
+            "status": "labelled",
+            "rule": "marker",
+            "predicted_strict": None,
+        }
+        for number, row in enumerate(asked)
+    ]
+    run = tmp_path / "samples_flute_codalab.jsonl"
+    run.write_text("".join(json.dumps({"sample": record}) + "\n" for record in reversed(found)))
+    target = tmp_path / "submission.jsonl"
+    assert "2 outputs have no label (codalab-0, codalab-1)" in refused("flute22", run, "-o", target)
+    assert not target.exists()
+    text = done("flute22", run, "-o", target, "--fallback", "contradiction")
+    assert "1500 rows" in text and "2 with the fallback label" in text and "CodaLab, competition 5908" in text
+    written = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [row["codalab_id"] for row in written] == list(range(1500))
+    assert [row["predicted_label"] for row in written[:4]] == ["Contradiction"] * 3 + ["Entailment"]
+
+
+def test_irfl(tmp_path: Path) -> None:
+    for phrase in ROWS:
+        write(tmp_path / "run", f"irfl_detect_{phrase}", detection(phrase, lambda number: number % 4 == 0))
+    text = done("irfl", f"A model={tmp_path / 'run'}")
+    assert "A model" in text and "four images, answers in words" in text
+    report = json.loads(done("irfl", tmp_path / "run", "--json"))
+    assert report["detection"]["Metaphor"] == pytest.approx(84 / 333)
+    target = tmp_path / "row.csv"
+    assert f"written: {target}" in done("irfl", tmp_path / "run", "--format", "csv", "-o", target)
+    assert target.read_text().splitlines()[1].endswith(",25.2,25.3,25.3")
+    message = refused("irfl", tmp_path / "run", "--family", "match")
+    assert message.startswith("figlang submit irfl: no task of irfl_match in the runs: lmms_eval --tasks irfl_match")
+
+
+def test_every_eval_ever(run: Path, tmp_path: Path) -> None:
+    report = json.loads(done("every-eval-ever", run, "-o", tmp_path / "eee", *EEE, "--json"))
+    (path,) = report["written"]
+    assert json.loads(Path(path).read_text())["schema_version"] == "0.3.0"
+    text = done("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
+    assert text.startswith(f"written: {path}\nto submit: ")
+    gated = figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
+    assert "texts of V-FLUTE, which the hub gives only to those who accept its conditions" in gated.stderr
+    assert figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE, "--no-samples").stderr == ""
+    assert "must be of the form DEVELOPER/MODEL" in refused(
+        "every-eval-ever", run, "-o", tmp_path, *EEE, "--model", "../../x"
+    )
+    assert figlang("every-eval-ever", run, "-o", tmp_path).exit_code == 2
+
+
+def test_hub_writes_a_folder_and_uploads_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = done("hub", run, "--repo", "org/model")
+    assert text.splitlines() == [
+        "written: model/README.md",
+        "written: model/.eval_results/V-FLUTE.yaml",
+        "to upload: the files to https://huggingface.co/org/model, or again with --push",
+    ]
+    assert (tmp_path / "model" / ".eval_results" / "V-FLUTE.yaml").exists()
+    assert "must be of the form ORG/MODEL" in refused("hub", run, "--repo", "model")
+    for usage in (("--yes",), ("--pr",), ("--dataset", "x")):
+        assert figlang("hub", run, "--repo", "org/model", *usage).exit_code == 2
+
+
+def test_hub_push_shows_what_and_where_and_asks(run: Path, tmp_path: Path) -> None:
+    with CommitServer(tmp_path / "hub", {WRITER}) as server:
+        assert isinstance(server, CommitServer)
+        server.add_model("org/model", {"README.md": README})
+        env = server.env(tmp_path / "home", WRITER)
+
+        def push(answer: str, *options: str) -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, "-m", "figlang_tasks.cli.figlang", "submit", "hub", str(run)]
+            return subprocess.run(
+                [*command, "--repo", "org/model", "--push", *options],
+                env=env,
+                input=answer,
+                capture_output=True,
+                text=True,
+                timeout=100,
+                cwd=tmp_path,
+            )
+
+        for answer in ("n\n", ""):
+            unwanted = push(answer)
+            assert unwanted.returncode == 1, unwanted.stderr
+            assert "+++ b/README.md" in unwanted.stdout and "+++ b/.eval_results/V-FLUTE.yaml" in unwanted.stdout
+            assert f"to the main branch of the model repository {server.url}/org/model" in unwanted.stdout
+            assert "Upload? [y/N]" in unwanted.stdout
+        assert server.commits == []
+        wanted = push("y\n")
+        assert (wanted.returncode, len(server.commits)) == (0, 1), wanted.stderr
+        assert f"uploaded: {server.url}/org/model/commit/" in wanted.stdout
+        again = push("", "--yes")
+        assert (again.returncode, again.stdout) == (0, "org/model has all of it already: nothing to do\n")
+        env["HF_TOKEN"] = "hf_unknown"
+        stranger = push("", "--yes")
+        assert stranger.returncode == 1 and stranger.stderr.startswith("figlang submit hub: org/model cannot be read")
+        for process in (unwanted, wanted, again, stranger):
+            assert WRITER not in process.stdout + process.stderr
+            assert "hf_unknown" not in process.stdout + process.stderr
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_zip_holds_nothing_but_the_predictions(run: Path, tmp_path: Path) -> None:
+    done("figlang24", run, "-o", tmp_path / "a.zip")
+    assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == ["pred.csv"]
+
+
+@pytest.mark.parametrize("target", [("figlang24",), ("flute22",), ("irfl",), ("hub", "--repo", "a/b")])
+def test_a_run_that_is_not_there(target: tuple[str, ...], tmp_path: Path) -> None:
+    message = refused(*target, tmp_path / "gone")
+    assert message.startswith(f"figlang submit {target[0]}: ") and "is not there" in message
+
+
+@pytest.mark.parametrize("target", ["figlang24", "score24", "flute22", "irfl", "hub", "every-eval-ever"])
+def test_every_help_has_an_example(target: str) -> None:
+    assert f"\n  figlang submit {target} " in done(target, "--help")

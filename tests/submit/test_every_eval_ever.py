@@ -1,0 +1,154 @@
+"""Files in the form of Every Eval Ever, of runs on every kind of task."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from submit.published import records, write_run
+from submit.test_hub_results import results
+from varied_runs import saved
+
+from figlang_tasks import runs
+from figlang_tasks.runs import Run
+from figlang_tasks.submit import SubmissionError, every_eval_ever, provenance
+from figlang_tasks.submit.every_eval_ever import About
+
+ABOUT = About("My Lab", "third_party", model="me/varied", deployment="self_deployed", availability="open_weights")
+# What the datastore wants of a path (README of every_eval_ever 0.3.0).
+PLACE = re.compile(r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    (folder,) = {path.parent for path in saved(1, 0.7).rglob("*_results.json")}
+    return runs.read(str(folder))
+
+
+def written(run: Run, folder: Path, about: About = ABOUT) -> dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Aggregate and samples by collection."""
+    found = {}
+    paths = every_eval_ever.write([run], folder, about)
+    for path in paths:
+        if path.suffix == ".json":
+            aggregate = json.loads(path.read_text())
+            samples = path.with_name(f"{path.stem}_samples.jsonl")
+            lines = [json.loads(line) for line in samples.read_bytes().split(b"\n")[:-1]] if samples in paths else []
+            found[path.relative_to(folder).parts[1]] = (aggregate, lines)
+    return found
+
+
+def test_every_dataset_has_its_files_where_the_datastore_wants_them(run: Run, tmp_path: Path) -> None:
+    paths = every_eval_ever.write([run], tmp_path, ABOUT)
+    names = [path.relative_to(tmp_path).as_posix() for path in paths]
+    places = Counter(match[0] for name in names if (match := PLACE.match(name)))
+    assert set(places.values()) == {2} and sum(places.values()) == len(names)
+    assert {name.split("/")[1] for name in names} == {task.dataset for task in run.tasks.values()}
+    assert every_eval_ever.write([run], tmp_path, ABOUT) == paths  # the same samples: the same files
+    assert sorted(tmp_path.rglob("*.json*")) == sorted(paths)
+
+
+def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
+    for aggregate, lines in written(run, tmp_path).values():
+        for result in aggregate["evaluation_results"]:
+            task = run.tasks[result["evaluation_name"]]
+            name = result["metric_config"]["metric_name"]
+            assert result["score_details"]["score"] == task.metrics[name]
+            if (interval := result["score_details"].get("uncertainty")) is not None:
+                ends = interval["confidence_interval"]
+                assert (ends["lower"], ends["upper"]) == (
+                    task.metrics[f"{name}_ci_low"],
+                    task.metrics[f"{name}_ci_high"],
+                )
+            assert result["source_data"]["source_type"] == "other"  # figlang_mini is on no hub
+            assert result["source_data"]["additional_details"]["figlang_tasks_data"] == task.data
+            assert result["generation_config"]["additional_details"]["samples_sha256"] == task.sha256
+        ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
+        assert len(set(ids)) == len(ids)
+        detail = aggregate["detailed_evaluation_results"]
+        content = (tmp_path / detail["file_path"]).read_bytes()
+        assert (detail["checksum"], detail["total_rows"]) == (hashlib.sha256(content).hexdigest(), len(lines))
+        assert {line["evaluation_result_id"] for line in lines} <= set(ids)
+        assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
+    reported = {value.name for value in provenance.values(run.tasks["figlang_mini"], scopes=True)}
+    assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported
+
+
+def test_samples_average_to_what_was_reported(run: Run, tmp_path: Path) -> None:
+    aggregates = written(run, tmp_path)
+    seen = set()
+    for aggregate, lines in aggregates.values():
+        scores = {each["evaluation_result_id"]: each for each in aggregate["evaluation_results"]}
+        by_result: dict[str, list[float]] = {}
+        for line in lines:
+            by_result.setdefault(line["evaluation_result_id"], []).append(line["evaluation"]["score"])
+            assert line["evaluation"]["is_correct"] == (line["evaluation"]["score"] == 1)
+        for result, values in by_result.items():
+            seen.add(result.partition("/")[0])
+            assert scores[result]["score_details"]["score"] == pytest.approx(sum(values) / len(values)), result
+    assert {"figlang_mini", "figlang_mini_irfl_match_simile", "figlang_mini_nykms_metaphor"} <= seen
+
+
+def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package needs Python 3.12 and other versions than ours: where somebody has put it on the path."""
+    validate = pytest.importorskip("every_eval_ever.validator.validate")
+    paths = every_eval_ever.write([run], tmp_path, ABOUT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["validate", *(path.relative_to(tmp_path).as_posix() for path in paths)])
+    assert validate.main() in (None, 0)
+
+
+def test_without_samples(run: Run, tmp_path: Path) -> None:
+    paths = every_eval_ever.write([run], tmp_path, ABOUT, samples=False)
+    assert {path.suffix for path in tmp_path.rglob("*.json*")} == {".json"}
+    assert all("detailed_evaluation_results" not in json.loads(path.read_text()) for path in paths)
+
+
+def test_hub_data_generation_and_command(tmp_path: Path) -> None:
+    run = runs.read(str(write_run(tmp_path / "run", records(), results())))
+    ((aggregate, lines),) = written(run, tmp_path / "out", About("My Lab", "other")).values()
+    assert aggregate["evaluation_id"].startswith("v-flute/org/model/")
+    assert aggregate["model_info"]["id"] == "org/model"  # as --model_args name it
+    assert "hf_secret" not in json.dumps(aggregate)
+    assert aggregate["eval_library"]["version"] == "0.7.3"
+    assert aggregate["evaluation_timestamp"] == "1795289956"  # 2026-11-21T19:39:16Z
+    first = aggregate["evaluation_results"][0]
+    assert first["source_data"]["hf_repo"] == "ColumbiaNLP/V-FLUTE"
+    assert first["source_data"]["additional_details"]["revision"] == "d920d848e21b6aba96e03704b134c546f89b74f4"
+    arguments = first["generation_config"]["generation_args"]
+    assert (arguments["max_tokens"], arguments["temperature"], "top_p" in arguments) == (256, 0, False)
+    assert arguments["execution_command"].startswith("lmms_eval --model llava_hf --tasks vflute ")
+    assert first["generation_config"]["additional_details"]["num_beams"] == "3"
+    assert (lines, "detailed_evaluation_results" in aggregate) == ([], False)  # these lines hold no metrics
+
+
+@pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "a/..", "data/b", "a/b.", "a b/c", "/", "a/"])
+def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match="must be of the form DEVELOPER/MODEL"):
+        every_eval_ever.write([run], tmp_path / "out", About("me", "other", model=model))
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match="names no model of the form DEVELOPER/MODEL: name it with --model"):
+        every_eval_ever.write([run], tmp_path, About("me", "other"))
+    with pytest.raises(SubmissionError, match="its samples are those of another run that is named: name it once"):
+        every_eval_ever.write([run, run], tmp_path, ABOUT)
+    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
+    with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
+        every_eval_ever.write([cut], tmp_path, ABOUT)
+    impossible = results()
+    impossible["results"]["vflute"]["acc,none"] = 1.5
+    damaged = runs.read(str(write_run(tmp_path / "damaged", records(), impossible)))
+    with pytest.raises(SubmissionError, match="vflute/acc is 1.5, which is not within 0.0 and 1.0"):
+        every_eval_ever.write([damaged], tmp_path, ABOUT)
+    with pytest.raises(
+        SubmissionError, match="not what schema 0.3.0 wants at source_metadata/source_organization_name"
+    ):
+        every_eval_ever.write([run], tmp_path, About("", "other", model="a/b"))
+    assert not list(tmp_path.glob("data/**/*.json*"))

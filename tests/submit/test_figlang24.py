@@ -1,0 +1,271 @@
+"""The FigLang 2024 shared task's file and scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+from submit.published import NAME, records, rows, write_run
+from vflute_hub import released_test_rows, write_vflute_repo
+
+from figlang_tasks import hub, runs
+from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.submit import SubmissionError, figlang24
+from figlang_tasks.submit.figlang24 import Prediction
+from figlang_tasks.vflute.rows import report_group
+
+Damage = Callable[[list[dict[str, Any]]], Any]
+
+
+@pytest.fixture
+def found() -> list[dict[str, Any]]:
+    return records()
+
+
+def write(tmp_path: Path, found: list[dict[str, Any]], **options: Any) -> figlang24.Written:
+    return figlang24.write(runs.read(str(write_run(tmp_path / "run", found))), tmp_path / "out.zip", **options)
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    found[3] |= {"predicted": 0, "explanation": 'Two\nlines, "quotes", ; and NA'}
+    found[4] |= {"explanation": "half \ud83d and \0 nothing"}
+    found[5] |= {"explanation": None}
+    written = write(tmp_path, found[::-1])
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        assert archive.namelist() == ["pred.csv"]
+    table = pandas.read_csv(tmp_path / "out.zip", na_filter=False)
+    assert list(table.columns) == ["id", "label", "explanation"]
+    assert list(table["id"]) == [row.id for row in rows()]
+    assert list(table["label"]) == [record["predicted"] for record in found]
+    assert table["explanation"][3] == 'Two\nlines, "quotes", ; and NA'
+    assert table["explanation"][4] == "half � and � nothing"
+    assert table["explanation"][5] == ""
+    assert list(table["explanation"][6:]) == [record["explanation"] for record in found[6:]]
+    assert (written.fallbacks, written.data) == (0, "V-FLUTE/test:0123456789ab")
+    assert written.empty == sum(not record["explanation"] for record in found)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    write(tmp_path, found)
+    first = (tmp_path / "out.zip").read_bytes()
+    write(tmp_path, found[::-1])
+    assert (tmp_path / "out.zip").read_bytes() == first
+
+
+def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    for number in range(7):
+        found[number]["predicted"] = None
+    with pytest.raises(SubmissionError, match=rf"7 outputs have no label \({found[0]['id']}, .*, and 2 more\)"):
+        write(tmp_path, found)
+    assert not (tmp_path / "out.zip").exists()
+    for fallback, label in (("entailment", 1), ("contradiction", 0)):
+        assert write(tmp_path, found, fallback=fallback).fallbacks == 7
+        assert list(pandas.read_csv(tmp_path / "out.zip")["label"][:7]) == [label] * 7
+    with pytest.raises(ValueError, match="fallback is 'neither'; valid: entailment, contradiction"):
+        write(tmp_path, found, fallback="neither")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda found: found.pop(2), r"1 of 723 rows are missing \(rows 2 of the split, from 0\).*without --limit"),
+        (lambda found: found.__delitem__(slice(8, None)), "715 of 723 rows are missing .*8, 9, 10, 11, 12, and 710"),
+        (lambda found: found.append(found[0]), "lines 1 and 724 both hold the row"),
+        (lambda found: found.append({**found[0], "id": "muse-test-723"}), r"724 rows.*\(twice: none; not in it: muse-"),
+        (lambda found: found.append({**found[0], "id": "zzz-test-0"}), r"724 rows.*\(twice: 0; not in it: none"),
+        (lambda found: found[0].update(id="muse-val-0"), r"1 ids are none of the test split \(muse-val-0\)"),
+        (lambda found: found[0].update(id="muse-test-00"), "ids are none of the test split"),
+        (lambda found: found[0].update(gold=1 - found[0]["gold"]), "not the rows of the published test split"),
+        (lambda found: found[0].update(predicted=2), "predicted=2, must be 0, 1 or null"),
+        (lambda found: found[0].update(data="V-FLUTE/test:ff"), "mixes the rows of 2 datasets"),
+        (
+            lambda found: [each.update(data="V-FLUTE/validation:ff") for each in found],
+            "holds no samples of V-FLUTE's test split but of V-FLUTE/validation",
+        ),
+        (lambda found: [each.update(asks_for_explanation=False) for each in found], "asks for labels alone"),
+    ],
+)
+def test_what_is_wrong_with_the_samples(
+    damage: Damage, message: str, tmp_path: Path, found: list[dict[str, Any]]
+) -> None:
+    damage(found)
+    with pytest.raises((SubmissionError, runs.RunError), match=message):
+        write(tmp_path, found)
+    assert not (tmp_path / "out.zip").exists()
+
+
+def test_a_demo_run_has_no_place_on_a_board(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    mini = [{**each, "data": "figlang_mini/test:fe"} for each in found[:76]]
+    with pytest.raises(SubmissionError, match="holds no samples of V-FLUTE's test .*figlang_mini is no benchmark"):
+        write(tmp_path, mini)
+
+
+def test_a_run_that_was_cut_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    folder = write_run(tmp_path / "run", found, {"config": {"limit": 723}})
+    with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 723\)"):
+        figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
+
+
+def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    folder = write_run(tmp_path / "run", found)
+    (folder / NAME.replace("vflute", "vflute_sg")).write_bytes((folder / NAME).read_bytes())
+    run = runs.read(str(folder))
+    with pytest.raises(
+        SubmissionError, match=r"2 runs of V-FLUTE's test split: name one with --task \(vflute, vflute_"
+    ):
+        figlang24.write(run, tmp_path / "out.zip")
+    figlang24.write(run, tmp_path / "out.zip", task="vflute_sg")
+    with pytest.raises(SubmissionError, match="no samples of vflute_val, a task of V-FLUTE's test split,"):
+        figlang24.write(run, tmp_path / "out.zip", task="vflute_val")
+
+
+def test_a_task_that_asks_for_labels_alone_is_no_choice(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    folder = write_run(tmp_path / "run", [{**each, "asks_for_explanation": False} for each in found])
+    (folder / NAME).rename(folder / NAME.replace("vflute", "vflute_label"))
+    run = runs.read(str(write_run(folder, found)))
+    assert len(figlang24.write(run, tmp_path / "out.zip").rows) == 723
+    with pytest.raises(SubmissionError, match="asks for labels alone"):
+        figlang24.write(run, tmp_path / "out.zip", task="vflute_label")
+
+
+def test_an_old_file_stays_when_the_new_one_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    (tmp_path / "out.zip").write_text("before")
+    with pytest.raises(SubmissionError):
+        write(tmp_path, found[:-1])
+    assert (tmp_path / "out.zip").read_text() == "before"
+
+
+@pytest.mark.parametrize("shared_file", ["data/vflute_test.csv"], indirect=True)
+def test_the_published_counts_are_those_of_the_released_file(shared_file: Path) -> None:
+    released = released_test_rows(shared_file)
+    counts = Counter(
+        (report_group(row.source_dataset, row.phenomenon), int(row.label == "entailment")) for row in released
+    )
+    assert counts == figlang24._PUBLISHED
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(), min_size=1, max_size=40))
+def test_any_explanation_comes_back(texts: list[str], tmp_path: Path) -> None:
+    path = zipped(tmp_path / "any.zip", [(f"muse-test-{number}", "1", text) for number, text in enumerate(texts)])
+    assert [row.explanation for row in figlang24.read(path)] == texts
+
+
+# --- files of any tool -----------------------------------------------------------------------------------------------
+
+
+def zipped(
+    path: Path, table: Sequence[tuple[str, ...]], head: str = "id,label,explanation", name: str = "pred.csv"
+) -> Path:
+    """A submission as another tool might write it."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerows(table)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, (head + "\r\n" + text.getvalue()).encode("utf-8", "surrogatepass"))
+    return path
+
+
+def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", [("why", "x", "muse-test-1", "0")], head="\ufeffexplanation,team,id,label")
+    assert figlang24.read(path) == [Prediction("muse-test-1", 0, "why")]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ([("a", "2", "x"), ("b", "", "x")], {}, "2 rows of pred.csv are not valid: row 2 .a. has the label '2', not 0"),
+        ([("a", "1")], {}, "row 2 has 2 values, not 3"),
+        ([("a", "1", ""), ("a", "0", "")], {}, "1 ids are there more than once: a"),
+        ([], {"head": "id,label"}, "must name the columns id, label, explanation, each once; explanation: not so"),
+        ([], {"head": ""}, r"must name the columns .*\(it has: nothing\)"),
+        ([], {"name": "out/pred.csv"}, r"must hold one pred.csv, at the top and not in a folder \(it holds: out/pred"),
+        ([("a", "1", "\ud83d")], {}, "pred.csv is not UTF-8"),
+    ],
+)
+def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match=message):
+        figlang24.read(zipped(tmp_path / "a.zip", table, **options))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"id,label,explanation\n", "is no zip"), (b"", "is no zip"), (None, "cannot be read: No s")],
+)
+def test_files_that_are_no_zip(content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SubmissionError, match=message):
+        figlang24.read(path)
+
+
+def test_a_damaged_zip_and_one_that_fills_the_memory(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", [("a", "1", "text " * 100)])
+    damaged = path.read_bytes().replace(b"text text", b"text tent", 1)
+    path.write_bytes(damaged)
+    with pytest.raises(SubmissionError, match="is no zip that can be read .*CRC"):
+        figlang24.read(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("pred.csv", b"a" * 60_000_000)
+    with pytest.raises(SubmissionError, match="60,000,000 bytes unpacked"):
+        figlang24.read(path)
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The references, where the user may have put them."""
+    write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": rows()}, image_size=2)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
+
+
+@pytest.mark.usefixtures("split")
+def test_scores_are_those_of_the_rules(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    write(tmp_path, found)
+    scorer = get_scorer("embedded")
+    report = figlang24.score(tmp_path / "out.zip", scorer)
+    scores = scorer.score([each["reference"] for each in found], [each["explanation"] for each in found]).mean
+    gold = [each["gold"] for each in found]
+    expected = {}
+    for name, threshold in (("f1@0", 0.0), ("f1@50", 0.5), ("f1@60", 0.6)):
+        counted = [
+            each["predicted"] if score > threshold else 1 - each["gold"]
+            for each, score in zip(found, scores, strict=True)
+        ]
+        expected[name] = f1_score(gold, counted, average="macro")
+    assert {name: report["metrics"][name] for name in expected} == pytest.approx(expected)
+    assert len({round(value, 3) for value in expected.values()}) == 3  # each threshold flips rows
+    assert report["metrics"]["f1@50_ci_low"] < expected["f1@50"] < report["metrics"]["f1@50_ci_high"]
+    assert report["without_explanation"] == sum(not each["explanation"] for each in found)
+    assert report["signature"] == scorer.signature
+    json.dumps(report)
+
+
+@pytest.mark.usefixtures("split")
+def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path) -> None:
+    table = [(row.id, "1", "The snail.") for row in rows()]
+    scorer = get_scorer("embedded")
+    forward = figlang24.score(zipped(tmp_path / "a.zip", table), scorer)
+    backward = figlang24.score(zipped(tmp_path / "b.zip", table[::-1]), scorer)
+    assert forward["metrics"] == backward["metrics"]
+    with pytest.raises(SubmissionError, match=f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"):
+        figlang24.score(zipped(tmp_path / "a.zip", table[2:]), scorer)
+    with pytest.raises(SubmissionError, match="1 ids are none of the test split: x-test-0$"):
+        figlang24.score(zipped(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), scorer)

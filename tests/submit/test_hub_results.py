@@ -1,0 +1,262 @@
+"""Files for the hub, and their upload to a stand-in of it over real HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from huggingface_hub import HfApi, parse_eval_result_entries
+from hypothesis import given
+from hypothesis import strategies as st
+from submit.hub_commits import CommitServer
+from submit.published import records, write_run
+
+from figlang_tasks import runs
+from figlang_tasks.submit import SubmissionError, hub_results, model_card
+from figlang_tasks.submit.hub_results import Dataset
+
+WRITER, STRANGER = "hf_writer", "hf_stranger"
+README = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
+METRICS = {
+    "f1@0": 0.81234,
+    "f1@0_ci_low": 0.75,
+    "f1@0_ci_high": 0.875,
+    "f1@0_muse": 0.5,
+    "f1@60": 0.25,
+    "acc": 0.9,
+    "parse_rate": 1.0,
+    "alias": "vflute",
+}
+
+
+def results(**changed: Any) -> dict[str, Any]:
+    return {
+        "results": {"vflute": {f"{name},none": value for name, value in METRICS.items()}},
+        "configs": {
+            "vflute": {
+                "generation_kwargs": {"max_new_tokens": 256, "temperature": 0, "top_p": None, "num_beams": 3},
+                "metadata": {"version": "1-0", "prompt_hash": "5b1910affe97", "explanation_scorer": "vflute25|sig"},
+            }
+        },
+        "config": {
+            "model": "llava_hf",
+            "model_args": "pretrained=org/model,api_key=hf_secret",
+            "batch_size": 1,
+            "resolved_cli_args": {"timezone": "Asia/Singapore"},
+        },
+        "n-samples": {"vflute": {"original": 723, "effective": 723}},
+        "lmms_eval_version": "0.7.3",
+        "model_name": "org/model",
+        "date": "20261122_033916",
+        **changed,
+    }
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> runs.Run:
+    return runs.read(str(write_run(tmp_path / "run", records(), results())))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[CommitServer]:
+    server = CommitServer(tmp_path / "hub", {WRITER})
+    with server:
+        yield server
+
+
+def api(server: CommitServer, token: str = WRITER) -> HfApi:
+    return HfApi(endpoint=server.url, token=token)
+
+
+# --- the files -------------------------------------------------------------------------------------------------------
+
+
+def test_one_entry_for_each_metric(run: runs.Run) -> None:
+    made = hub_results.files([run], source_url="https://example.org/logs")
+    assert list(made.results) == [".eval_results/V-FLUTE.yaml"]
+    entries = parse_eval_result_entries(yaml.safe_load(made.results[".eval_results/V-FLUTE.yaml"]))
+    assert {entry.task_id: entry.value for entry in entries} == {
+        "vflute_f1@0": 81.23,
+        "vflute_f1@60": 25.0,
+        "vflute_acc": 90.0,
+    }
+    for entry in entries:
+        assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
+        assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
+        assert entry.date == "2026-11-21T19:39:16Z"  # eight hours behind Singapore
+        assert (entry.source_url, entry.source_name) == ("https://example.org/logs", "figlang_tasks")
+        assert entry.verify_token is None
+        assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
+    assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 75.0 to 87.5; ")
+    assert made.without == ()
+
+
+def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
+    section = hub_results.files([run]).section
+    for expected in (
+        "| f1@0       |  81.2 |  75.0 to 87.5 |",
+        "- command: `lmms_eval --model llava_hf --tasks vflute --model_args 'pretrained=org/model,api_key=***' ",
+        "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
+        "- prompt hash: `5b1910affe97`",
+        "- task version: `1-0`",
+        "- harness: `lmms_eval` `0.7.3`",
+        f"SHA-256 `{run.tasks['vflute'].sha256}`",
+    ):
+        assert expected in section
+    assert "secret" not in section
+    assert "muse" not in section  # of the whole benchmark alone
+
+
+def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
+    mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
+    cut = results(**{"n-samples": {"vflute": {"original": 76, "effective": 76}}})
+    run = runs.read(str(write_run(tmp_path / "run", mini, cut)))
+    made = hub_results.files([run])
+    assert (made.results, made.without) == ({}, ("figlang_mini",))
+    assert "`figlang_mini`, `test`, 76 rows" in made.section
+    named = hub_results.files([run], {"figlang_mini": Dataset("me/mini", "a" * 40)})
+    assert ("id: me/mini" in named.results[".eval_results/figlang_mini.yaml"], named.without) == (True, ())
+    with pytest.raises(SubmissionError, match="unknown dataset 'mini' in --dataset; known: V-FLUTE, "):
+        hub_results.files([run], {"mini": Dataset("me/mini", None)})
+
+
+def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
+    with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
+        hub_results.files([cut])
+    short = runs.read(str(write_run(tmp_path / "short", records()[:8])))
+    with pytest.raises(SubmissionError, match="8 of the 723 rows of test: evaluate them all"):
+        hub_results.files([short])
+    alone = runs.read(str(write_run(tmp_path / "alone", records())))
+    with pytest.raises(SubmissionError, match="no metrics: the results file of the run .* is not beside it"):
+        hub_results.files([alone])
+    again = runs.read(str(write_run(tmp_path / "again", records(), results())))
+    with pytest.raises(SubmissionError, match="vflute is in .*again and in .*again: name one run"):
+        hub_results.files([again, again])
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "=a/b", "x=a", "x=a/b@", "x=a/b/c", "x=a b/c"])
+def test_datasets_of_another_form(text: str) -> None:
+    with pytest.raises(ValueError, match="must be of the form NAME=ORG/NAME"):
+        hub_results.parse_dataset(text)
+    assert hub_results.parse_dataset("x=a/b@c") == ("x", Dataset("a/b", "c"))
+
+
+# --- the section in a README -----------------------------------------------------------------------------------------
+
+SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
+
+
+@given(before=st.text().filter(lambda text: "figlang_tasks" not in text), after=st.text())
+def test_the_rest_of_a_readme_stays_as_it_is(before: str, after: str) -> None:
+    once = model_card.placed(SECTION, before)
+    assert once.startswith(before) and once.endswith(SECTION)
+    assert model_card.placed(SECTION, once) == once
+    newer = SECTION.replace("numbers", "newer")
+    followed = once + after.replace("figlang_tasks", "")
+    assert model_card.placed(newer, followed) == followed.replace(SECTION, newer)
+
+
+def test_a_readme_with_damaged_marks() -> None:
+    for readme in (model_card.BEGIN, model_card.END, SECTION * 2, f"{model_card.END}\n{model_card.BEGIN}"):
+        with pytest.raises(SubmissionError, match="must be one of each in this order"):
+            model_card.placed(SECTION, readme)
+
+
+def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> None:
+    evil = "x` <!-- figlang_tasks: end --> <script>alert(1)</script>\n# Best model\x1b[31m"
+    config = {"model": "hf", "model_args": evil}
+    found = results(config=config, lmms_eval_version=evil)
+    run = runs.read(str(write_run(tmp_path / "run", records(), found)))
+    section = model_card.section([run])
+    assert section.count("<!-- figlang_tasks: end -->") == 1
+    assert "\n# Best" not in section and "\x1b" not in section
+    for line in section.splitlines():
+        assert "<script>" not in line or (line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0])
+    assert model_card.placed(section, model_card.placed(section, "# Mine\n")) == f"# Mine\n\n{section}"
+
+
+# --- the folder and the upload ---------------------------------------------------------------------------------------
+
+
+def test_files_in_a_folder(run: runs.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    (folder / "README.md").write_bytes(README.encode())
+    made = hub_results.files([run])
+    paths = hub_results.write(made, folder)
+    assert [path.relative_to(folder).as_posix() for path in paths] == ["README.md", ".eval_results/V-FLUTE.yaml"]
+    assert (folder / "README.md").read_bytes().decode() == f"{README}\n{made.section}"
+    assert hub_results.write(made, folder) == paths
+    assert (folder / "README.md").read_bytes().decode() == f"{README}\n{made.section}"
+    assert sorted(path.name for path in folder.iterdir()) == [".eval_results", "README.md"]
+
+
+def test_an_upload_is_one_commit_of_what_was_shown(run: runs.Run, server: CommitServer) -> None:
+    parent = server.add_model("org/model", {"README.md": README, "config.json": "{}"})
+    made = hub_results.files([run])
+    planned = hub_results.plan(api(server), "org/model", made)
+    assert (planned.commit, [change.path for change in planned.changes]) == (
+        parent,
+        ["README.md", ".eval_results/V-FLUTE.yaml"],
+    )
+    assert server.commits == []  # a plan changes nothing
+    diff = planned.changes[0].diff()
+    assert diff.startswith("--- a/README.md\n+++ b/README.md\n") and "\n+## Figurative language" in diff
+    assert not any(line.startswith("-") for line in diff.splitlines()[1:])
+    assert planned.changes[1].diff().startswith("--- /dev/null\n+++ b/.eval_results/V-FLUTE.yaml\n")
+    address = hub_results.push(api(server), planned)
+    ((header, files, pull_request),) = server.commits
+    assert (header["parentCommit"], pull_request) == (parent, False)
+    assert {path: content.decode() for path, content in files.items()} == {
+        change.path: change.after for change in planned.changes
+    }
+    assert server.content("org/model", "README.md") == f"{README}\n{made.section}"
+    assert server.content("org/model", "config.json") == "{}"
+    assert address.startswith(f"{server.url}/org/model/commit/")
+    assert hub_results.plan(api(server), "org/model", made).changes == ()
+
+
+def test_a_pull_request_leaves_the_main_branch(run: runs.Run, server: CommitServer) -> None:
+    server.add_model("org/model", {"config.json": "{}"})
+    server._known_tokens.add(STRANGER)
+    planned = hub_results.plan(api(server, STRANGER), "org/model", hub_results.files([run]))
+    assert planned.changes[0].before is None
+    assert hub_results.push(api(server, STRANGER), planned, pull_request=True).endswith("/org/model/discussions/1")
+    assert [pull_request for _, _, pull_request in server.commits] == [True]
+    with pytest.raises(KeyError):
+        server.content("org/model", "README.md")
+
+
+def test_what_the_hub_refuses_is_told_without_the_token(run: runs.Run, server: CommitServer) -> None:
+    server.add_model("org/model", {"README.md": README})
+    server._known_tokens.add(STRANGER)
+    made = hub_results.files([run])
+    planned = hub_results.plan(api(server), "org/model", made)
+    messages = []
+    for token in (STRANGER, "hf_unknown"):
+        with pytest.raises(SubmissionError, match="org/model cannot be written .*HTTP") as refused:
+            hub_results.push(api(server, token), planned)
+        messages.append(str(refused.value))
+        assert token not in messages[-1] and "\n" not in messages[-1]
+    with pytest.raises(SubmissionError, match=r"org/other cannot be read \(RepositoryNotFoundError"):
+        hub_results.plan(api(server), "org/other", made)
+    assert server.commits == []
+
+
+def test_a_repository_that_has_moved_on_is_left_alone(run: runs.Run, server: CommitServer) -> None:
+    server.add_model("org/model", {"README.md": README})
+    planned = hub_results.plan(api(server), "org/model", hub_results.files([run]))
+    server.add_model("org/model", {"README.md": f"{README}More.\n"})
+    with pytest.raises(SubmissionError, match="cannot be written"):
+        hub_results.push(api(server), planned)
+    assert server.content("org/model", "README.md") == f"{README}More.\n"
+
+
+def test_no_hub_at_all(run: runs.Run, server: CommitServer) -> None:
+    server.stop()
+    with pytest.raises(SubmissionError, match=r"org/model cannot be read \(Connect"):
+        hub_results.plan(api(server), "org/model", hub_results.files([run]))

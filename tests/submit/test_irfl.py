@@ -1,0 +1,224 @@
+"""The row of IRFL's leaderboard, from runs with as many rows as the release has."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from figlang_tasks import runs
+from figlang_tasks.submit import SubmissionError, irfl
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+ROWS = {"idiom": 200, "metaphor": 333, "open_simile": 277, "simile": 277}
+ROWS_OF_RETRIEVAL = {"idiom": 243, "metaphor": 34, "open_simile": 142, "simile": 142}
+Lines = list[dict[str, Any]]
+
+
+def detection(phrase: str, right: Callable[[int], bool]) -> Lines:
+    """Records of a detection task; rows for which `right` holds are answered so."""
+    table = f"{phrase.replace('_', '-')}-detection-task"
+    return [
+        {
+            "id": f"{table}-{number}",
+            "data": f"IRFL/{table}@{REVISION}:0123456789ab",
+            "row": f"{table}-{number}",
+            "type": "" if phrase != "idiom" else "figurative" if number < 131 else "figurative_literal",
+            "candidates": ["1", "2", "3", "4"],
+            "roles": ["answer", "literal", "random", "random"],
+            "answer": 0,
+            "chosen": 0 if right(number) else None if number % 2 else 2,
+            "status": "scores",
+            "rule": "argmax",
+            "scores": [0.5, 0.1, 0.2, 0.3],
+        }
+        for number in range(ROWS[phrase])
+    ]
+
+
+def retrieval(phrase: str, found: Callable[[int], int]) -> Lines:
+    """Records of a retrieval task: five images a row, two of them positive, of which so many are ranked at the top."""
+    table = f"{phrase.replace('_', '-')}-retrieval-task"
+    lines = []
+    for number in range(ROWS_OF_RETRIEVAL[phrase]):
+        hits = found(number)
+        values = [0.9] * hits + [0.1] * (2 - hits) + [0.8] * (2 - hits) + [0.2] * (1 + hits)
+        for place, value in enumerate(values):
+            lines.append(
+                {
+                    "id": f"{table}-{number}-{place}",
+                    "data": f"IRFL/{table}@{REVISION}:ba9876543210",
+                    "row": f"{table}-{number}",
+                    "type": "" if phrase != "idiom" else "figurative" if number % 2 else "figurative_literal",
+                    "uuid": str(place),
+                    "positive": place < 2,
+                    "images": 5,
+                    "value": value,
+                }
+            )
+    return lines
+
+
+def write(folder: Path, task: str, lines: Lines) -> None:
+    folder.mkdir(exist_ok=True)
+    random.Random(1).shuffle(lines)
+    content = "".join(json.dumps({"doc_id": number, "sample": each}) + "\n" for number, each in enumerate(lines))
+    (folder / f"2026-01-02T03-04-05_samples_{task}.jsonl").write_text(content)
+
+
+def write_results(folder: Path, results: dict[str, Any]) -> None:
+    (folder / "2026-01-02T03-04-05_results.json").write_text(json.dumps(results))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of all of irfl_match."""
+    rights: dict[str, Callable[[int], bool]] = {
+        "idiom": lambda number: number < 100 or number >= 180,
+        "metaphor": lambda number: number % 3 == 0,
+        "open_simile": lambda number: number < 100,
+        "simile": lambda number: number != 0,
+    }
+    for phrase, right in rights.items():
+        write(tmp_path / "run", f"irfl_match_{phrase}", detection(phrase, right))
+    return tmp_path / "run"
+
+
+def row(*folders: Path, family: str | None = None) -> irfl.Row:
+    return irfl.row(runs.read_all([str(folder) for folder in folders]), family)
+
+
+def test_the_row_counts_the_rows(folder: Path) -> None:
+    found = row(folder)
+    assert found.detection == {
+        "Idiom-Figurative": 100 / 131,
+        "Idiom-Figurative-Literal": 20 / 69,
+        "Metaphor": 111 / 333,
+        "Open Simile": 100 / 277,
+        "Closed Simile": 276 / 277,
+    }
+    assert (found.family, found.retrieval, found.revision) == ("match", None, REVISION)
+
+
+def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
+    hits: dict[str, Callable[[int], int]] = {
+        "idiom": lambda number: 2 if number % 2 else 1,
+        "metaphor": lambda number: 0,
+        "open_simile": lambda number: number % 2,
+        "simile": lambda number: 2,
+    }
+    for phrase, found in hits.items():
+        assert row(folder).retrieval is None
+        write(folder, f"irfl_retrieve_{phrase}", retrieval(phrase, found))
+    assert row(folder).retrieval == {
+        "Idiom-Figurative": 1.0,
+        "Idiom-Figurative-Literal": 0.5,
+        "Metaphor": 0.0,
+        "Open Simile": 0.25,
+        "Closed Simile": 1.0,
+    }
+
+
+def test_every_form_says_the_same(folder: Path) -> None:
+    found = irfl.Row("=cmd|'x'\x1b", "match", row(folder).detection, {name: 0.125 for name in irfl.COLUMNS}, REVISION)
+    percents = ["76.3", "29.0", "33.3", "36.1", "99.6"]
+    table = list(csv.reader(io.StringIO(irfl.as_csv(found))))
+    assert table[0] == ["task", "model", *irfl.COLUMNS]
+    assert table[1] == ["detection", "'=cmd|'x'\\x1b", *percents]
+    assert table[2] == ["retrieval", "'=cmd|'x'\\x1b", *["12.5"] * 5]
+    for form, write_form in irfl.FORMATS.items():
+        text = write_form(found)
+        assert "\x1b" not in text and text.endswith("\n")
+        places = [text.index(percent) for percent in percents]
+        assert places == sorted(places), form
+    assert irfl.as_markdown(found).splitlines()[2].startswith(r"| =cmd\|'x'\x1b |")
+    assert "IRFL leaderboard" in irfl.as_email(found).splitlines()[0]
+    assert REVISION in irfl.as_email(found) and "matching scores" in irfl.as_email(found)
+
+
+def test_one_family_is_named_where_there_are_two(folder: Path) -> None:
+    for phrase in ROWS:
+        write(folder, f"irfl_detect_{phrase}_grid", detection(phrase, lambda number: True))
+    with pytest.raises(SubmissionError, match="the runs hold match and detect_grid: .* name it with --family"):
+        row(folder)
+    assert row(folder, family="detect_grid").detection == dict.fromkeys(irfl.COLUMNS, 1.0)
+    assert row(folder, family="match").detection["Metaphor"] == pytest.approx(1 / 3)
+    with pytest.raises(SubmissionError, match="no task of irfl_detect in the runs"):
+        row(folder, family="detect")
+
+
+def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (moved,) = folder.glob("*match_metaphor*")
+    moved.rename(other / moved.name)
+    with pytest.raises(SubmissionError, match="the runs lack irfl_match_metaphor: a row needs all of irfl_match"):
+        row(folder)
+    assert row(folder, other).detection["Metaphor"] == pytest.approx(1 / 3)
+    write_results(other, {"model_source": "hf", "config": {"model_args": "pretrained=b"}})
+    with pytest.raises(SubmissionError, match="the runs are of several models"):
+        row(folder, other)
+    write(other, "irfl_match_simile", detection("simile", lambda number: True))
+    write_results(other, {})
+    with pytest.raises(SubmissionError, match="irfl_match_simile is in .* and in .*: name one of the runs"):
+        row(folder, other)
+
+
+def change(lines: Lines, **values: Any) -> Lines:
+    lines[5] |= values
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (
+            lambda lines: lines[:-2],
+            r"198 rows, idiom-detection-task has 200 \(missing: idiom-detection-task-198, idiom-",
+        ),
+        (lambda lines: change(lines, row="x-1"), "missing: idiom-detection-task-5; not in it: x-1"),
+        (lambda lines: change(lines, type="figurative_literal"), r"the release has \{'figurative': 131"),
+        (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: take a"),
+        (lambda lines: change(lines, answer="A"), "`sample` has answer=A: get the file again"),
+        (lambda lines: [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in lines], "not of IRFL's release"),
+        (lambda lines: [{**each, "data": each["data"].replace("@0", "@1")} for each in lines], "several revisions"),
+    ],
+)
+def test_what_is_wrong_with_the_samples(damage: Callable[[Lines], Lines], message: str, folder: Path) -> None:
+    write(folder, "irfl_match_idiom", damage(detection("idiom", lambda number: True)))
+    with pytest.raises(SubmissionError, match=message):
+        row(folder)
+
+
+def test_rows_and_results_must_agree(folder: Path) -> None:
+    reported = {"irfl_match_simile": {"acc,none": 276 / 277}}
+    write_results(folder, {"results": reported})
+    row(folder)
+    reported["irfl_match_simile"]["acc,none"] = 1.0
+    write_results(folder, {"results": reported})
+    with pytest.raises(SubmissionError, match=r"the rows say acc 0.996390, the results file 1.000000"):
+        row(folder)
+
+
+def test_a_run_that_was_cut_and_a_demo_are_refused(folder: Path, tmp_path: Path) -> None:
+    write_results(folder, {"config": {"limit": 0.5}})
+    with pytest.raises(SubmissionError, match=r"cut short \(limit 0.5\)"):
+        row(folder)
+    mini = [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in detection("simile", lambda number: True)]
+    write(tmp_path / "mini", "figlang_mini_irfl_match_simile", mini)
+    with pytest.raises(SubmissionError, match="figlang_mini_irfl is no benchmark, and has no place on a leaderboard"):
+        row(tmp_path / "mini")
+
+
+def test_a_retrieval_row_without_all_its_images(folder: Path) -> None:
+    for phrase in ROWS_OF_RETRIEVAL:
+        lines = retrieval(phrase, lambda number: 1)
+        write(folder, f"irfl_retrieve_{phrase}", lines[1:] if phrase == "simile" else lines)
+    with pytest.raises(SubmissionError, match="row simile-retrieval-task-0 has 4 of 5 images"):
+        row(folder)

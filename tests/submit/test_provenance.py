@@ -1,0 +1,101 @@
+"""What runs say of themselves."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from submit.published import records, write_run
+from submit.test_hub_results import results
+
+from figlang_tasks import runs
+from figlang_tasks.submit import listing, plain, printable, provenance
+from figlang_tasks.submit.provenance import Value
+
+
+def run_of(tmp_path: Path, **changed: Any) -> runs.Run:
+    return runs.read(str(write_run(tmp_path / "run", records(), results(**changed))))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ("pretrained=a/b,api_key=sk-1,max_tokens=5", "pretrained=a/b,api_key=***,max_tokens=5"),
+        ("token=hf_1", "token=***"),
+        ("HF_TOKEN=hf_1, password = x ,tokenizer=t", "HF_TOKEN=***, password =***,tokenizer=t"),
+        ("max_new_tokens=9,keyboard=1", "max_new_tokens=9,keyboard=1"),
+        ({"api_key": "sk-1", "x": 1}, "api_key=***,x=1"),
+        (None, ""),
+    ],
+)
+def test_keys_are_masked(arguments: Any, shown: str, tmp_path: Path) -> None:
+    run = run_of(tmp_path, config={"model": "m", "model_args": arguments})
+    assert provenance.model_arguments(run) == shown
+    assert "sk-1" not in str(provenance.command(run, ["vflute"])) and "hf_1" not in str(provenance.command(run, ["x"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "model"),
+    [
+        ("pretrained=org/model-1.5,dtype=x", "org/model-1.5"),
+        ("dtype=x,model_version=org/m", "org/m"),
+        ("pretrained=/home/me/model", None),
+        ("pretrained=./model", None),
+        ("peft=org/model", None),
+        ("", None),
+    ],
+)
+def test_the_id_of_a_model(arguments: str, model: str | None, tmp_path: Path) -> None:
+    run = run_of(tmp_path, config={"model_args": arguments})
+    assert provenance.model_id(run) == model
+
+
+@pytest.mark.parametrize(
+    ("date", "zone", "expected"),
+    [
+        ("20261122_033916", "Asia/Singapore", datetime(2026, 11, 21, 19, 39, 16, tzinfo=timezone.utc)),
+        ("20260701_120000", "Europe/Berlin", datetime(2026, 7, 1, 10, 0, 0, tzinfo=timezone.utc)),
+        ("20260701_120000", "Nowhere/There", None),
+        ("yesterday", "UTC", None),
+        (1767323045.5, "UTC", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),  # lm-eval
+        (None, "UTC", None),
+    ],
+)
+def test_when_a_run_was(date: Any, zone: str, expected: datetime | None, tmp_path: Path) -> None:
+    run = run_of(tmp_path, date=date, config={"resolved_cli_args": {"timezone": zone}})
+    assert provenance.evaluated_at(run) == expected
+
+
+def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
+    found = results()
+    found["results"]["vflute"] |= {"f1@53,none": math.nan, "acc_ci_low,none": math.nan, "<b>,none": 1.0}
+    task = runs.read(str(write_run(tmp_path / "run", records(), found))).tasks["vflute"]
+    values = {value.name: value for value in provenance.values(task)}
+    assert values.keys() == {"f1@0", "f1@60", "acc", "parse_rate"}  # neither what failed, nor what is no name
+    assert (values["f1@0"].low, values["f1@0"].high, values["acc"].low) == (0.75, 0.875, None)
+    assert {value.name for value in provenance.values(task, scopes=True)} == values.keys() | {"f1@0_muse"}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "bounds", "lower_is_better"),
+    [
+        (Value("acc", 0.123, 0.1, 0.2), ("12.3", "10.0 to 20.0"), (0, 1), False),
+        (Value("explanation_score", 0.5, None, None), ("50.0", ""), (-math.inf, math.inf), False),
+        (Value("rank", 3.25, 1.0, 5.0), ("3.25", "1.00 to 5.00"), (1, math.inf), True),
+        (Value("cider_primary", 1.5, None, None), ("1.50", ""), (0, math.inf), False),
+    ],
+)
+def test_values_as_people_read_them(
+    value: Value, shown: tuple[str, str], bounds: tuple[float, float], lower_is_better: bool
+) -> None:
+    assert (value.shown(), value.bounds, value.lower_is_better) == (shown, bounds, lower_is_better)
+
+
+def test_texts_for_terminals_and_files() -> None:
+    assert printable("a\x1b[31m\n\u2028b") == "a\\x1b[31m\\n\\u2028b"
+    assert printable("é" * 90) == "é" * 77 + "..."
+    assert listing(range(7)) == "0, 1, 2, 3, 4, and 2 more"
+    assert plain("a\0\ud83d🫖") == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}🫖"
