@@ -1,0 +1,168 @@
+"""``figlang judge``: people, or a language model, judge the explanations of finished runs (docs/judge.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+
+from figlang_tasks.judge import JudgeError
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+_SEPARATORS = {"comma": ",", "semicolon": ";"}
+
+
+@app.callback()
+def judge() -> None:
+    """Human judgement of explanations: blind sheets, agreement, and a language model as one more annotator."""
+
+
+def _fail(verb: str, error: JudgeError) -> NoReturn:
+    typer.echo(f"figlang judge {verb}: {error}", err=True)
+    raise typer.Exit(1) from error
+
+
+@app.command()
+def export(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]RUN...",
+            help="Samples files, results files or folders of runs with explanations, all on the same samples.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="NAME.csv: becomes NAME.annotator1.csv, ... and NAME.key.json.")
+    ],
+    count: Annotated[int, typer.Option("--n", min=1, help="Samples to draw; the paper judged 95.")] = 95,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw, and of the letters.")] = 0,
+    annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
+    images: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder to make for the pictures. [default: NAME.images]")
+    ] = None,
+    separator: Annotated[
+        Literal["comma", "semicolon"],
+        typer.Option(help="semicolon: for spreadsheet programs set to a language that writes 0,5."),
+    ] = "comma",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the paths written as a JSON list.")] = False,
+) -> None:
+    """Write blind annotation sheets: one row for each explanation, letters in place of the systems' names.
+
+    Keep the key to yourself: it says which letter is which system, and holds gold labels and ExplanationScores.
+    Annotators get a sheet and the folder of pictures. How to fill it in: docs/judge.md.
+
+    \b
+    figlang judge export results/llava results/gpt -o human/sheet.csv
+    figlang judge export SG=a_samples_vflute_sg.jsonl GPT=b_samples_vflute_5shot.jsonl -o sheet.csv --n 50
+    """
+    from figlang_tasks.judge.export import export as write
+
+    try:
+        written = write(
+            runs,
+            output,
+            count=count,
+            seed=seed,
+            annotators=annotators,
+            images_dir=images,
+            separator=_SEPARATORS[separator],
+        )
+    except JudgeError as error:
+        _fail("export", error)
+    typer.echo(json.dumps([str(path) for path in written]) if as_json else "\n".join(map(str, written)))
+
+
+@app.command()
+def agree(
+    key: Annotated[Path, typer.Argument(metavar="KEY", help="The key.json of the export.", show_default=False)],
+    sheets: Annotated[
+        list[Path], typer.Argument(metavar="SHEET SHEET...", help="Filled sheets, two or more.", show_default=False)
+    ],
+    partial: Annotated[bool, typer.Option("--partial", help="Accept missing judgements; they are counted.")] = False,
+    any_label: Annotated[
+        bool,
+        typer.Option(
+            "--any-label", help="Count explanations whose item got a wrong label, too. The paper did not ask for them."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Compare filled sheets: Cohen's kappa; adequacy, errors and preference where all agree; ExplanationScore's worth.
+
+    Sheets may come as a spreadsheet program saved them: comma, semicolon or tab, any case, rows in any order. The
+    paper's figures stand beside. A sheet that a language model filled in is marked as such.
+
+    \b
+    figlang judge agree sheet.key.json sheet.annotator1.csv sheet.annotator2.csv
+    figlang judge agree sheet.key.json ann.csv bob.csv gpt-4o.csv --json
+    """
+    if len(sheets) < 2:
+        raise typer.BadParameter("agreement needs two sheets or more", param_hint="SHEET")
+
+    from figlang_tasks.judge import agree as agreement
+
+    try:
+        report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
+    except JudgeError as error:
+        _fail("agree", error)
+    typer.echo(json.dumps(report, indent=2, allow_nan=False) if as_json else agreement.text(report), nl=as_json)
+
+
+@app.command()
+def llm(
+    sheet: Annotated[Path, typer.Argument(metavar="SHEET", help="An empty sheet of the export.", show_default=False)],
+    model: Annotated[str, typer.Option(help="Name of the model at the server.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The filled sheet.", show_default=False)],
+    provider: Annotated[
+        Literal["openai", "azure", "bedrock", "local"],
+        typer.Option(
+            help="Of the harness; read from the environment: OPENAI_API_KEY and OPENAI_API_URL; AZURE_API_KEY and "
+            "AZURE_ENDPOINT; AWS credentials; LLM_JUDGE_URL."
+        ),
+    ] = "openai",
+    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Requests under way at a time.")] = 4,
+    max_tokens: Annotated[int, typer.Option(min=16, help="Of an answer, thinking included.")] = 1024,
+    retries: Annotated[int, typer.Option(min=1, help="Attempts for each request.")] = 5,
+    retry_delay: Annotated[float, typer.Option(min=0, help="Seconds between attempts.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
+) -> None:
+    """Have a language model fill in a sheet, through lmms_eval's judge interface.
+
+    It is asked what an annotator is asked, with the picture. What cannot be read stays empty and is counted. After a
+    kill, or a failure, run it again: what was answered is kept. The sheet, and all that is made of it, says that a
+    language model filled it in.
+
+    \b
+    OPENAI_API_KEY=... figlang judge llm sheet.annotator1.csv --model gpt-4o -o gpt-4o.csv
+    LLM_JUDGE_URL=http://localhost:8000/v1/chat/completions figlang judge llm sheet.annotator1.csv \\
+      --provider local --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
+    """
+    from figlang_tasks.judge.llm import fill
+
+    try:
+        report = fill(
+            sheet,
+            output,
+            model=model,
+            provider=provider,
+            concurrency=concurrency,
+            max_tokens=max_tokens,
+            retries=retries,
+            retry_delay=retry_delay,
+        )
+    except JudgeError as error:
+        _fail("llm", error)
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+    else:
+        typer.echo(
+            f"{report['annotator']}: {report['asked']} requests; unreadable answers: {report['unreadable']}, failed "
+            f"requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
+        )
+        typer.echo("\n".join(f"written: {path}" for path in report["written"]))
+    if report["failed"]:
+        _fail("llm", JudgeError(f"{report['failed']} requests failed: run the command again to ask them again"))

@@ -1,0 +1,7 @@
+"""Explanations judged by people, or by a language model in their place (V-FLUTE, arXiv 2405.01474, section 5)."""
+
+from __future__ import annotations
+
+
+class JudgeError(Exception):
+    """A sheet, a key or a judge cannot be used; the message names the file and what to do."""

@@ -1,0 +1,402 @@
+"""What annotators agree on: kappa, adequacy, preference, errors, and ExplanationScore as a predictor of adequacy.
+
+Source: V-FLUTE (arXiv 2405.01474), section 5. What the paper leaves open, and what we took, is in docs/judge.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks import markdown
+from figlang_tasks.judge import JudgeError, key, sheet
+from figlang_tasks.judge.key import Item, Key
+from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Judged, Sheet
+from figlang_tasks.metrics.agreement import average_precision, best_f1, cohen_kappa, trapezoidal_area
+
+WRITTEN_BY = "figlang judge agree"
+LABELS = ("contradiction", "entailment")
+
+PUBLISHED: Mapping[str, Any] = {
+    "source": "V-FLUTE, arXiv 2405.01474: Table 6, sections 5.1 and 5.3; 95 samples, two experts",
+    "systems": [
+        {"name": "LLaVA-7B eViL+VF", "adequacy_rate": 0.3378, "preference_rate": 0.2308},
+        {"name": "LLaVA-34B SG", "adequacy_rate": 0.2985, "preference_rate": 0.0769},
+        {"name": "GPT-4 (5 shot)", "adequacy_rate": 0.5067, "preference_rate": 0.4423},
+    ],
+    "average_kappa": 0.47,
+    "area": 0.79,
+    "best_f1": 0.77,
+    "threshold": 0.53,
+}
+"""The paper's figures, shares 0 to 1. Which area (steps or straight lines) and which average it means, is not said."""
+
+
+@dataclass(frozen=True)
+class _Annotator:
+    """A sheet, and what it says of each item."""
+
+    sheet: Sheet
+    items: Mapping[int, Judged]
+    missing: tuple[str, ...]
+
+
+def agree(
+    key_path: Path, sheet_paths: Sequence[Path], partial: bool = False, any_label: bool = False
+) -> dict[str, Any]:
+    """Compare the sheets of an export.
+
+    Args:
+        key_path: its key.
+        sheet_paths: at least two filled sheets, of different annotators.
+        partial: accept missing cells; they are counted.
+        any_label: count explanations of items whose label an annotator got wrong, too. The paper showed explanations
+            to annotators who had chosen the right label only.
+
+    Returns:
+        What ``--json`` prints (docs/judge.md). Rates are shares, 0 to 1; None where a figure is undefined.
+
+    Raises:
+        JudgeError: key or sheet cannot be used; a sheet is of another export; two are of one annotator; cells are
+            missing, and not `partial`. Names file, row and column.
+    """
+    found = key.read(key_path)
+    annotators = [_annotator(sheet.read(path), found, any_label) for path in sheet_paths]
+    _check_annotators(annotators)
+    incomplete = [
+        f"{each.sheet.path} lacks {len(each.missing)} judgements ({sheet.listing(each.missing)})"
+        for each in annotators
+        if each.missing
+    ]
+    if incomplete and not partial:
+        raise JudgeError("; ".join(incomplete) + ". Fill them in, or take what there is with --partial")
+    counted = [item for item in found.items if any_label or all(_right(item, each) for each in annotators)]
+    report: dict[str, Any] = {
+        "written_by": WRITTEN_BY,
+        "key": {"file": key_path.name, "sheet": found.code},
+        "data": found.data,
+        "annotators": [_about(annotator, found) for annotator in annotators],
+        "items": len(found.items),
+        "items_counted": len(counted),
+        "any_label": any_label,
+        "pairs": [_pair(found, counted, *two) for two in combinations(annotators, 2)],
+        "systems": [_system(name, counted, annotators) for name in _names(found)],
+        "explanation_score": _as_predictor(found, counted, annotators),
+    }
+    if len(found.systems) > 1:
+        said = [_unanimous(_preferred(item, each) for each in annotators) for item in counted]
+        agreed = [name for name in said if name is not None]
+        report["preference"] = {"agreed": len(agreed), "none": agreed.count("")}
+        for system in report["systems"]:
+            system["preferred"] = agreed.count(system["name"])
+            system["preference_rate"] = _share(system["preferred"], len(agreed))
+    if found.benchmark == "vflute":
+        report["published"] = PUBLISHED
+    return report
+
+
+# --- sheets ----------------------------------------------------------------------------------------------------------
+
+
+def _annotator(filled: Sheet, found: Key, any_label: bool) -> _Annotator:
+    if filled.code != found.code:
+        raise JudgeError(f"{filled.path} is a sheet of {filled.code}, the key is of {found.code}: name the key of it")
+    if len(found.systems) > 1 and "preferred" not in filled.columns:
+        raise JudgeError(f"{filled.path}: its first row lacks the column preferred: save the sheet with it")
+    places = {(item.number, letter) for item in found.items for letter in item.systems}
+    for row in filled.rows:
+        if (int(row.cells["item"]), row.cells["letter"]) not in places:
+            raise JudgeError(
+                f"{filled.path}, row {row.number}: the key has no item {row.cells['item']} {row.cells['letter']}: "
+                f"restore the row as it was exported"
+            )
+    items = sheet.judged(filled)
+    return _Annotator(filled, items, tuple(_missing(filled, found, items, any_label)))
+
+
+def _missing(filled: Sheet, found: Key, items: Mapping[int, Judged], any_label: bool) -> Iterable[str]:
+    """What is asked and not answered, each with its place."""
+    rows = filled.by_item()
+    for item in found.items:
+        if item.number not in items:
+            yield f"item {item.number}: no row"
+            continue
+        said, first = items[item.number], next(iter(rows[item.number].values())).number
+        if said.label is None:
+            yield f"row {first} label"
+        elif not any_label and said.label != LABELS[item.gold]:
+            continue  # in the paper such an annotator did not see the rest
+        for letter in item.systems:
+            row = rows[item.number].get(letter)
+            if row is None:
+                yield f"item {item.number} {letter}: no row"
+            elif said.adequate[letter] is None:
+                yield f"row {row.number} adequate"
+            elif said.adequate[letter] == "no" and said.error[letter] is None:
+                yield f"row {row.number} error"
+        if len(item.systems) > 1 and said.preferred is None:
+            yield f"row {first} preferred"
+
+
+def _check_annotators(annotators: Sequence[_Annotator]) -> None:
+    paths: dict[str, Path] = {}
+    for filled in (annotator.sheet for annotator in annotators):
+        other = paths.setdefault(filled.annotator, filled.path)
+        if other is not filled.path:
+            raise JudgeError(
+                f"{other} and {filled.path} are both of {filled.annotator}: give each annotator a sheet of their own, "
+                f"or write who it was into the column annotator"
+            )
+
+
+# --- what was said ---------------------------------------------------------------------------------------------------
+
+
+def _label(item: Item, annotator: _Annotator) -> str | None:
+    said = annotator.items.get(item.number)
+    return said.label if said else None
+
+
+def _right(item: Item, annotator: _Annotator) -> bool:
+    return _label(item, annotator) == LABELS[item.gold]
+
+
+def _preferred(item: Item, annotator: _Annotator) -> str | None:
+    """Name of the preferred system, "" for none of them; None where nothing is said."""
+    said = annotator.items.get(item.number)
+    letter = said.preferred if said else None
+    return "" if letter == NO_PREFERENCE else item.systems[letter] if letter else None
+
+
+def _adequate(item: Item, letter: str, annotator: _Annotator) -> str | None:
+    said = annotator.items.get(item.number)
+    return said.adequate.get(letter) if said else None
+
+
+def _explanations(items: Iterable[Item], system: str | None = None) -> list[tuple[Item, str]]:
+    """Item and letter of every explanation, of one system or of all."""
+    return [(item, letter) for item in items for letter, name in item.systems.items() if system in (None, name)]
+
+
+def _unanimous(said: Iterable[str | None]) -> str | None:
+    """What all say; None where they do not, or one says nothing."""
+    values = set(said)
+    return values.pop() if len(values) == 1 else None
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _names(found: Key) -> list[str]:
+    return [system.name for system in found.systems]
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _kappa(said: Iterable[tuple[str | None, str | None]]) -> float | None:
+    """Cohen's kappa where both say something; None where it is undefined."""
+    both = [pair for pair in said if None not in pair]
+    kappa = cohen_kappa(*zip(*both, strict=True)) if both else math.nan
+    return None if math.isnan(kappa) else kappa
+
+
+def _about(annotator: _Annotator, found: Key) -> dict[str, Any]:
+    filled = annotator.sheet
+    labels = [item for item in found.items if _label(item, annotator)]
+    return {
+        "name": filled.annotator,
+        "llm": filled.llm,
+        "file": filled.path.name,
+        "sha256": filled.sha256,
+        "labels_right": _share(sum(_right(item, annotator) for item in labels), len(labels)),
+        "missing": len(annotator.missing),
+    }
+
+
+def _pair(found: Key, counted: Sequence[Item], first: _Annotator, second: _Annotator) -> dict[str, Any]:
+    def adequacy(system: str | None) -> float | None:
+        return _kappa(
+            (_adequate(item, letter, first), _adequate(item, letter, second))
+            for item, letter in _explanations(counted, system)
+        )
+
+    by_system = {name: adequacy(name) for name in _names(found)}
+    defined = [kappa for kappa in by_system.values() if kappa is not None]
+    pair = {
+        "annotators": [first.sheet.annotator, second.sheet.annotator],
+        "label_kappa": _kappa((_label(item, first), _label(item, second)) for item in found.items),
+        "adequacy_kappa": {
+            "by_system": by_system,
+            "overall": adequacy(None),
+            "average": math.fsum(defined) / len(defined) if defined else None,
+            "averaged": len(defined),
+        },
+    }
+    if len(found.systems) > 1:
+        pair["preference_kappa"] = _kappa((_preferred(item, first), _preferred(item, second)) for item in counted)
+    return pair
+
+
+def _agreed(
+    items: Sequence[Item], annotators: Sequence[_Annotator], system: str | None
+) -> list[tuple[Item, str, bool]]:
+    """Item, letter and adequacy of the explanations on whose adequacy all agree."""
+    said = [
+        (item, letter, _unanimous(_adequate(item, letter, each) for each in annotators))
+        for item, letter in _explanations(items, system)
+    ]
+    return [(item, letter, value == "yes") for item, letter, value in said if value]
+
+
+def _system(name: str, counted: Sequence[Item], annotators: Sequence[_Annotator]) -> dict[str, Any]:
+    agreed = _agreed(counted, annotators, name)
+    adequate = sum(value for _, _, value in agreed)
+    marks = Counter(
+        error
+        for item, letter, value in agreed
+        for each in annotators
+        if not value and (error := each.items[item.number].error[letter])
+    )
+    return {
+        "name": name,
+        "explanations": len(_explanations(counted, name)),
+        "agreed": len(agreed),
+        "adequate": adequate,
+        "adequacy_rate": _share(adequate, len(agreed)),
+        "error_marks": marks.total(),
+        "errors": {error: _share(marks[error], marks.total()) for error in ERRORS},
+    }
+
+
+def _as_predictor(found: Key, counted: Sequence[Item], annotators: Sequence[_Annotator]) -> dict[str, Any]:
+    """ExplanationScore against agreed adequacy (section 5.3), or why not."""
+    scorers = {system.scorer for system in found.systems}
+    signatures = sorted({system.signature for system in found.systems if system.signature})
+    if scorers == {None}:
+        return {"undefined": "the samples had no explanation scores (figlang score, then export)"}
+    if len(scorers) > 1 or len(signatures) > 1:
+        made = ", ".join(f"{system.name}: {system.signature or system.scorer}" for system in found.systems)
+        return {"undefined": sheet.printable(f"the systems' scores are of different scorers ({made})")}
+    agreed = _agreed(counted, annotators, None)
+    scored = [(value, score) for item, letter, value in agreed if (score := item.scores[letter]) is not None]
+    about: dict[str, Any] = {
+        "scorer": scorers.pop(),
+        "signature": signatures[0] if signatures else None,
+        "n": len(scored),
+        "without_score": len(agreed) - len(scored),
+        "adequate": sum(value for value, _ in scored),
+    }
+    if not 0 < about["adequate"] < len(scored):
+        return about | {"undefined": "all agree on one and the same adequacy, or on none: there is nothing to predict"}
+    positive, scores = zip(*scored, strict=True)
+    best = best_f1(positive, scores)
+    return about | {
+        "average_precision": average_precision(positive, scores),
+        "trapezoidal_area": trapezoidal_area(positive, scores),
+        "best_f1": {
+            "f1": best.f1,
+            "precision": best.precision,
+            "recall": best.recall,
+            "above": best.above if math.isfinite(best.above) else None,
+            "at_least": best.at_least,
+        },
+    }
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """A report as tables for people; shares in percent."""
+    return "\n\n".join(part for make in (_head, _agreement, _systems, _predictor) if (part := make(report))) + "\n"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _head(report: Mapping[str, Any]) -> str:
+    lines = [
+        f"{report['items']} items of {report['data']}; adequacy, errors and preference: the {report['items_counted']} "
+        + ("items, whatever their label" if report["any_label"] else "whose label all annotators got right")
+    ]
+    for each in report["annotators"]:
+        missing = f", {each['missing']} judgements missing" if each["missing"] else ""
+        lines.append(f"{each['name']}: {each['file']}, labels right {_percent(each['labels_right'])} %{missing}")
+    if any(each["llm"] for each in report["annotators"]):
+        lines.append("this is not the agreement of people alone: a language model is one of the annotators")
+    return "\n".join(lines)
+
+
+def _agreement(report: Mapping[str, Any]) -> str:
+    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *_plain(report), "preference"]]
+    for pair in report["pairs"]:
+        adequacy = pair["adequacy_kappa"]
+        cells = (adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
+        kappas = (pair["label_kappa"], *cells, pair.get("preference_kappa"))
+        rows.append([" / ".join(pair["annotators"]), *map(_number, kappas)])
+    if "published" in report:
+        average = _number(report["published"]["average_kappa"])
+        rows.append(["published", "", average, *[""] * (len(rows[0]) - 3)])
+    return markdown.table(rows)
+
+
+def _plain(report: Mapping[str, Any]) -> list[str]:
+    """Names of the systems for a table."""
+    return [" ".join(sheet.printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
+
+
+def _systems(report: Mapping[str, Any]) -> str:
+    rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
+    for name, system in zip(_plain(report), report["systems"], strict=True):
+        rates = [_percent(system["adequacy_rate"]), str(system["agreed"]), _percent(system.get("preference_rate"))]
+        errors = [_percent(share) for share in system["errors"].values()]
+        rows.append([name, *rates, *errors, str(system["error_marks"])])
+    for system in report.get("published", {}).get("systems", ()):
+        rates = [_percent(system["adequacy_rate"]), "", _percent(system["preference_rate"])]
+        rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])
+    lines = [markdown.table(rows)]
+    if preference := report.get("preference"):
+        lines.append(
+            f"preference: all agree on {preference['agreed']} items, on {preference['none']} of them that none is best"
+        )
+    if "published" in report:
+        lines.append(f"published, not measured here: {report['published']['source']}")
+    return "\n\n".join(lines)
+
+
+def _predictor(report: Mapping[str, Any]) -> str:
+    found = report["explanation_score"]
+    if "undefined" in found:
+        return f"ExplanationScore as a predictor of adequacy: not computed, {found['undefined']}"
+    best = found["best_f1"]
+    cuts = [f"score >= {best['at_least']:.4f}"]
+    if best["above"] is not None:
+        cuts.append(f"score > t for t from {best['above']:.4f}")
+    lines = [
+        f"ExplanationScore ({found['signature'] or found['scorer']}) as a predictor of adequacy, {found['n']} "
+        f"explanations, {found['adequate']} of them adequate:",
+        f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; "
+        f"{found['adequate'] / found['n']:.2f} by chance), {found['trapezoidal_area']:.2f} (trapezoidal)",
+        f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at "
+        + ", that is ".join(cuts),
+    ]
+    if found["without_score"]:
+        lines.append(f"explanations without a score, left out: {found['without_score']}")
+    if published := report.get("published"):
+        lines.append(
+            f"published: area {published['area']}, best F1 {published['best_f1']} at {published['threshold']} "
+            f"(which area is not said)"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,263 @@
+"""Blind annotation sheets from the saved samples of several systems."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import random
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks import hub, images, runs, samples
+from figlang_tasks.judge import JudgeError, sheet
+from figlang_tasks.judge.key import Item, Key, System
+from figlang_tasks.runs import Run, RunError, TaskRun
+from figlang_tasks.samples import SamplesError
+
+NO_EXPLANATION = "(no explanation)"
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A system, and its rows by id: explanation and ExplanationScore."""
+
+    system: System
+    run: TaskRun
+    rows: Mapping[str, tuple[str, float | None]]
+
+
+def export(
+    arguments: Sequence[str],
+    output: Path,
+    *,
+    count: int,
+    seed: int,
+    annotators: int,
+    images_dir: Path | None,
+    separator: str,
+) -> list[Path]:
+    """Write a sheet for each annotator, the pictures and the key; all of it or nothing.
+
+    Args:
+        arguments: runs as `figlang_tasks.runs.read` takes them, each with one explainable-entailment task, on the same
+            samples.
+        output: ``DIR/NAME.csv`` becomes ``DIR/NAME.annotator1.csv``, ... and ``DIR/NAME.key.json``.
+        count: samples to draw.
+        seed: of the draw and of the letters.
+        annotators: sheets to write.
+        images_dir: where pictures go; None: ``DIR/NAME.images``. FLUTE has none.
+        separator: see `figlang_tasks.judge.sheet.content_of`.
+
+    Returns:
+        What was written, the key last.
+
+    Raises:
+        JudgeError: a run cannot be used, the runs are not of the same samples, there are too few, the data is not
+            there, or an output is there already.
+    """
+    try:
+        systems = [_chosen(run) for run in runs.read_all(arguments)]
+    except RunError as error:
+        raise JudgeError(str(error)) from error
+    if len(systems) > len(sheet.LETTERS):
+        raise JudgeError(f"{len(systems)} runs: letters tell {len(sheet.LETTERS)} apart at most")
+    _check_same_samples(systems)
+    first = systems[0].run
+    if count > len(first.ids):
+        raise JudgeError(f"{count} samples asked for, there are {len(first.ids)} in {first.path}: --n {len(first.ids)}")
+    key = _key(systems, count, seed)
+    try:
+        documents = _documents(key)
+        pictures = _pictures(key, documents)
+    except hub.DataError as error:
+        raise JudgeError(str(error)) from error
+    stem = output.name.removesuffix(".csv")
+    folder = images_dir or output.with_name(f"{stem}.images")
+    names = {number: os.path.relpath(folder / name, output.parent) for number, (name, _) in pictures.items()}
+    files = {
+        output.with_name(f"{stem}.annotator{number}.csv"): _sheet(
+            key, systems, documents, names, f"annotator {number}", separator
+        )
+        for number in range(1, annotators + 1)
+    }
+    files[output.with_name(f"{stem}.key.json")] = key.content()
+    _write(files, folder, dict(pictures.values()))
+    return [*([folder] if pictures else []), *files]
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def _chosen(run: Run) -> _Chosen:
+    found = [task for task in run.tasks.values() if task.explained]
+    if not found:
+        raise JudgeError(
+            f"{run.path} holds no explanations to judge (tasks: {sheet.listing(list(run.tasks))}): name a run of "
+            f"vflute*, flute* or figlang_mini"
+        )
+    if len(found) > 1:
+        tasks = sheet.listing([task.task for task in found])
+        raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
+    (task,) = found
+    try:
+        records = [row.record for row in samples.read(task.path).rows]
+    except SamplesError as error:
+        raise JudgeError(str(error)) from error
+    rows = {
+        record.id: ((record.explanation or "").strip() or NO_EXPLANATION, _score(task, number, line))
+        for number, (record, line) in enumerate(zip(records, task.lines, strict=True), start=1)
+    }
+    system = System(run.name, task.task, task.path.name, task.sha256, task.scorer, task.signature)
+    return _Chosen(system, task, rows)
+
+
+def _score(task: TaskRun, number: int, line: Mapping[str, Any]) -> float | None:
+    scores = line["sample"].get("explanation_scores")
+    if scores is None:
+        return None
+    mean = scores.get("mean") if isinstance(scores, Mapping) else None
+    if isinstance(mean, bool) or not isinstance(mean, int | float) or not math.isfinite(mean):
+        raise JudgeError(f"{task.path}, line {number}: explanation_scores has no mean: score the file again")
+    return float(mean)
+
+
+def _check_same_samples(systems: Sequence[_Chosen]) -> None:
+    """All of the same data, with the same ids."""
+    first = systems[0].run
+    for other in (each.run for each in systems[1:]):
+        if other.data != first.data:
+            raise JudgeError(
+                f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data"
+            )
+        problems = [
+            f"{one.path} lacks {len(lacks)} of the samples of {of.path}: {sheet.listing(lacks)}"
+            for one, of in ((first, other), (other, first))
+            if (lacks := [row_id for row_id in of.ids if row_id not in set(one.ids)])
+        ]
+        if problems:
+            raise JudgeError("; ".join(problems) + ". Evaluate both on the same samples")
+
+
+def _key(systems: Sequence[_Chosen], count: int, seed: int) -> Key:
+    first = systems[0].run
+    records = {line["sample"]["id"]: line["sample"] for line in first.lines}
+    generator = random.Random(seed)
+    items = []
+    for number, row_id in enumerate(generator.sample(sorted(records), count), start=1):
+        order = list(systems)
+        generator.shuffle(order)
+        by_letter = dict(zip(sheet.LETTERS, order, strict=False))
+        items.append(
+            Item(
+                number=number,
+                id=row_id,
+                gold=records[row_id]["gold"],
+                report_group=records[row_id]["report_group"],
+                systems={letter: each.system.name for letter, each in by_letter.items()},
+                scores={letter: each.rows[row_id][1] for letter, each in by_letter.items()},
+            )
+        )
+    return Key(first.benchmark, first.data, seed, tuple(each.system for each in systems), tuple(items))
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
+    """The benchmark's document of each item, by number."""
+    name, _, rest = key.data.partition("/")
+    part = rest.partition(":")[0]
+    if key.benchmark == "flute":
+        from figlang_tasks.flute import rows as flute_rows
+
+        found = flute_rows.load(name, part)
+    else:
+        from figlang_tasks.vflute import rows as vflute_rows
+
+        found = vflute_rows.load(name, part, check_images=False)
+    if found["data"][0] != key.data:
+        raise JudgeError(
+            f"the samples are of {key.data}, the data on this machine is {found['data'][0]}: use the data that was "
+            f"evaluated"
+        )
+    places = {row_id: index for index, row_id in enumerate(found["id"])}
+    return {item.number: found[places[item.id]] for item in key.items}
+
+
+def _pictures(key: Key, documents: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, bytes]]:
+    """Name and content (PNG) of the picture of each item, by number; empty for texts.
+
+    The name is the item's number: nothing of the data is in it.
+    """
+    found = {}
+    for number, document in documents.items() if key.benchmark == "vflute" else ():
+        buffer = io.BytesIO()
+        images.decode(document["image"], f"{document['dataset']} {document['id']}").save(buffer, "PNG")
+        found[number] = (f"{number:03}.png", buffer.getvalue())
+    return found
+
+
+def _sheet(
+    key: Key,
+    systems: Sequence[_Chosen],
+    documents: Mapping[int, Mapping[str, Any]],
+    pictures: Mapping[int, str],
+    annotator: str,
+    separator: str,
+) -> bytes:
+    by_name = {each.system.name: each for each in systems}
+    context = "image" if key.benchmark == "vflute" else "premise"
+    left_out = {*sheet.CONTEXT, *(["preferred"] if len(systems) == 1 else [])} - {context}
+    rows = []
+    for item in key.items:
+        document = documents[item.number]
+        for letter, name in item.systems.items():
+            rows.append(
+                {
+                    "item": str(item.number),
+                    "letter": letter,
+                    "image": Path(pictures.get(item.number, "")).as_posix(),
+                    "premise": document.get("premise", ""),
+                    "claim": document.get("claim") or document.get("hypothesis", ""),
+                    "reference": document["explanation"],
+                    "explanation": by_name[name].rows[item.id][0],
+                    "annotator": annotator,
+                    "sheet": key.code,
+                }
+            )
+    columns = [column for column in sheet.COLUMNS if column not in left_out]
+    return sheet.content_of(columns, rows, separator)
+
+
+def _write(files: Mapping[Path, bytes], folder: Path, pictures: Mapping[str, bytes]) -> None:
+    """Everything into a folder beside the output first, so that a kill or a full disk leaves no half export."""
+    there = [path for path in (*files, *([folder] if pictures else [])) if path.exists()]
+    if there:
+        raise JudgeError(
+            f"{there[0]} is there already and may hold judgements: it is not replaced. Name another -o, or remove it"
+        )
+    parent = next(iter(files)).parent
+    staged = parent / f".{next(iter(files)).name}.{os.getpid()}.tmp"
+    done: list[Path] = []
+    try:
+        try:
+            (staged / "images").mkdir(parents=True)
+            for name, content in pictures.items():
+                (staged / "images" / name).write_bytes(content)
+            for path, content in files.items():
+                (staged / path.name).write_bytes(content)
+            moves = [(staged / "images", folder)] * bool(pictures) + [(staged / path.name, path) for path in files]
+            for source, target in moves:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(source, target)
+                done.append(target)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    except OSError as error:
+        for path in done:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        raise JudgeError(f"{error.filename or parent} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,107 @@
+"""The key of an export: which letter is which system, and what annotators must not see."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks.judge import JudgeError
+
+WRITTEN_BY = "figlang judge export"
+
+
+@dataclass(frozen=True)
+class System:
+    """A system whose explanations are judged.
+
+    Attributes:
+        name: of the run.
+        task: its task.
+        samples: name of its samples file.
+        sha256: hex digest of that file.
+        scorer, signature: what its explanation scores were computed with; None if it has none, or is not known.
+    """
+
+    name: str
+    task: str
+    samples: str
+    sha256: str
+    scorer: str | None
+    signature: str | None
+
+
+@dataclass(frozen=True)
+class Item:
+    """A sample that is judged.
+
+    Attributes:
+        number: in the sheet, from 1.
+        id: its released id.
+        gold: 1 entailment, 0 contradiction.
+        report_group: its part of the benchmark.
+        systems: name of the system by letter.
+        scores: ExplanationScore by letter; None where there is none.
+    """
+
+    number: int
+    id: str
+    gold: int
+    report_group: str
+    systems: Mapping[str, str]
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Key:
+    """An export.
+
+    Attributes:
+        benchmark: ``vflute`` or ``flute``.
+        data: data of the samples: dataset, part and digest.
+        seed: of the choice of samples and of the letters.
+        systems: in the order that the runs were named in.
+        items: in the order of the sheet.
+    """
+
+    benchmark: str
+    data: str
+    seed: int
+    systems: tuple[System, ...]
+    items: tuple[Item, ...]
+
+    @property
+    def code(self) -> str:
+        """What every row of its sheets carries: a digest of all of it, no number to a spreadsheet program."""
+        content = json.dumps(asdict(self), sort_keys=True).encode()
+        return "s-" + hashlib.sha256(content).hexdigest()[:10]
+
+    def content(self) -> bytes:
+        """The file."""
+        values = {"written_by": WRITTEN_BY, "sheet": self.code, **asdict(self)}
+        return (json.dumps(values, indent=1) + "\n").encode("ascii")
+
+
+def read(path: Path) -> Key:
+    """Read a key.
+
+    Raises:
+        JudgeError: it is not readable, no key, or was changed.
+    """
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        written_by, code = values.pop("written_by"), values.pop("sheet")
+        systems = tuple(System(**system) for system in values.pop("systems"))
+        items = tuple(Item(**item) for item in values.pop("items"))
+        key = Key(systems=systems, items=items, **values)
+        changed = written_by != WRITTEN_BY or key.code != code
+    except OSError as error:
+        raise JudgeError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise JudgeError(f"{path} is no key: name the *.key.json that figlang judge export wrote") from error
+    if changed:
+        raise JudgeError(f"{path} was changed since figlang judge export wrote it: get the file again")
+    return key

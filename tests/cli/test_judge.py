@@ -1,0 +1,121 @@
+"""``figlang judge`` from runs to figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import typer.testing
+from judge.filled_sheets import save_run
+from judge.judge_server import MODEL, JudgeServer
+from PIL import Image
+
+from figlang_tasks.cli.figlang import app
+
+
+def figlang(*arguments: str | Path) -> typer.testing.Result:
+    return typer.testing.CliRunner().invoke(app, ["judge", *map(str, arguments)])
+
+
+def done(*arguments: str | Path) -> str:
+    result = figlang(*arguments)
+    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+    return result.stdout
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> list[Path]:
+    """Key and two sheets of five items."""
+    runs = [
+        save_run(
+            tmp_path / name / "samples_vflute.jsonl",
+            lambda doc, name=name: f"{name} {doc['claim']}\nLABEL: {doc['label']}",  # type: ignore[misc]
+            lambda number, score=score: score + number / 1000,  # type: ignore[misc]
+        )
+        for name, score in (("good", 0.6), ("bad", 0.2))
+    ]
+    output = done(
+        *("export", f"Good={runs[0]}", f"Bad={runs[1]}", "-o", tmp_path / "s.csv", "--n", "5", "--json"),
+    )
+    *_, first, second, key = map(Path, json.loads(output))
+    return [key, first, second]
+
+
+def fill_in(path: Path, key: Path) -> Path:
+    """What an annotator does who finds all of "good" adequate and best, with another separator."""
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    good = frame["explanation"].str.startswith("good")
+    gold = {str(item["number"]): item["gold"] for item in json.loads(key.read_text())["items"]}
+    frame["label"] = [("contradiction", "entailment")[gold[item]] for item in frame["item"]]
+    frame["adequate"] = ["yes" if each else "no" for each in good]
+    frame["error"] = ["" if each else "hallucination" for each in good]
+    best = dict(zip(frame["item"][good], frame["letter"][good], strict=True))
+    frame["preferred"] = [best[item] for item in frame["item"]]
+    frame.to_csv(path, index=False, sep=";")
+    return path
+
+
+def test_from_runs_to_figures(exported: list[Path]) -> None:
+    key, *sheets = exported
+    refused = figlang("agree", key, *sheets)
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith(f"figlang judge agree: {sheets[0]} lacks 20 judgements (row 2 label, row 2 adeq")
+    for path in sheets:
+        fill_in(path, key)
+    report = json.loads(done("agree", key, *sheets, "--json"))
+    assert [(each["name"], each["adequacy_rate"], each["preference_rate"]) for each in report["systems"]] == [
+        ("Good", 1.0, 1.0),
+        ("Bad", 0.0, 0.0),
+    ]
+    assert report["explanation_score"]["average_precision"] == 1.0
+    assert report["explanation_score"]["best_f1"]["at_least"] >= 0.6 > report["explanation_score"]["best_f1"]["above"]
+    assert report["pairs"][0]["adequacy_kappa"]["overall"] == 1.0
+    shown = done("agree", key, *sheets)
+    for part in ("| Good ", "published: GPT-4 (5 shot)", "0.79", "best F1: 1.00", "annotator 1 / annotator 2"):
+        assert part in shown
+
+
+def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    key, *sheets = exported
+
+    def answer(prompt: str, pictures: list[Image.Image]) -> str:
+        if '{"label"' in prompt:
+            return '{"label": "entailment"}'
+        return '{"adequate": "yes"}' if '{"adequate"' in prompt else "I like both."
+
+    llm = key.parent / "llm.csv"
+    with JudgeServer(answer) as server:
+        monkeypatch.setenv("LLM_JUDGE_URL", f"{server.url}/chat/completions")
+        command = ("llm", sheets[0], "--model", MODEL, "-o", llm, "--provider", "local", "--retries", "1")
+        said = done(*command)
+        assert said.startswith(f"LLM judge {MODEL}, prompt ") and "20 requests; unreadable answers: 5, failed" in said
+        again = json.loads(done(*command, "--json"))
+        assert (again["kept"], again["asked"], again["unreadable"]) == (15, 5, 5)
+        server.answer = lambda prompt, pictures: None
+        failed = figlang(*command, "--retry-delay", "0")
+        assert failed.exit_code == 1 and "3 requests failed one after the other" in failed.stderr
+        assert "Traceback" not in failed.stderr
+    shown = done("agree", key, fill_in(sheets[0], key), llm, "--partial")
+    assert f"annotator 1 / LLM judge {MODEL}, prompt " in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("agree", "k.json", "a.csv"), 2, "agreement needs two sheets or more"),
+        (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json cannot be read: No such file"),
+        (("export", "none.jsonl", "-o", "s.csv"), 1, "figlang judge export: none.jsonl is not there"),
+        (("export", "none.jsonl", "-o", "s.csv", "--n", "0"), 2, "for '--n'"),
+        (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv cannot be read"),
+    ],
+)
+def test_mistakes(
+    arguments: tuple[str, ...], status: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = figlang(*arguments)
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert says in result.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,269 @@
+"""Agreement of filled sheets: the paper's Table 6, scikit-learn, counting by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from judge.filled_sheets import key_of, right_label, save_key, save_sheet, sheet_of
+from sklearn import metrics as sklearn
+
+from figlang_tasks.judge import JudgeError
+from figlang_tasks.judge.agree import PUBLISHED, agree, text
+from figlang_tasks.judge.key import Item, Key
+
+# Table 6, adequacy and preference in percent, beside counts that give them. Up to 95, the adequacy rates have no other;
+# the preference rates have no other if they are of one number of items: 39 of 52, so that 13 prefer none.
+TABLE_6 = [(33.78, 23.08), (29.85, 7.69), (50.67, 44.23)]
+SYSTEMS = ("LLaVA-eViL-VF", "LLaVA-34B-SG", "GPT-4-5shot")
+ADEQUATE = {"LLaVA-eViL-VF": (25, 74), "LLaVA-34B-SG": (20, 67), "GPT-4-5shot": (38, 75)}
+PREFERRED = ["LLaVA-eViL-VF"] * 12 + ["LLaVA-34B-SG"] * 4 + ["GPT-4-5shot"] * 23 + ["none"] * 13
+
+
+def table_6(folder: Path) -> tuple[Path, list[Path]]:
+    key = key_of(SYSTEMS, [number % 2 for number in range(95)])
+
+    def adequate(item: Item, name: str, second: bool) -> tuple[str, str]:
+        yes, agreed = ADEQUATE[name]
+        said = item.number <= yes or (item.number > agreed and second)
+        return ("yes", "") if said else ("no", "hallucination" if second else "unsound")
+
+    def preferred(item: Item, second: bool) -> str:
+        if item.number <= len(PREFERRED):
+            return PREFERRED[item.number - 1]
+        return "GPT-4-5shot" if second else "none"
+
+    def rows(second: bool) -> list[dict[str, str]]:
+        return sheet_of(
+            key,
+            f"annotator {1 + second}",
+            right_label,
+            lambda item, name: adequate(item, name, second),
+            lambda item: preferred(item, second),
+        )
+
+    return save_key(folder, key), [save_sheet(folder / f"{second}.csv", rows(second)) for second in (False, True)]
+
+
+def test_the_rates_of_table_6(tmp_path: Path) -> None:
+    report = agree(*table_6(tmp_path))
+    for systems in (report["systems"], PUBLISHED["systems"]):
+        rates = [(system["adequacy_rate"], system["preference_rate"]) for system in systems]
+        assert [tuple(round(100 * rate, 2) for rate in each) for each in rates] == TABLE_6
+    assert [system["agreed"] for system in report["systems"]] == [74, 67, 75]
+    assert report["preference"] == {"agreed": 52, "none": 13}
+    # Both annotators' marks on what both find inadequate: one says unsound, the other hallucination.
+    assert [system["error_marks"] for system in report["systems"]] == [98, 94, 74]
+    assert report["systems"][0]["errors"] == {"hallucination": 0.5, "unsound": 0.5, "incomplete": 0.0, "verbose": 0.0}
+    assert "33.78" in text(report) and "44.23" in text(report)
+
+
+@st.composite
+def judgements(draw: st.DrawFn) -> tuple[Key, list[dict[tuple[int, str], Any]]]:
+    """A key with scores, and what two or three annotators say: label by item, adequacy by explanation, preference."""
+    systems = ["one", "two"][: draw(st.integers(1, 2))]
+    count = draw(st.integers(1, 8))
+    score = st.sampled_from([0.2, 0.53, 0.6, 0.61])
+    key = key_of(
+        systems,
+        draw(st.lists(st.integers(0, 1), min_size=count, max_size=count)),
+        draw(st.lists(st.lists(score, min_size=2, max_size=2), min_size=count, max_size=count)),
+    )
+    said = []
+    for _ in range(draw(st.integers(2, 3))):
+        one: dict[tuple[int, str], Any] = {}
+        for number in range(1, count + 1):
+            one[number, "label"] = draw(st.integers(0, 1))
+            one[number, "preferred"] = draw(st.sampled_from([*systems, "none"]))
+            one |= {(number, name): draw(st.booleans()) for name in systems}
+        said.append(one)
+    return key, said
+
+
+def filled_in(key: Key, annotator: str, said: dict[tuple[int, str], Any]) -> list[dict[str, str]]:
+    return sheet_of(
+        key,
+        annotator,
+        lambda item: "ce"[said[item.number, "label"]],
+        lambda item, name: ("yes", "") if said[item.number, name] else ("no", "verbose"),
+        lambda item: said[item.number, "preferred"],
+    )
+
+
+def kappa(first: list[Any], second: list[Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sklearn.cohen_kappa_score(list(map(str, first)), list(map(str, second))) if first else math.nan
+    return None if math.isnan(found) else pytest.approx(found)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(judgements(), st.booleans())
+def test_every_figure_by_counting(
+    tmp_path: Path, judgements: tuple[Key, list[dict[tuple[int, str], Any]]], any_label: bool
+) -> None:
+    key, said = judgements
+    names = [system.name for system in key.systems]
+    paths = []
+    for number, one in enumerate(said):
+        rows = filled_in(key, f"annotator {number}", one)
+        paths.append(save_sheet(tmp_path / f"{number}.csv", rows))
+    report = agree(save_key(tmp_path, key), paths, any_label=any_label)
+    counted = [i for i in key.items if any_label or all(one[i.number, "label"] == i.gold for one in said)]
+    assert report["items_counted"] == len(counted)
+
+    pooled: list[tuple[bool, float]] = []
+    for name, system in zip(names, report["systems"], strict=True):
+        agreed = [i for i in counted if len({one[i.number, name] for one in said}) == 1]
+        yes = [i for i in agreed if said[0][i.number, name]]
+        assert (system["agreed"], system["adequate"]) == (len(agreed), len(yes))
+        assert system["adequacy_rate"] == (len(yes) / len(agreed) if agreed else None)
+        assert system["errors"]["verbose"] == (1 if len(yes) < len(agreed) else None)
+        assert system["error_marks"] == len(said) * (len(agreed) - len(yes))
+        for i in agreed:
+            (letter,) = [letter for letter, of in i.systems.items() if of == name]
+            pooled.append((said[0][i.number, name], i.scores[letter] or 0.0))
+    first, second = said[:2]
+    pair = report["pairs"][0]
+    everything = [i.number for i in key.items]
+    assert pair["label_kappa"] == kappa(*([one[n, "label"] for n in everything] for one in (first, second)))
+    for name in names:
+        expected = kappa(*([one[i.number, name] for i in counted] for one in (first, second)))
+        assert pair["adequacy_kappa"]["by_system"][name] == expected
+    assert pair["adequacy_kappa"]["overall"] == kappa(
+        *([one[i.number, name] for i in counted for name in names] for one in (first, second))
+    )
+    assert len(report["pairs"]) == len(said) * (len(said) - 1) / 2
+    if len(names) > 1:
+        same = [i for i in counted if len({one[i.number, "preferred"] for one in said}) == 1]
+        assert report["preference"]["agreed"] == len(same)
+        counts = [sum(first[i.number, "preferred"] == name for i in same) for name in [*names, "none"]]
+        assert [*(each["preferred"] for each in report["systems"]), report["preference"]["none"]] == counts
+        assert pair["preference_kappa"] == kappa(
+            *([one[i.number, "preferred"] for i in counted] for one in (first, second))
+        )
+    found = report["explanation_score"]
+    if len({truth for truth, _ in pooled}) == 2:
+        truths, scores = zip(*pooled, strict=True)
+        assert found["average_precision"] == pytest.approx(sklearn.average_precision_score(truths, scores))
+        above = found["best_f1"]["above"]
+        taken = [above is None or score > above for score in scores]
+        assert found["best_f1"]["f1"] == pytest.approx(sklearn.f1_score(truths, taken))
+    else:
+        assert "nothing to predict" in found["undefined"]
+    json.dumps(report, allow_nan=False)
+    assert "explanations" in text(report) or "not computed" in text(report)
+
+
+def small(
+    folder: Path, judgement: Callable[[Item, str], tuple[str, str]], name: str = "annotator 2"
+) -> tuple[Path, list[Path]]:
+    """Two items of two systems; one annotator finds all adequate, the other judges as told."""
+    key = key_of(["one", "two"], [1, 0], [[0.1, 0.9], [0.2, None]])
+    rows = sheet_of(key, "annotator 1", right_label, lambda item, name: ("yes", ""), lambda item: "one")
+    first = save_sheet(folder / "first.csv", rows)
+    rows = sheet_of(key, name, right_label, judgement, lambda item: "one")
+    return save_key(folder, key), [first, save_sheet(folder / "second.csv", rows)]
+
+
+def test_missing_judgements_are_listed_or_counted(tmp_path: Path) -> None:
+    def judgement(item: Item, name: str) -> tuple[str, str]:
+        return ("", "") if item.number == 1 else ("no", "")
+
+    files = small(tmp_path, judgement)
+    with pytest.raises(JudgeError, match=r"second.csv lacks 4 judgements \(row 2 adequate, row 3 adequate, row 4 err"):
+        agree(*files)
+    report = agree(*files, partial=True)
+    assert [each["missing"] for each in report["annotators"]] == [0, 4]
+    assert [system["agreed"] for system in report["systems"]] == [0, 0]
+    assert "4 judgements missing" in text(report)
+
+
+def test_what_follows_a_wrong_label_is_not_asked_for(tmp_path: Path) -> None:
+    key_path, (first, second) = small(tmp_path, lambda item, name: ("", ""))
+    wrong = second.read_text("utf-8-sig").replace('"contradiction"', '"e"').replace('"entailment"', '"c"')
+    second.write_text(wrong, encoding="utf-8")
+    report = agree(key_path, [first, second])
+    assert (report["items_counted"], report["annotators"][1]["labels_right"]) == (0, 0.0)
+    with pytest.raises(JudgeError, match="lacks 4 judgements"):
+        agree(key_path, [first, second], any_label=True)
+
+
+def test_a_row_that_was_deleted_is_missing(tmp_path: Path) -> None:
+    key_path, (first, second) = small(tmp_path, lambda item, name: ("yes", ""))
+    lines = second.read_bytes().split(b"\r\n")
+    second.write_bytes(b"\r\n".join(lines[:2] + lines[3:]))
+    with pytest.raises(JudgeError, match=r"lacks 1 judgements \(item 1 B: no row\)"):
+        agree(key_path, [first, second])
+    second.write_bytes(b"\r\n".join(lines[:3]))
+    with pytest.raises(JudgeError, match=r"lacks 1 judgements \(item 2: no row\)"):
+        agree(key_path, [first, second])
+
+
+def test_a_language_model_is_marked(tmp_path: Path) -> None:
+    files = small(tmp_path, lambda item, name: ("no", "i"), "LLM judge gpt-4o, prompt 0123456789ab")
+    report = agree(*files)
+    assert [each["llm"] for each in report["annotators"]] == [False, True]
+    assert report["pairs"][0]["annotators"] == ["annotator 1", "LLM judge gpt-4o, prompt 0123456789ab"]
+    assert "a language model is one of the annotators" in text(report)
+    people = small(tmp_path, lambda item, name: ("no", "i"))
+    assert "language model" not in text(agree(*people))
+
+
+@pytest.mark.parametrize(
+    ("made_by", "says"),
+    [
+        ([("embedded", None), ("vflute25", None)], "different scorers (one: embedded, two: vflute25)"),
+        ([("vflute25", "a|fp32"), ("vflute25", "a|fast")], "different scorers (one: a|fp32, two: a|fast)"),
+        ([(None, None), (None, None)], "no explanation scores"),
+        ([("vflute25", "a"), ("vflute25", None)], None),
+    ],
+)
+def test_scores_of_different_scorers_are_not_pooled(
+    tmp_path: Path, made_by: list[tuple[str | None, str | None]], says: str | None
+) -> None:
+    key = key_of(["one", "two"], [1, 0], [[0.1, 0.9], [0.2, None]])
+    systems = [
+        replace(system, scorer=scorer, signature=signature)
+        for system, (scorer, signature) in zip(key.systems, made_by, strict=True)
+    ]
+    key = replace(key, systems=tuple(systems))
+    sheets = []
+    for annotator in ("ann", "bob"):
+        rows = sheet_of(
+            key, annotator, right_label, lambda i, name: ("1", "") if name == "two" else ("0", "v"), lambda i: "-"
+        )
+        sheets.append(save_sheet(tmp_path / f"{annotator}.csv", rows))
+    found = agree(save_key(tmp_path, key), sheets)["explanation_score"]
+    if says is None:
+        assert (found["n"], found["without_score"], found["adequate"], found["signature"]) == (3, 1, 1, "a")
+        assert found["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "above": 0.2, "at_least": 0.9}
+    else:
+        assert says in found["undefined"]
+
+
+def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
+    key_path, (first, second) = small(tmp_path, lambda item, name: ("yes", ""))
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(first.read_bytes())
+    with pytest.raises(JudgeError, match="first.csv and .*copy.csv are both of annotator 1"):
+        agree(key_path, [first, copy])
+    (tmp_path / "other").mkdir()
+    other = save_key(tmp_path / "other", key_of(["one"], [1]))
+    with pytest.raises(JudgeError, match=r"second.csv is a sheet of s-\w+, the key is of s-"):
+        agree(other, [second, second])
+    changed = key_path.read_text().replace('"gold": 1', '"gold": 0')
+    for content, says in ((changed, "was changed"), ("[]", "is no key"), ('{"sheet": 1}', "is no key")):
+        (tmp_path / "bad.json").write_text(content)
+        with pytest.raises(JudgeError, match=rf"bad.json {says}"):
+            agree(tmp_path / "bad.json", [second, second])
+    with pytest.raises(JudgeError, match="none.json cannot be read"):
+        agree(tmp_path / "none.json", [second, second])

@@ -1,0 +1,160 @@
+"""Blind sheets of runs on figlang_mini and figlang_mini_flute."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge.filled_sheets import save_run
+from PIL import Image
+
+from figlang_tasks.flute import rows as flute_rows
+from figlang_tasks.flute import task as flute_task
+from figlang_tasks.judge import JudgeError, key, sheet
+from figlang_tasks.judge.export import export
+from figlang_tasks.vflute import rows
+
+OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2, "images_dir": None, "separator": ","}
+NAMES = ("Shark", "Kettle")
+
+
+def answer(text: str) -> Any:
+    def of(doc: Mapping[str, Any]) -> str:
+        return f"=HYPERLINK({text!r}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}" if len(doc["claim"]) % 9 else ""
+
+    return of
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> list[str]:
+    paths = [
+        save_run(tmp_path / name / "samples_vflute.jsonl", answer(text), lambda number: number / 100)
+        for name, text in zip(NAMES, ("first", "second"), strict=True)
+    ]
+    return [f"{name}={path}" for name, path in zip(NAMES, paths, strict=True)]
+
+
+def records(run: str) -> dict[str, dict[str, Any]]:
+    path = Path(run.partition("=")[2])
+    return {(record := json.loads(line)["sample"])["id"]: record for line in path.read_text("utf-8").splitlines()}
+
+
+def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
+    written = export(two_runs, tmp_path / "out" / "sheet.csv", **OPTIONS)
+    names = ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv", "sheet.key.json"]
+    assert [path.name for path in written] == names
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
+    found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
+    assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
+    assert first.by_item().keys() == {item.number for item in found.items} == set(range(1, 21))
+    assert [{**row.cells, "annotator": ""} for row in first.rows] == [
+        {**row.cells, "annotator": ""} for row in second.rows
+    ]
+    documents = {doc["id"]: doc for doc in rows.load("figlang_mini", "test")}
+    by_run = {name: records(run) for name, run in zip(NAMES, two_runs, strict=True)}
+    for item in found.items:
+        document = documents[item.id]
+        assert item.gold == rows.LABELS[document["label"]]
+        assert set(item.systems.values()) == set(NAMES)
+        for letter, row in first.by_item()[item.number].items():
+            record = by_run[item.systems[letter]][item.id]
+            assert row.cells["explanation"] == (record["explanation"] or "(no explanation)")
+            assert item.scores[letter] == record["explanation_scores"]["mean"]
+            assert (row.cells["claim"], row.cells["reference"]) == (document["claim"], document["explanation"])
+            assert all(row.cells[column] == "" for column in (*sheet.JUDGED, "comment"))
+            with Image.open(tmp_path / "out" / row.cells["image"]) as shown:
+                with Image.open(io.BytesIO(document["image"]["bytes"])) as released:
+                    assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()
+
+
+def test_nothing_in_a_sheet_tells_the_system(tmp_path: Path, two_runs: list[str]) -> None:
+    written = export(two_runs, tmp_path / "sheet.csv", **{**OPTIONS, "count": 76})
+    text = written[1].read_text("utf-8-sig")
+    ids = [item.id for item in key.read(written[3]).items]
+    assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *ids))
+    assert '"=' not in text and "\"'=HYPERLINK('second') " in text
+    first = Counter(item.systems["A"] for item in key.read(written[3]).items)
+    assert first["Shark"] > 20 and first["Kettle"] > 20
+
+
+def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
+    def items(folder: str, **options: Any) -> tuple[key.Item, ...]:
+        *_, path = export(two_runs, tmp_path / folder / "sheet.csv", **{**OPTIONS, **options})
+        return key.read(path).items
+
+    assert items("a") == items("b", annotators=1)
+    assert {item.id for item in items("c", seed=8)} != {item.id for item in items("d")}
+    (tmp_path / "e").mkdir()
+    written = export(two_runs, tmp_path / "e" / "s", **{**OPTIONS, "images_dir": tmp_path / "f" / "pictures"})
+    assert sheet.read(written[1]).rows[0].cells["image"] == "../f/pictures/001.png"
+    assert written[-1] == tmp_path / "e" / "s.key.json"
+
+
+def test_one_system_is_not_compared_and_the_separator_may_be_a_semicolon(tmp_path: Path, two_runs: list[str]) -> None:
+    written = export(two_runs[:1], tmp_path / "sheet.csv", **{**OPTIONS, "separator": ";", "annotators": 1})
+    assert "preferred" not in sheet.read(written[1]).columns
+    assert written[1].read_text("utf-8-sig").startswith('"item";"letter";"image";"claim";')
+
+
+def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
+    documents = {doc["id"]: doc for doc in flute_rows.load("figlang_mini_flute", "train")}
+    lines = [
+        json.dumps({"doc_id": n, "sample": flute_task.process_results(doc, ["Entails. Both say it."])["sample"]})
+        for n, doc in enumerate(documents.values())
+    ]
+    (tmp_path / "samples_flute.jsonl").write_text("\n".join(lines) + "\n")
+    written = export([str(tmp_path / "samples_flute.jsonl")], tmp_path / "s.csv", **{**OPTIONS, "annotators": 1})
+    assert [path.name for path in written] == ["s.annotator1.csv", "s.key.json"]
+    found, filled = key.read(written[1]), sheet.read(written[0])
+    assert "image" not in filled.columns
+    for item in found.items:
+        cells = filled.by_item()[item.number]["A"].cells
+        document = documents[item.id]
+        assert (cells["premise"], cells["claim"]) == (document["premise"], document["hypothesis"])
+        assert item.scores == {"A": None}
+
+
+def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]) -> None:
+    second = Path(two_runs[1].partition("=")[2])
+    lines = second.read_text("utf-8").splitlines(keepends=True)
+
+    def refused(says: str, runs: list[str] = two_runs, **options: Any) -> None:
+        with pytest.raises(JudgeError, match=says):
+            export(runs, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
+        assert not (tmp_path / "out").exists()
+
+    refused("77 samples asked for, there are 76 in .*samples_vflute.jsonl: --n 76", count=77)
+    refused("none.jsonl is not there", [str(tmp_path / "none.jsonl")])
+    second.write_text("".join(lines[2:]), encoding="utf-8")
+    refused(r"Kettle\S+ lacks 2 of the samples of \S+Shark\S+: vismet-test-0, vismet-test-1\. Evaluate both")
+    second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
+    refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on the same data")
+    refused(r"samples are of figlang_mini/test:0\w+, the data on this machine is figlang_mini/test:\w", two_runs[1:])
+    second.write_text("".join(re.sub('"mean": [^}]*', '"mean": NaN', line) for line in lines), "utf-8")
+    refused("line 1: explanation_scores has no mean")
+    (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
+    refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])
+
+
+def test_judgements_are_never_overwritten_and_a_failure_leaves_nothing(tmp_path: Path, two_runs: list[str]) -> None:
+    output = tmp_path / "out" / "sheet.csv"
+    written = export(two_runs, output, **OPTIONS)
+    before = {path: path.read_bytes() for path in written[1:]}
+    for gone in (written[-1], written[1]):
+        with pytest.raises(JudgeError, match="is there already and may hold judgements"):
+            export(two_runs, output, **OPTIONS)
+        gone.unlink()
+        before.pop(gone)
+    assert all(path.read_bytes() == content for path, content in before.items())
+    (tmp_path / "file").touch()
+    with pytest.raises(JudgeError, match="cannot be written"):
+        export(two_runs, tmp_path / "file" / "sheet.csv", **OPTIONS)
+    with pytest.raises(JudgeError, match="cannot be written"):
+        export(two_runs, tmp_path / "new" / "sheet.csv", **{**OPTIONS, "images_dir": tmp_path / "file" / "pictures"})
+    assert list((tmp_path / "new").iterdir()) == []

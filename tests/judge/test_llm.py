@@ -1,0 +1,207 @@
+"""A language model as annotator: the harness's judge interface against a real server of the OpenAI protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge.filled_sheets import key_of, save_key, sheet_of
+from judge.judge_server import MODEL, JudgeServer
+from PIL import Image
+
+from figlang_tasks.judge import JudgeError, sheet
+from figlang_tasks.judge.agree import agree, text
+from figlang_tasks.judge.llm import fill, read_answer
+from figlang_tasks.prompting import prompt_hash
+
+KEY = key_of(["one", "two"], [1, 0, 1])
+OPTIONS: dict[str, Any] = {
+    "model": MODEL,
+    "provider": "openai",
+    "concurrency": 2,
+    "max_tokens": 64,
+    "retries": 1,
+    "retry_delay": 0,
+}
+REQUESTS = 3 * (1 + 2 + 1)  # items x (label, adequacy of two, preference)
+
+
+def colour(item: int) -> tuple[int, int, int]:
+    return (80 * item, 0, 0)
+
+
+@pytest.fixture
+def blank(tmp_path: Path) -> Path:
+    """An empty sheet of three items, each with a picture of its own colour."""
+    rows = sheet_of(KEY, "annotator 1", lambda item: "", lambda item, name: ("", ""))
+    for row in rows:
+        number = row["item"]
+        row |= {"image": f"images/{number}.png", "claim": f"=claim {number}", "reference": f"reference {number}"}
+    columns = [column for column in sheet.COLUMNS if column != "premise"]
+    (tmp_path / "images").mkdir()
+    for item in KEY.items:
+        Image.new("RGBA", (8, 8), colour(item.number)).save(tmp_path / "images" / f"{item.number}.png")
+    path = tmp_path / "sheet.annotator1.csv"
+    path.write_bytes(sheet.content_of(columns, rows))
+    return path
+
+
+def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
+    """The right label, `one` adequate and preferred; only where the picture is the item's."""
+    (picture,) = pictures
+    (number,) = [item.number for item in KEY.items if f"=claim {item.number}\n" in prompt]
+    assert abs(picture.tobytes()[0] - colour(number)[0]) < 8
+    assert f"reference {number}" in prompt
+    if '{"label"' in prompt:
+        assert "= one?" not in prompt and "= two?" not in prompt  # before the explanations are seen
+        return f'I see. {{"label": "{("contradiction", "entailment")[KEY.items[number - 1].gold]}"}}'
+    if '{"adequate"' in prompt:
+        assert ("= one?" in prompt) + ("= two?" in prompt) == 1
+        return '{"adequate": "yes"}' if "= one?" in prompt else '```json\n{"adequate": "no", "error": "Unsound"}\n```'
+    assert prompt.index("= one?") and prompt.index("= two?")
+    (letter,) = [letter for letter in "AB" if f"<explanation {letter}>\n= one?\n" in prompt]
+    return f'{{"preferred": "{letter}"}}'
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
+    with JudgeServer(good_answer) as running:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_API_URL", running.url)
+        monkeypatch.setenv("LLM_JUDGE_URL", f"{running.url}/chat/completions")
+        yield running
+
+
+@pytest.mark.parametrize("provider", ["openai", "local"])
+def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: JudgeServer, provider: str) -> None:
+    output = tmp_path / "filled.csv"
+    report = fill(blank, output, **{**OPTIONS, "provider": provider})
+    assert {name: report[name] for name in ("kept", "asked", "unreadable", "failed")} == {
+        **{"kept": 0, "asked": REQUESTS},
+        **{"unreadable": 0, "failed": 0},
+    }
+    assert server.pictures == [1] * REQUESTS
+    filled = sheet.read(output)
+    name = f"LLM judge {MODEL}, prompt {prompt_hash('judge')}"
+    assert filled.llm and filled.annotator == report["annotator"] == name
+    said = sheet.judged(filled)
+    for item in KEY.items:
+        by_name = {name: letter for letter, name in item.systems.items()}
+        assert said[item.number].label == ("contradiction", "entailment")[item.gold]
+        assert said[item.number].preferred == by_name["one"]
+        assert said[item.number].adequate == {by_name["one"]: "yes", by_name["two"]: "no"}
+        assert said[item.number].error == {by_name["one"]: None, by_name["two"]: "unsound"}
+    texts = ("claim", "reference", "explanation", "image")
+    assert [[row.cells[column] for column in texts] for row in filled.rows] == [
+        [row.cells[column] for column in texts] for row in sheet.read(blank).rows
+    ]
+    log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
+    assert len(log) == REQUESTS and sum(line["said"].startswith("I see. {") for line in log) == 3
+    assert {line["model"] for line in log} == {f"{MODEL}-2026"}
+
+    person = tmp_path / "person.csv"
+    person.write_bytes(output.read_bytes().replace(name.encode(), b"annotator 1"))
+    agreed = agree(save_key(tmp_path, KEY), [person, output])
+    assert [each["llm"] for each in agreed["annotators"]] == [False, True]
+    assert name in text(agreed)
+
+
+def test_unreadable_answers_stay_empty_and_are_counted(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
+    server.answer = lambda prompt, pictures: (
+        "Both are fine." if "adequate if" in prompt else good_answer(prompt, pictures)
+    )
+    report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
+    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 0)
+    said = sheet.judged(sheet.read(tmp_path / "filled.csv"))
+    assert {value for each in said.values() for value in each.adequate.values()} == {None}
+    assert all(each.label and each.preferred for each in said.values())
+    server.answer = good_answer
+    report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
+    assert (report["kept"], report["asked"], report["unreadable"]) == (6, 6, 0)
+
+
+def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
+    server.answer = lambda prompt, pictures: good_answer(prompt, pictures) if len(server.prompts) <= 5 else None
+    with pytest.raises(JudgeError, match=r"3 requests failed one after the other, .*refused\ufffd?\[?.*run the comm"):
+        fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
+    kept = sheet.read(tmp_path / "filled.csv").rows
+    server.answer, server.prompts = good_answer, []
+    report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
+    assert (report["kept"], report["asked"], len(server.prompts)) == (5, REQUESTS - 5, REQUESTS - 5)
+    for before, after in zip(kept, sheet.read(tmp_path / "filled.csv").rows, strict=True):
+        assert all(after.cells[column] == cell for column, cell in before.cells.items() if cell)
+    assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
+
+
+def test_single_requests_that_fail_are_counted(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
+    # No content, as of a refusal: the harness's provider raises AttributeError.
+    server.answer = lambda prompt, pictures: "" if '{"label"' in prompt else good_answer(prompt, pictures)
+    report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
+    assert (report["failed"], report["unreadable"]) == (3, 0)
+    log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
+    assert sum("error" in line for line in log) == 3
+
+
+def test_what_ends_the_work_before_a_request(
+    tmp_path: Path, blank: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(says: str, path: Path = blank, output: Path = tmp_path / "out.csv", **options: Any) -> None:
+        with pytest.raises(JudgeError, match=says):
+            fill(path, output, **{**OPTIONS, **options})
+        assert server.prompts == []
+
+    refused(r"annotator1.csv is there already, of annotator 1, not of LLM judge judge-1", output=blank)
+    refused(r"none/out.csv cannot be written: No such file", output=tmp_path / "none" / "out.csv")
+    other = tmp_path / "other.csv"
+    other.write_bytes(blank.read_bytes().replace(KEY.code.encode(), b"s-other"))
+    assert fill(other, tmp_path / "other-filled.csv", **OPTIONS)["failed"] == 0
+    server.prompts.clear()
+    refused("belongs to another export", output=tmp_path / "other-filled.csv")
+    damaged = tmp_path / "damaged.csv"
+    damaged.write_bytes(blank.read_bytes().replace(b"reference 1", b"r\xe9f\xe9rence 1"))
+    refused("damaged.csv is not UTF-8, its texts are damaged", damaged)
+    (tmp_path / "images" / "2.png").write_bytes(b"no picture")
+    refused(r"row \d: the picture .*2.png cannot be read", output=tmp_path / "out2.csv")
+    (tmp_path / "images" / "2.png").unlink()
+    refused(r"row \d: the picture .*2.png cannot be read \(No such file", output=tmp_path / "out2.csv")
+    Image.new("RGB", (8, 8)).save(tmp_path / "images" / "2.png")
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    refused("--provider openai needs OPENAI_API_KEY", output=tmp_path / "out2.csv")
+    monkeypatch.setenv("LLM_JUDGE_URL", "http://127.0.0.1:9/v1/chat/completions")
+    refused("--provider local needs LLM_JUDGE_URL .*no server answers", output=tmp_path / "out2.csv", provider="local")
+    assert not (tmp_path / "out2.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "cells"),
+    [
+        ("label", '{"label": "entailment"}', {"label": "entailment"}),
+        ("label", '{"label": "Contradicts"}.', {"label": "contradiction"}),
+        ("label", '{"thought": {"label": "entailment"}} {"label": "entailment"}', {"label": "entailment"}),
+        ("label", '{"label": "entailment"} or {"label": "contradiction"}', {}),
+        ("label", '{"label": "neutral"}', {}),
+        ("label", '{"label": null}', {}),
+        ("label", '{"label": ["entailment"]}', {}),
+        ("label", "entailment", {}),
+        ("label", '{"label": "entailment"', {}),
+        ("label", "{" * 5000, {}),
+        ("label", "", {}),
+        ("adequate", '{"adequate": true, "error": null}', {"adequate": "yes"}),
+        ("adequate", '{"adequate": "Yes", "error": "None"}', {"adequate": "yes"}),
+        ("adequate", '{"adequate": "no", "error": "verbosity"}', {"adequate": "no", "error": "verbose"}),
+        ("adequate", '{"adequate": "no"}', {}),
+        ("adequate", '{"adequate": "no", "error": "none"}', {}),
+        ("adequate", '{"adequate": "yes", "error": "unsound"}', {}),
+        ("adequate", '{"adequate": "no", "error": "wrong"}', {}),
+        ("preferred", '{"preferred": "b"}', {"preferred": "B"}),
+        ("preferred", '{"preferred": "none"}', {"preferred": "none"}),
+        ("preferred", '{"preferred": "C"}', {}),
+        ("preferred", '{"preferred": null}', {}),
+        ("preferred", '{"preferred": ""}', {}),
+    ],
+)
+def test_answers_are_read_or_left(asked: str, answer: str, cells: dict[str, str]) -> None:
+    assert read_answer(asked, answer, "AB") == cells

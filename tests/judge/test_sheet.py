@@ -1,0 +1,158 @@
+"""Sheets: written safely, and read as people and spreadsheet programs leave them."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judge.filled_sheets import key_of, right_label, save_sheet, sheet_of
+
+from figlang_tasks.judge import JudgeError, sheet
+
+relaxed = settings(deadline=None)
+KEY = key_of(["one", "two"], [1, 0, 1])
+ROWS = sheet_of(KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two")
+HEAD = ",".join(sheet.COLUMNS)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="".join(map(chr, range(32)))), max_size=20)
+nasty = st.builds(
+    str.__add__, st.sampled_from(["", "=", "+", "-", "@", "'", "''=", " =", "\n=", "\t", "\r", "＝"]), texts
+)
+
+
+@relaxed
+@given(nasty)
+def test_no_cell_is_a_formula_and_every_text_comes_back(text: str) -> None:
+    cell = sheet.safe(text)
+    assert cell.lstrip()[:1] not in tuple("=+-@\t\r＝＋－＠") and cell[:1] not in ("\t", "\r")
+    assert sheet.restored(cell) == sheet.printable(text)
+
+
+@relaxed
+@given(st.lists(nasty, min_size=1, max_size=3), st.sampled_from([",", ";"]))
+def test_pandas_reads_what_was_written(cells: list[str], separator: str) -> None:
+    rows = [{"claim": cell, "comment": cell} for cell in cells]
+    content = sheet.content_of(["claim", "comment"], rows, separator)
+    assert content.startswith(codecs.BOM_UTF8) and content.endswith(b'"\r\n')
+    read = pd.read_csv(
+        io.BytesIO(content), sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", lineterminator=None
+    )
+    # pandas takes a lone carriage return for a line feed, as spreadsheet programs do
+    expected = [re.sub("\r\n?", "\n", sheet.safe(cell)) for cell in cells]
+    assert [re.sub("\r\n?", "\n", cell) for cell in read["claim"]] == expected
+
+
+def test_what_no_cell_holds_is_cut_with_a_note_and_controls_are_replaced() -> None:
+    assert sheet.safe("x" * 40_000) == "x" * 32_000 + " [cut: 8000 more characters]"
+    assert sheet.safe("a\x1b[31m\x00\ud800\u202eb\u2028c") == "a\ufffd[31m\ufffd\ufffd\ufffdb\u2028c"
+
+
+@pytest.mark.parametrize(
+    ("separator", "encoding"),
+    [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-16"), (";", "cp1252"), (",", "mac-roman")],
+)
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, encoding: str, ends: str) -> None:
+    rows = [{**row, "comment": "naïve; \n“so”, so"} for row in ROWS]
+    path = save_sheet(tmp_path / "sheet.csv", rows)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    frame = frame.sample(frac=1, random_state=1)  # sorted by another column
+    frame["my notes"] = "?"
+    frame = frame[frame.columns[::-1]].rename(columns={"adequate": " Adequate "})
+    saved = frame.to_csv(index=False, sep=separator, lineterminator=ends) + separator * 14 + ends
+    (tmp_path / "again.csv").write_bytes(saved.encode(encoding))
+    before, after = sheet.read(path), sheet.read(tmp_path / "again.csv")
+    assert sheet.judged(after) == sheet.judged(before)
+    assert (after.annotator, after.code) == ("annotator 1", KEY.code)
+    assert after.exact == encoding.startswith("utf")
+    if after.exact:
+        assert {row.cells["explanation"] for row in after.rows} == {"= one?", "= two?"}
+
+
+def test_a_line_that_names_the_separator_is_no_row(tmp_path: Path) -> None:
+    content = sheet.content_of(sheet.COLUMNS, ROWS, ";").removeprefix(codecs.BOM_UTF8)
+    (tmp_path / "sheet.csv").write_bytes(codecs.BOM_UTF8 + b"sep=;\r\n" + content)
+    assert len(sheet.read(tmp_path / "sheet.csv").rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "value"),
+    [
+        ("adequate", " YES ", "yes"),
+        ("adequate", "1", "yes"),
+        ("adequate", "True", "yes"),
+        ("adequate", "n", "no"),
+        ("adequate", "FALSE", "no"),
+        ("label", "Entails", "entailment"),
+        ("label", "0", "contradiction"),
+        ("error", "Unsound\u00a0 Reasoning", "unsound"),
+        ("error", "verbosity", "verbose"),
+        ("preferred", "b", "B"),
+        ("preferred", "-", "none"),
+        ("preferred", "Neither", "none"),
+        ("preferred", "\u00a0", None),
+    ],
+)
+def test_accepted_spellings(column: str, cell: str, value: str | None) -> None:
+    assert sheet.meaning(column, cell, "AB") == value
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("adequate", "maybe"), ("adequate", "yes?"), ("label", "neutral"), ("error", "hallucination, unsound")]
+    + [("preferred", "C"), ("preferred", "AB"), ("adequate", "ja")],
+)
+def test_any_other_cell_is_an_error_that_names_its_place(tmp_path: Path, column: str, cell: str) -> None:
+    rows = [dict(row) for row in ROWS]
+    rows[3][column] = cell
+    path = save_sheet(tmp_path / "s.csv", rows)
+    with pytest.raises(JudgeError, match=rf"s\.csv, row 5, column {column}: '{re.escape(cell)}' is none of: .*, "):
+        sheet.judged(sheet.read(path))
+
+
+def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
+    rows = [{**row, **changes.get(number, {})} for number, row in enumerate(ROWS, start=2)]
+    return sheet.content_of([column for column in sheet.COLUMNS if column != drop], rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "lacks the columns item, letter, label, adequate, error, annotator, sheet"),
+        (b"\xff\xfex", "damaged UTF-16"),
+        (edited({}, drop="adequate"), "lacks the columns adequate:"),
+        (HEAD.encode(), "no rows below its head"),
+        (f"{HEAD},label\n1,A\n".encode(), "column label is there twice"),
+        (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "row 2: 17 cells under 14 columns"),
+        (edited({3: {"item": "two"}}), "row 3: item 'two' and letter 'B'"),
+        (edited({3: {"letter": "AB"}}), "row 3: item '1' and letter 'AB'"),
+        (edited({3: {"letter": "A"}}), "rows 2 and 3 both hold item 1 A"),
+        (edited({4: {"annotator": "Bob\x1b"}}), "row 4, column annotator: Bob\ufffd, but annotator 1 in row 2"),
+        (edited({4: {"sheet": ""}}), "row 4, column sheet: empty"),
+        (edited({4: {"adequate": "yes"}}), "row 4, column error: unsound, but the explanation is adequate"),
+        (edited({3: {"label": "contradiction"}}), "column label: entailment in row 2, contradiction in row 3"),
+    ],
+)
+def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(content)
+    with pytest.raises(JudgeError, match=re.escape(says)) as caught:
+        sheet.judged(sheet.read(path))
+    assert str(path) in str(caught.value)
+
+
+def test_a_label_may_stand_in_any_row_of_its_item(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(edited({2: {"label": "", "preferred": ""}, 3: {"label": "E", "preferred": "b"}}))
+    said = sheet.judged(sheet.read(path))[1]
+    assert (said.label, said.preferred) == ("entailment", "B")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="s.csv cannot be read: No such file"):
+        sheet.read(tmp_path / "s.csv")
