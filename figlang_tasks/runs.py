@@ -145,8 +145,8 @@ def read(argument: str, scorer: str | None = None) -> Run:
     """Read a run.
 
     Args:
-        argument: ``PATH`` or ``NAME=PATH``; a samples file, a results file, or a folder that holds those of a run. Of
-            several runs of a task in a folder the newest is taken, and a message says so.
+        argument: ``PATH`` or ``NAME=PATH``; a samples file, a results file, or a folder that holds those of a run (or
+            whose only folder does). Of several runs of a task the newest is taken, and a message says so.
         scorer: take the explanation scores of this one, from the run or from ``figlang score``. By default the only
             ones there are, else the paper's.
 
@@ -213,13 +213,13 @@ def _samples_files(path: Path) -> dict[str, Path]:
         files.setdefault(task, []).append((date, file))
     if not files:
         below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
+        if len(below) == 1:  # the harness's own folder, named after the model
+            return _samples_files(below[0])
         hint = f"; there are some in {', '.join(map(str, below[:_SHOWN]))}: one of these?" if below else ""
         raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
     for task, runs in files.items():
         if len(runs) > 1:
-            logger.warning(
-                f"figlang_tasks: {path} holds {len(runs)} runs of {task}: read is {max(runs)[1].name}"
-            )
+            logger.warning(f"figlang_tasks: {path} holds {len(runs)} runs of {task}: read is {max(runs)[1].name}")
     return {task: max(runs)[1] for task, runs in sorted(files.items())}
 
 
@@ -281,6 +281,7 @@ class _Scores:
     """Where explanation scores are: in the run's samples (no report), or in what ``figlang score`` made of them."""
 
     scorer: str
+    signature: str | None
     dtype: str
     path: Path
     report: Mapping[str, Any] | None
@@ -299,15 +300,13 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
     config = (results.get("configs") or {}).get(task) or {}
     metrics = _numbers((results.get("results") or {}).get(task) or {})
-    scores = _chosen_scores(read, benchmark, scorer)
-    signature = None
+    metadata = config.get("metadata")
+    in_run = metadata.get("explanation_scorer") if isinstance(metadata, Mapping) else None
+    scores = _chosen_scores(read, benchmark, scorer, in_run)
     if scores is not None and scores.report is not None:
         metrics = {**metrics, **_numbers(scores.report.get("metrics") or {})}
-        signature = str(scores.report["signature"])
         if scores.path != path:
             read = samples.read_any(scores.path)
-    elif scores is not None and isinstance(config.get("metadata"), Mapping):
-        signature = config["metadata"].get("explanation_scorer")
     return TaskRun(
         task=task,
         benchmark=benchmark,
@@ -318,7 +317,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         metrics=metrics,
         config=config,
         scorer=scores.scorer if scores else None,
-        signature=signature,
+        signature=scores.signature if scores else None,
     )
 
 
@@ -330,20 +329,24 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None) -> _Scores | None:
+def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None, in_run: str | None) -> _Scores | None:
+    """The scores to take, None if there are none. `in_run`: signature of the scorer that the run had, if known."""
     if benchmark not in _PAPER_SCORERS or "explanation" not in read.lines[0]["sample"]:
         return None
-    own = _report_of(read.path)
-    if own is not None:
-        found = [_Scores(str(own["scorer"]), str(own["dtype"]), read.path, own)]
+    if _report_of(read.path) is not None:
+        found = _scored(read.path)
     else:
         names = {line["sample"].get("explanation_scores", {}).get("scorer") for line in read.lines} - {None}
-        found = [_Scores(name, "fp32", read.path, None) for name in sorted(names)]
-        for path in sorted(read.path.parent.glob("*.jsonl")):
-            if path.name.startswith(read.path.stem + ".") and path != read.path:
-                report = _report_of(path)
-                if report is not None and report["samples"]["sha256"] == read.sha256:
-                    found.append(_Scores(str(report["scorer"]), str(report["dtype"]), path, report))
+        found = [_Scores(name, in_run, "fp32", read.path, None) for name in sorted(names)]
+        beside = [
+            path for path in sorted(read.path.parent.glob("*.jsonl")) if path.name.startswith(f"{read.path.stem}.")
+        ]
+        for path in beside:
+            found += [
+                scores
+                for scores in _scored(path, made_from=read.sha256)
+                if not any((scores.scorer, scores.signature) == (each.scorer, each.signature) for each in found)
+            ]
     if scorer is not None:
         found = [scores for scores in found if scores.scorer == scorer]
         if not found:
@@ -355,6 +358,14 @@ def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None)
         choices = ", ".join(f"{scores.scorer} in {scores.path.name}" for scores in found)
         raise RunError(f"{read.path} has several explanation scores ({choices}): name a --scorer, or the file")
     return found[0] if found else None
+
+
+def _scored(path: Path, made_from: str | None = None) -> list[_Scores]:
+    """What ``figlang score`` wrote into a samples file, if it did, and of the samples of that digest."""
+    report = _report_of(path)
+    if report is None or made_from not in (None, report["samples"]["sha256"]):
+        return []
+    return [_Scores(str(report["scorer"]), str(report["signature"]), str(report["dtype"]), path, report)]
 
 
 def _report_of(path: Path) -> dict[str, Any] | None:

@@ -64,6 +64,14 @@ def test_scores_beside_the_samples_are_found(folder: Path) -> None:
     assert runs.read(str(found.path)).tasks["figlang_mini"] == found
 
 
+def test_scores_of_the_run_and_the_same_again_are_one(tmp_path: Path) -> None:
+    folder = tmp_path / "scored"
+    shutil.copytree(varied_runs.weak(), folder)
+    before = runs.read(str(folder)).tasks["figlang_mini"]
+    score(next(folder.glob("*_samples_figlang_mini.jsonl")))
+    assert runs.read(str(folder)).tasks["figlang_mini"] == before
+
+
 def test_scores_of_two_kinds_must_be_told_apart(folder: Path) -> None:
     score(folder / NAME)
     score(folder / NAME, "--bertscore-layer", "3")
@@ -120,7 +128,9 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
         runs.read(str(empty))
     (tmp_path / "above").mkdir()
     shutil.copytree(folder, tmp_path / "above" / "model", ignore=shutil.ignore_patterns("above", "empty"))
-    with pytest.raises(RunError, match="there are some in .*model: one of these"):
+    assert list(runs.read(str(tmp_path / "above")).tasks) == ["figlang_mini"]
+    shutil.copytree(tmp_path / "above" / "model", tmp_path / "above" / "other")
+    with pytest.raises(RunError, match="there are some in .*model, .*other: one of these"):
         runs.read(str(tmp_path / "above"))
     (empty / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(RunError, match="neither a samples file"):

@@ -1,0 +1,405 @@
+"""The tables and charts of a report hold what runs reported, and what follows from their samples."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import report_runs
+import varied_runs
+from sklearn.metrics import f1_score
+
+from figlang_tasks import comparison, runs
+from figlang_tasks.metrics.entailment import accuracy_at
+from figlang_tasks.report import sections
+from figlang_tasks.report.charts import Chart
+from figlang_tasks.report.sections import Section, Table
+from figlang_tasks.runs import Run
+
+HOSTILE = '</td><script>alert("$1$")</script>'
+
+
+@lru_cache(maxsize=1)
+def two() -> list[Run]:
+    """A weak and a strong model on one task of each kind."""
+    return runs.read_all([f"{HOSTILE}={varied_runs.weak()}", f"strong={varied_runs.strong()}"])
+
+
+@lru_cache(maxsize=1)
+def report() -> list[Section]:
+    return sections.build(two())
+
+
+def section(found: Sequence[Section], of: str) -> Section:
+    return next(each for each in found if each.id == of)
+
+
+def chart(found: Sequence[Section], title: str) -> Chart:
+    return next(each for part in found for each in part.charts if title in each.title)
+
+
+def data(of: Chart) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(of.csv, newline="")))
+
+
+def table(of: Section, caption: str) -> Table:
+    return next(each for each in of.tables if caption in each.caption)
+
+
+def column(of: Table, head: str) -> list[str]:
+    at = [cell.text for cell in of.head].index(head)
+    return [row[at].text for row in of.rows]
+
+
+def renamed(run: Run, name: str, tasks: Mapping[str, str]) -> Run:
+    """The run under another name, with some of its tasks under other names."""
+    kept = {new: replace(run.tasks[old], task=new) for old, new in tasks.items()}
+    return replace(run, name=name, tasks=kept)
+
+
+def samples(run: Run, task: str) -> list[Mapping[str, Any]]:
+    return [line["sample"] for line in run.tasks[task].lines]
+
+
+# --- all of it -------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_a_section_for_what_the_runs_have() -> None:
+    assert [each.id for each in report()] == [
+        *("summary", "sources", "explanations", "detection", "position", "metaclue", "significance", "outcomes")
+    ]
+    ids = [each.id for part in report() for each in part.charts]
+    assert len(ids) == len(set(ids)) == 15
+    for part in report():
+        assert part.title and part.intro and (part.tables or part.charts)
+        for each in part.tables:
+            assert each.rows and all(len(row) == len(each.head) for row in each.rows), each.caption
+        for drawn in part.charts:
+            ElementTree.fromstring(drawn.svg)
+            assert "<script" not in drawn.svg and len(drawn.svg) < 40_000
+            assert re.search(r"\d", drawn.alt) and "strong" in drawn.alt and data(drawn)
+
+
+def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
+    run = renamed(
+        two()[1], "alone", {"figlang_mini_metaclue_classify_literal": "figlang_mini_metaclue_classify_literal"}
+    )
+    assert [each.id for each in sections.build([run])] == ["summary", "sources", "outcomes"]
+    with pytest.raises(ValueError, match="no runs"):
+        sections.build([])
+
+
+# --- summary and sources ---------------------------------------------------------------------------------------------
+
+
+def test_the_summary_has_the_reported_values_in_percent() -> None:
+    summary = table(section(report(), "summary"), "figlang_mini (V-FLUTE): figlang_mini")
+    metrics = two()[1].tasks["figlang_mini"].metrics
+    ends = [f"{100 * metrics[name]:.1f}" for name in ("f1@60", "f1@60_ci_low", "f1@60_ci_high")]
+    assert column(summary, "F1@60")[1] == f"{ends[0]} [{ends[1]}, {ends[2]}]"
+    assert column(summary, "model") == [HOSTILE, "strong"]
+    assert [cell.text for cell in summary.head][-2:] == ["parse rate", "parse disagreement"]  # how the run went: last
+    assert "Explanation scorer: embedded" in summary.note
+
+
+def test_ranks_are_no_shares() -> None:
+    found = table(section(report(), "summary"), "figlang_mini_metaclue_retrieve_swap")
+    rank = two()[1].tasks["figlang_mini_metaclue_retrieve_swap"].metrics["rank"]
+    assert column(found, "rank")[1].startswith(f"{rank:.2f} [")
+    assert {cell.text: cell.title for cell in found.head}["rank"] == "rank, on its own scale"
+
+
+def test_what_papers_published_stands_below_with_its_source() -> None:
+    run = renamed(two()[1], "ours", {"figlang_mini": "vflute", "figlang_mini_irfl_match_simile": "irfl_match_simile"})
+    summary = section(sections.build([run]), "summary")
+    vflute = table(summary, "vflute")
+    (gpt,) = [row for row in vflute.rows if row[0].text.startswith("GPT-4o") and "5-shot" not in row[0].text]
+    texts = dict(zip([cell.text for cell in vflute.head], gpt, strict=True))
+    assert [texts[f"F1@{t}"].text for t in (0, 53, 60)] == ["75.41", "60.97", "37.2"]  # Table 18
+    assert "Table 18" in texts["F1@53"].title and "zero-shot" in gpt[0].title
+    assert all(cell.published for cell in gpt) and not any(cell.published for cell in vflute.rows[0])
+    assert "arXiv 2405.01474" in vflute.note
+    (blip,) = [row for row in table(summary, "irfl_match_simile").rows if row[0].text == "BLIP"]
+    assert "66.0" in [cell.text for cell in blip]  # Table 3
+    without = sections.build([run], published=False)
+    assert not [c for part in without for each in part.tables for row in each.rows for c in row if c.published]
+
+
+def test_sources_come_in_the_order_of_the_paper_with_their_phenomena() -> None:
+    found = table(section(report(), "sources"), "figlang_mini, by source")
+    assert list(dict.fromkeys(column(found, "source"))) == [
+        *("all", "HAIVMet", "IRFL (metaphor / simile)", "IRFL (idiom)", "MuSE", "MemeCap", "NYCartoons")
+    ]
+    assert column(found, "phenomenon")[2::2] == [
+        *("metaphor / simile", "metaphor / simile", "idiom", "sarcasm", "humor", "humor")
+    ]
+    value = two()[1].tasks["figlang_mini"].metrics["f1@53_muse"]
+    assert column(found, "F1@53")[9].startswith(f"{100 * value:.1f} [")
+    assert "NYCartoons is all entailment" in found.note
+
+
+def judged(sample: Mapping[str, Any], threshold: float | None) -> int:
+    """The predicted label after what fell at the threshold became the wrong one (V-FLUTE, section 4.2)."""
+    kept = threshold is None or sample["explanation_scores"]["mean"] > threshold
+    return sample["predicted"] if kept and sample["predicted"] is not None else 1 - sample["gold"]
+
+
+def macro_f1(found: Sequence[Mapping[str, Any]], threshold: float) -> float:
+    gold, predicted = [each["gold"] for each in found], [judged(each, threshold) for each in found]
+    return 100 * float(f1_score(gold, predicted, average="macro", zero_division=0))
+
+
+def test_a_phenomenon_pools_the_rows_of_its_sources() -> None:
+    found = table(section(report(), "sources"), "by phenomenon")
+    humor = [each for each in samples(two()[1], "figlang_mini") if each["report_group"] in ("memecap", "nycartoons")]
+    (row,) = [row for row in found.rows if [cell.text for cell in row[:2]] == ["humor", "strong"]]
+    assert row[2].text == str(len(humor)) == "24"
+    for place, threshold in ((3, 0.0), (4, 0.53), (5, 0.60)):
+        assert row[place].text.split()[0] == f"{macro_f1(humor, threshold):.1f}"
+
+
+def test_parts_of_other_benchmarks_are_named() -> None:
+    found = table(section(report(), "sources"), "figlang_mini_flute, by part")
+    assert {"paraphrase + sarcasm", "idiom", "simile"} <= set(column(found, "part"))
+
+
+# --- explanation quality ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.31, 0.53, 0.6, 1.0])
+@pytest.mark.parametrize("panel, group", [("all", None), ("MuSE", "muse"), ("NYCartoons", "nycartoons")])
+def test_curves_equal_scikit_learn(threshold: float, panel: str, group: str | None) -> None:
+    found = [s for s in samples(two()[1], "figlang_mini") if group in (None, s["report_group"])]
+    drawn = data(chart(report(), "figlang_mini: F1@t"))
+    (value,) = [
+        float(row["F1@t (percent)"])
+        for row in drawn
+        if (row["panel"], row["run"], float(row["threshold t"])) == (panel, "strong", threshold)
+    ]
+    assert value == pytest.approx(macro_f1(found, threshold))
+
+
+@pytest.mark.parametrize("explained", ["all", "contradiction"])
+def test_curves_of_accuracy_are_those_of_the_metric(explained: Any) -> None:
+    of = two()[1].tasks["figlang_mini_flute"]
+    lines = tuple({**line, "sample": {**line["sample"], "explained": explained}} for line in of.lines)
+    right = next(s for s in (line["sample"] for line in lines) if s["gold"] == s["predicted"] == 0)
+    right["explanation_scores"] = {**right["explanation_scores"], "mean": -0.01}
+    run = replace(two()[1], name="one", tasks={of.task: replace(of, lines=lines)})
+    drawn = [row for row in data(chart(sections.build([run]), "Acc@t")) if row["panel"] == "all"]
+    found = [line["sample"] for line in lines]
+    gold, predicted = [s["gold"] for s in found], [s["predicted"] for s in found]
+    scores = [s["explanation_scores"]["mean"] for s in found]
+    for at in (1, 10, 20, 50, 100):
+        expected = 100 * accuracy_at(gold, predicted, scores, at / 100, explained)
+        assert float(drawn[at]["Acc@t (percent)"]) == pytest.approx(expected)
+    # At 0 it is the accuracy of the labels, whatever the scores.
+    assert float(drawn[0]["Acc@t (percent)"]) == pytest.approx(100 * np.mean(np.equal(gold, predicted)))
+
+
+def test_the_drop_is_relative_to_f1_at_0() -> None:
+    assert sections.relative_drop(0.7541, 0.3720) == pytest.approx(50.67, abs=0.005)  # GPT-4o, Table 18
+    assert sections.relative_drop(0.5, 0.5) == 0 and sections.relative_drop(0.5, 0) == 100
+    assert np.isnan(sections.relative_drop(0, 0))
+    drawn = data(chart(report(), "drop of F1"))
+    metrics = two()[1].tasks["figlang_mini"].metrics
+    (row,) = [row for row in drawn if (row["category"], row["run"]) == ("MemeCap", "strong")]
+    expected = 100 * (1 - metrics["f1@60_memecap"] / metrics["f1@0_memecap"])
+    assert float(row["value"]) == pytest.approx(expected)
+    assert f"{expected:.1f}" in chart(report(), "drop of F1").alt
+
+
+def test_runs_without_scores_are_named(tmp_path: Path) -> None:
+    run = report_runs.run_of(tmp_path / "run", "figlang_mini", count=12, name="bare")
+    found = section(sections.build([run]), "explanations")
+    assert not found.charts and found.notes == (
+        "figlang_mini: explanations of bare are not scored (figlang score adds scores).",
+    )
+    # Nothing was reported: values come from the samples.
+    summary = section(sections.build([run]), "summary")
+    assert summary.notes == ("bare: no reported metrics; values are from the samples, without intervals.",)
+    right = sum(sample["predicted"] == sample["gold"] for sample in samples(run, "figlang_mini"))
+    assert column(summary.tables[0], "accuracy") == [f"{100 * right / 12:.1f}"]
+
+
+# --- choices ---------------------------------------------------------------------------------------------------------
+
+
+def test_chance_levels_come_from_the_rows() -> None:
+    assert {row["chance"] for row in data(chart(report(), "detection in words"))} == {"25.0"}
+    assert {row["chance"] for row in data(chart(report(), "by kind of candidates"))} == {"50.0"}
+    assert {row["chance"] for row in data(chart(report(), "letters named"))} == {"25.0"}
+    wrong = [
+        [role for role in s["roles"] if role != "answer"] for s in samples(two()[1], "figlang_mini_irfl_detect_idiom")
+    ]
+    shares = [sum(role in ("literal", "source", "target") for role in roles) / 3 for roles in wrong]
+    (literal,) = [
+        row
+        for row in data(chart(report(), "literal preference"))
+        if (row["panel"], row["category"], row["run"]) == ("Choice among four images, in words", "idiom", "strong")
+    ]
+    assert float(literal["chance"]) == pytest.approx(100 * statistics.fmean(shares))
+    task = "figlang_mini_irfl_retrieve_metaphor"
+    k: Counter[str] = Counter()
+    n: Counter[str] = Counter()
+    for sample in samples(two()[1], task):
+        n[sample["row"]] += 1
+        k[sample["row"]] += sample["positive"]
+    (found, _) = data(chart(report(), "figlang_mini_irfl: retrieval"))
+    assert float(found["chance"]) == pytest.approx(100 * statistics.fmean(k[row] / n[row] for row in n))
+
+
+def test_a_class_of_idioms_has_its_own_chance_level() -> None:
+    of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
+    # Rows of one class have a positive among four images, those of the other two.
+    kinds = {"figurative": [True, False, False, False], "figurative_literal": [True, True, False, False]}
+    lines = [
+        {
+            "sample": {
+                "id": f"{kind}-{n}",
+                "row": kind,
+                "type": kind,
+                "positive": positive,
+                "images": 4,
+                "status": "scores",
+            }
+        }
+        for kind, row in kinds.items()
+        for n, positive in enumerate(row)
+    ]
+    metrics = {
+        f"p@k{kind}{end}": 0.5 for kind in ("", *(f"_{k}" for k in kinds)) for end in ("", "_ci_low", "_ci_high")
+    }
+    run = replace(two()[1], tasks={"irfl_retrieve_idiom": replace(of, lines=tuple(lines), metrics=metrics)})
+    drawn = data(chart(sections.build([run], published=False), "retrieval"))
+    assert {row["category"]: row["chance"] for row in drawn} == {
+        "idiom, figurative": "25.0",
+        "idiom, figurative + literal": "50.0",
+    }
+
+
+def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
+    metrics = two()[1].tasks["figlang_mini_irfl_detect_idiom"].metrics
+    drawn = {
+        (row["panel"], row["category"]): float(row["value"])
+        for row in data(chart(report(), "detection in words"))
+        if row["run"] == "strong"
+    }
+    assert drawn["Choice among four images, in words", "idiom, figurative + literal"] == pytest.approx(
+        100 * metrics["acc_figurative_literal"]
+    )
+    assert ("Choice in words, mean of all four rotations", "idiom") in drawn
+    orders = data(chart(report(), "order of the images"))
+    assert {row["category"] for row in orders} == {"figurative over source", "source over target"}
+    shares = [row for row in data(chart(report(), "letters named")) if row["run"] == "strong"]
+    assert [row["category"] for row in shares] == list("ABCD")
+    assert sum(float(row["value"]) for row in shares) == pytest.approx(100)
+
+
+# --- prompt sensitivity ----------------------------------------------------------------------------------------------
+
+
+def test_instructions_are_summed_up() -> None:
+    of = two()[1].tasks["figlang_mini"]
+    values = {1: 0.5, 2: 0.7, 21: 0.6}
+    tasks = {
+        f"vflute_instruction_{number:02}": replace(
+            of,
+            task=f"vflute_instruction_{number:02}",
+            metrics={"f1@0": value, "f1@0_ci_low": value - 0.1, "f1@0_ci_high": value + 0.1},
+        )
+        for number, value in values.items()
+    }
+    found = sections.build([replace(two()[1], name="one", tasks=tasks)])
+    assert [each.id for each in found] == ["instructions"]
+    ((*texts,),) = [[cell.text for cell in row] for row in found[0].tables[0].rows]
+    assert texts == ["one", "3", "50.0", "60.0", "70.0", "10.0", "1", "2"]  # sd of 50, 60, 70 is 10
+    assert "50.0 (instruction 1) to 70.0 (instruction 2), mean 60.0" in found[0].charts[0].alt
+    assert [(row["instruction"], row["F1@0 (percent)"]) for row in data(found[0].charts[0])] == [
+        *(("1", "50.0"), ("2", "70.0"), ("21", "60.0"))
+    ]
+    assert "..." in found[0].tables[0].rows[0][-1].title  # the words of the instruction
+
+
+# --- significance ----------------------------------------------------------------------------------------------------
+
+
+def by_holm(p_values: Sequence[float]) -> list[float]:
+    """Holm 1979, word for word."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    found, most = [0.0] * len(p_values), 0.0
+    for place, at in enumerate(order):
+        most = max(most, min(1.0, (len(p_values) - place) * p_values[at]))
+        found[at] = most
+    return found
+
+
+def test_the_matrix_shows_differences_and_adjusted_p() -> None:
+    significance = section(report(), "significance")
+    drawn = [row for each in significance.charts for row in data(each)]
+    adjusted = by_holm([float(row["p_bootstrap"]) for row in drawn])
+    assert [float(row["p_bootstrap_holm"]) for row in drawn] == pytest.approx(adjusted)
+    (row,) = [row for row in drawn if (row["task"], row["metric"]) == ("figlang_mini", "f1@60")]
+    (expected,) = [
+        each
+        for each in comparison.compare(two(), ["f1@60"], tasks=["figlang_mini"], overall=True)
+        if each.name == "f1@60"
+    ]
+    assert float(row["difference"]) == expected.difference and float(row["p_bootstrap"]) == expected.p_bootstrap
+    assert row["first"] == HOSTILE and row["second"] == "strong"
+    mini = chart(report(), "figlang_mini (V-FLUTE): differences")
+    assert f"{100 * expected.difference:+.1f}" in "".join(ElementTree.fromstring(mini.svg).itertext())
+    metrics = {row["task"]: row["metric"] for row in drawn if row["task"] != "figlang_mini"}
+    assert metrics["figlang_mini_irfl_retrieve_metaphor"] == "p@k"
+    assert metrics["figlang_mini_nykms_metaphor"] == "mc_macro_f1"
+
+
+def test_many_runs_have_a_matrix_of_run_against_run() -> None:
+    of = {"figlang_mini_metaclue_classify_literal": "figlang_mini_metaclue_classify_literal"}
+    four = [renamed(two()[number % 2], f"run {number}", of) for number in range(4)]
+    (drawn,) = section(sections.build(four), "significance").charts
+    assert len(data(drawn)) == 6
+    texts = [element.text for element in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}text")]
+    differences = Counter(text for text in texts if text and re.fullmatch(r"[+-]?\d+\.\d", text))
+    assert differences.total() == 12 and differences["0.0"] == 4
+    (one, _), (other, _) = [each for each in differences.most_common() if each[0] != "0.0"]
+    assert differences[one] == differences[other] == 4 and float(one) == -float(other)
+
+
+def test_runs_on_other_rows_are_not_compared_and_the_section_says_why() -> None:
+    task = "figlang_mini_metaclue_classify_literal"
+    of = two()[0].tasks[task]
+    cut = replace(two()[0], name="cut", tasks={task: replace(of, lines=of.lines[:10])})
+    found = section(sections.build([cut, two()[1]]), "significance")
+    assert not found.charts and "were not evaluated on the same rows" in found.notes[0]
+
+
+# --- outcomes --------------------------------------------------------------------------------------------------------
+
+
+def test_outcomes_add_up_to_the_rows() -> None:
+    found = table(section(report(), "outcomes"), "figlang_mini (V-FLUTE)")
+    heads = [cell.text for cell in found.head]
+    statuses = Counter(sample["status"] for sample in samples(two()[1], "figlang_mini"))
+    (row,) = [row for row in found.rows if row[1].text == "strong"]
+    counted = {head: int(cell.text or 0) for head, cell in zip(heads[3:], row[3:], strict=True)}
+    assert {head: count for head, count in counted.items() if head in statuses} == dict(statuses)
+    assert row[2].text == "76" and sum(statuses.values()) == 76 and len(statuses) > 1
+    empty = sum(not (sample["explanation"] or "").strip() for sample in samples(two()[1], "figlang_mini"))
+    assert counted["no explanation"] == empty > 0
+
+
+def test_a_run_that_was_cut_short_says_so() -> None:
+    cut = replace(two()[1], results={"config": {"limit": 8}})
+    assert section(sections.build([cut]), "summary").notes == ("strong was cut short: limit 8.",)
