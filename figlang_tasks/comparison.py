@@ -16,6 +16,7 @@ from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.resampling import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.statistics import Line
 
 _LISTED = 5
 _ROUNDING = 1e-6
@@ -65,9 +66,33 @@ class Difference:
 
 
 def statistics(run: TaskRun) -> dict[str, Statistic]:
-    """The sufficient statistics of each metric of a task, by the metric's name (``figlang_tasks.statistics``)."""
-    found: dict[str, Statistic] = import_module(f"figlang_tasks.{run.benchmark}.statistics").statistics(run.lines)
-    return found
+    """The sufficient statistics of each metric of a task, by the metric's name (``figlang_tasks.statistics``).
+
+    Raises:
+        ComparisonError: a row is not as its task writes it; names file and line.
+    """
+    of_lines: Callable[[Sequence[Line]], dict[str, Statistic]]
+    of_lines = import_module(f"figlang_tasks.{run.benchmark}.statistics").statistics
+    try:
+        return of_lines(run.lines)
+    except _DAMAGE as error:
+        where = f"{run.path}, line {_damaged_line(run, of_lines)}"
+        raise ComparisonError(
+            f"{where} is not as the task {run.task} writes it ({type(error).__name__}: {error}): get the file again as "
+            f"the harness wrote it"
+        ) from error
+
+
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError)
+
+
+def _damaged_line(run: TaskRun, of_lines: Callable[[Sequence[Line]], dict[str, Statistic]]) -> str:
+    for number, line in enumerate(run.lines, start=1):
+        try:
+            of_lines([line])
+        except _DAMAGE:
+            return str(number)
+    return "unknown"
 
 
 def compare(

@@ -152,6 +152,25 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         comparison.compare([weak, strong], tasks=["vflute"])
 
 
+@pytest.mark.parametrize(
+    ("task", "field", "value"),
+    [
+        ("figlang_mini", "gold", None),
+        ("figlang_mini_irfl_detect_idiom_circular", "row", ...),
+        ("figlang_mini_irfl_retrieve_metaphor", "positive", ...),
+        ("figlang_mini_flute", "explained", "some"),
+    ],
+)
+def test_a_damaged_row_is_named(weak: Run, strong: Run, task: str, field: str, value: object) -> None:
+    lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
+    if value is ...:
+        del lines[3]["sample"][field]
+    else:
+        lines[3]["sample"][field] = value
+    with pytest.raises(ComparisonError, match=rf"_samples_{task}\.jsonl, line 4 is not as the task {task} writes it"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+
+
 def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
     wrong: Mapping[str, float] = {**strong.tasks["figlang_mini"].metrics, "acc": 0.5}
     comparison.compare([weak, changed(strong, "figlang_mini", metrics=wrong)], ["acc"], overall=True, resamples=100)

@@ -1,13 +1,18 @@
-"""The ``figlang`` command: what to do with saved samples after a run, without the model."""
+"""The ``figlang`` command: what to do before a run, and with its saved samples after it; no model is needed."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
+from loguru import logger
 
 import figlang_tasks
-from figlang_tasks.cli import data
+from figlang_tasks.cli import data, judge, submit
+from figlang_tasks.cli.compare import compare
+from figlang_tasks.cli.doctor import doctor
+from figlang_tasks.cli.report import report
 from figlang_tasks.cli.score import score
 from figlang_tasks.cli.tasks import tasks
 
@@ -32,21 +37,32 @@ def _figlang(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Figurative-language benchmarks: what to do with a finished run. No model is needed, only its saved samples.
+    """Figurative-language benchmarks, around the runs of lmms_eval: before one tasks, doctor and data; after it score,
+    compare, report, submit and judge. These need no model, only the run's saved samples (--log_samples).
 
     \b
+    figlang doctor
     lmms_eval --tasks vflute --log_samples --output_path results ...
     figlang score results/*/*_samples_vflute.jsonl
+    figlang compare results/MODEL_A results/MODEL_B --paper
+    figlang report results/MODEL_A results/MODEL_B -o report.html
     """
 
 
-app.command()(score)
 app.command()(tasks)
+app.command()(doctor)
 app.add_typer(data.app, name="data")
+app.command()(score)
+app.command()(compare)
+app.command()(report)
+app.add_typer(submit.app, name="submit")
+app.add_typer(judge.app, name="judge")
 
 
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
+    logger.remove()
+    logger.add(sys.stderr, level="WARNING", format="{message}")
     app()
 
 

@@ -1,0 +1,109 @@
+"""``figlang report``: one HTML file with what finished runs show."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from figlang_tasks.report.page import Page
+
+
+def report(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]RUN",
+            help="Samples file, results file or folder of a run; NAME is what it is called in the report.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("report.html"),
+    title: Annotated[str, typer.Option(help="Title of the page.")] = "Figurative-language evaluation",
+    scorer: Annotated[
+        str | None,
+        typer.Option(help="Show the explanation scores of this one. [default: the paper's]", show_default=False),
+    ] = None,
+    no_images: Annotated[bool, typer.Option("--no-images", help="Leave the pictures out.")] = False,
+    thumbnail_size: Annotated[
+        int, typer.Option(min=32, max=512, help="Pixels of the pictures' long side; all together stay under 20 MB.")
+    ] = 192,
+    max_samples: Annotated[
+        int, typer.Option(min=0, help="Rows in the gallery; the tasks share them. 0: no gallery.")
+    ] = 6000,
+    no_published: Annotated[bool, typer.Option("--no-published", help="Leave the papers' numbers out.")] = False,
+) -> None:
+    """Write a report of one or more runs: tables, charts, a gallery of samples, provenance.
+
+    The file needs no network and nothing beside it, in light and dark, on paper too. It holds texts and small pictures
+    of the benchmark: mind the dataset's conditions before you pass it on. Pictures come from what is on this machine;
+    nothing is downloaded.
+
+    \b
+    figlang report results/my_model
+    figlang report base=results/base tuned=results/tuned -o base_and_tuned.html
+    figlang report run_samples_vflute.jsonl --no-images --title "V-FLUTE, first try"
+    """
+    from figlang_tasks import runs as finished
+    from figlang_tasks.report import page
+
+    try:
+        _check(output)
+        made = page.build(
+            finished.read_all(runs, scorer),
+            title,
+            pictures=not no_images,
+            size=thumbnail_size,
+            most=max_samples,
+            published=not no_published,
+            command=shlex.join(["figlang", *sys.argv[1:]]),
+        )
+        _write(output, made.content)
+    except finished.RunError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or output} cannot be written or read: {error.strerror or error}")
+    for notice in made.notices:
+        typer.echo(f"figlang report: {_one_line(notice)}", err=True)
+    typer.echo(f"written: {output} ({_size(made)})")
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"figlang report: {_one_line(message)}", err=True)
+    raise typer.Exit(1)
+
+
+def _one_line(text: str) -> str:
+    """Text for a terminal: what files hold could steer it."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _size(made: Page) -> str:
+    return f"{made.samples} samples, {made.pictures} pictures, {len(made.content) / 1e6:.1f} MB"
+
+
+def _check(output: Path) -> None:
+    """Refuse what cannot be written, before anything is computed."""
+    from figlang_tasks.report import page
+
+    if output.is_dir():
+        _fail(f"{output} is a folder: name a file, -o {output / 'report.html'}")
+    if not output.parent.is_dir():
+        _fail(f"there is no folder {output.parent}: make it, or name another -o")
+    if output.exists() and not page.is_report(output):
+        _fail(f"{output} is there already and is no report: it is not replaced. Name another -o")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,406 @@
+"use strict";
+// Builds the gallery out of text nodes alone: nothing that a model or a benchmark wrote is ever read as markup.
+(() => {
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+
+  // --- light and dark -----------------------------------------------------------------------------------------------
+
+  const theme = byId("theme");
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
+  const tellTheme = () => {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    theme.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
+    theme.setAttribute("aria-pressed", String(isDark()));
+  };
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    tellTheme();
+  });
+  prefersDark.addEventListener("change", tellTheme);
+  tellTheme();
+
+  const filters = byId("filters");
+  if (!filters) return;
+
+  // --- data ---------------------------------------------------------------------------------------------------------
+
+  const { runs, cards } = JSON.parse(byId("data-cards").textContent);
+  let parsedPictures = null;
+  const pictures = () => (parsedPictures ??= JSON.parse(byId("data-pictures").textContent));
+  const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
+  const ORDER = Object.keys(OUTCOMES);
+  const BATCH = 48;
+  cards.forEach((card, place) => { card.place = place; });
+
+  function element(tag, className, ...content) {
+    const made = document.createElement(tag);
+    if (className) made.className = className;
+    made.append(...content.filter((each) => each !== null && each !== undefined));
+    return made;
+  }
+
+  const number = (value) => (100 * value).toFixed(1);
+
+  const searched = new Map();
+  function searchText(card) {
+    if (!searched.has(card)) {
+      const parts = [card.id, card.task, card.source, card.prompt, card.reference];
+      for (const [, text] of [...card.facts, ...card.gold]) parts.push(text);
+      for (const answer of card.answers) parts.push(answer.predicted, answer.explanation, answer.output);
+      searched.set(card, parts.filter(Boolean).join("\n").toLowerCase());
+    }
+    return searched.get(card);
+  }
+
+  // --- pictures -----------------------------------------------------------------------------------------------------
+
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) load(entry.target);
+  }, { rootMargin: "600px" });
+
+  function load(image) {
+    near.unobserve(image);
+    image.src = pictures()[image.dataset.picture].src;
+  }
+
+  addEventListener("beforeprint", () => document.querySelectorAll("#cards > li:nth-child(-n + 12) img:not([src])").forEach(load));
+
+  // A picture of a card; `lazily`: its source is set when it comes near.
+  function picture(card, shown, caption, lazily, boxes) {
+    const figure = element("figure", shown.right ? "picture right" : "picture");
+    const what = [shown.label && `image ${shown.label}`, shown.role, shown.right && "right"].filter(Boolean).join(", ");
+    const found = shown.picture === null || lazily ? null : pictures()[shown.picture];
+    let image;
+    if (shown.picture !== null) {
+      image = element("img");
+      image.alt = `${what || "picture"} of ${card.id}`;
+      image.decoding = "async";
+      if (lazily) {
+        image.dataset.picture = shown.picture;
+        near.observe(image);
+      } else {
+        image.src = found.src;
+        image.width = found.width;
+        image.height = found.height;
+      }
+    } else {
+      image = element("span", "none", "no picture");
+    }
+    figure.append(boxes && found ? boxed(image, found, boxes) : image);
+    const words = [caption ?? shown.label, shown.role, shown.right && "✓"].filter(Boolean).join(" · ");
+    if (words) figure.append(element("figcaption", "", words));
+    return figure;
+  }
+
+  function boxed(image, { width, height }, boxes) {
+    const space = "http://www.w3.org/2000/svg";
+    const drawing = document.createElementNS(space, "svg");
+    drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    drawing.setAttribute("preserveAspectRatio", "none");
+    drawing.setAttribute("aria-hidden", "true");
+    for (const [kind, edges] of boxes) {
+      const [left, top, right, bottom] = edges.map(Number);
+      const box = document.createElementNS(space, "rect");
+      const values = { x: left, y: top, width: right - left, height: bottom - top, class: kind };
+      for (const [name, value] of Object.entries(values)) box.setAttribute(name, value);
+      drawing.append(box);
+    }
+    return element("span", "boxed", image, drawing);
+  }
+
+  function strip(card, lazily, most, boxes) {
+    const row = element("div", card.pictures.length > 1 ? "pictures several" : "pictures");
+    for (const shown of card.pictures.slice(0, most)) row.append(picture(card, shown, null, lazily, boxes));
+    const left = card.pictures.length - most;
+    if (left > 0) row.append(element("span", "meta", `and ${left} more`));
+    return row;
+  }
+
+  // --- cards --------------------------------------------------------------------------------------------------------
+
+  function badge(outcome) {
+    return element("span", `badge ${outcome.replace(" ", "-")}`, OUTCOMES[outcome] ?? outcome);
+  }
+
+  function head(answer) {
+    const row = element("div", "head", element("bdi", "name", runs[answer.run]), badge(answer.outcome));
+    row.append(element("bdi", "predicted", answer.predicted));
+    if (answer.score !== undefined && answer.score !== null) {
+      const score = element("span", "score", number(answer.score));
+      score.title = "score, in percent";
+      row.append(score);
+    }
+    return row;
+  }
+
+  const ASIDE = new Set(["phenomenon", "candidates"]);
+  const facts = (card) => (card.facts.length ? card.facts : [["prompt", card.prompt]]);
+  const told = (card) => facts(card).filter(([name]) => !ASIDE.has(name)).slice(0, 2);
+
+  function tile(card, place) {
+    const open = element("button", "open", card.id);
+    open.type = "button";
+    open.setAttribute("aria-label", `Open sample ${card.id} of ${card.task}`);
+    const article = element("article", "card");
+    article.append(open, element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
+    if (card.pictures.length) article.append(strip(card, true, 4));
+    for (const [, text] of told(card)) article.append(element("p", "text clamp", text));
+    if (card.gold.length) {
+      const gold = element("div", "meta");
+      gold.append("gold: ", element("bdi", "", card.gold[0][1].split("\n")[0]));
+      article.append(gold);
+    }
+    for (const answer of card.answers) {
+      if (chosen.run !== null && answer.run !== chosen.run) continue;
+      const own = element("div", "answer", head(answer));
+      if (answer.explanation) own.append(element("p", "text clamp", answer.explanation));
+      article.append(own);
+    }
+    article.addEventListener("click", (event) => {
+      if (String(getSelection()) === "" || event.target === open) show(place);
+    });
+    return element("li", "", article);
+  }
+
+  // --- filter and sort ----------------------------------------------------------------------------------------------
+
+  const list = byId("cards");
+  const more = byId("more");
+  let chosen = { run: null };
+  let matching = [];
+  let drawn = 0;
+
+  function options(name, values, words = (value) => value) {
+    const select = filters.elements[name];
+    select.append(new Option("all", ""));
+    for (const value of values) select.append(new Option(words(value), String(value)));
+    select.disabled = values.length < 2;
+  }
+
+  const distinct = (values) => [...new Set(values)].filter(Boolean);
+  const answers = cards.flatMap((card) => card.answers);
+  options("task", distinct(cards.map((card) => card.task)));
+  options("run", runs.map((_, place) => place), (place) => runs[place]);
+  options("source", distinct(cards.map((card) => card.source)).sort());
+  const outcomes = new Set(answers.map((answer) => answer.outcome));
+  options("outcome", ORDER.filter((outcome) => outcomes.has(outcome)), (outcome) => OUTCOMES[outcome]);
+  options("status", distinct(answers.map((answer) => answer.status)).sort());
+
+  function read() {
+    const values = Object.fromEntries(new FormData(filters));
+    const bound = (text) => (text.trim() === "" ? null : Number(text) / 100);
+    return {
+      text: values.text.trim().toLowerCase(),
+      task: values.task ?? "",
+      run: values.run ? Number(values.run) : null,
+      source: values.source ?? "",
+      outcome: values.outcome ?? "",
+      status: values.status ?? "",
+      least: bound(values.least),
+      most: bound(values.most),
+      sort: values.sort,
+    };
+  }
+
+  // Answers that the filters are about: those of the chosen run, else all; one that fits is enough.
+  const regarded = (card) => card.answers.filter((answer) => chosen.run === null || answer.run === chosen.run);
+
+  function fits(answer) {
+    if (chosen.outcome && answer.outcome !== chosen.outcome) return false;
+    if (chosen.status && answer.status !== chosen.status) return false;
+    if (chosen.least === null && chosen.most === null) return true;
+    if (typeof answer.score !== "number") return false;
+    return answer.score >= (chosen.least ?? -Infinity) && answer.score <= (chosen.most ?? Infinity);
+  }
+
+  function matches(card) {
+    if (chosen.task && card.task !== chosen.task) return false;
+    if (chosen.source && card.source !== chosen.source) return false;
+    if (!regarded(card).some(fits)) return false;
+    return !chosen.text || searchText(card).includes(chosen.text);
+  }
+
+  function meanScore(card) {
+    const scores = regarded(card).map((answer) => answer.score).filter((score) => typeof score === "number");
+    return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : null;
+  }
+
+  // Runs that decide differently first, among them those whose scores are farthest apart.
+  function disagreement(card) {
+    const decided = new Set(card.answers.map((answer) => `${answer.predicted}\n${answer.outcome}`)).size;
+    const scores = card.answers.map((answer) => answer.score).filter((score) => typeof score === "number");
+    return decided - 1 + (scores.length > 1 ? Math.max(...scores) - Math.min(...scores) : 0) / 2;
+  }
+
+  const worst = (card) => Math.min(...regarded(card).map((answer) => ORDER.indexOf(answer.outcome)));
+  const collator = new Intl.Collator("en", { numeric: true });
+  const byScore = (sign) => (first, second) => {
+    const [one, other] = [meanScore(first), meanScore(second)];
+    return one === null || other === null ? (one === null) - (other === null) : sign * (one - other);
+  };
+  const SORTS = {
+    id: (first, second) => collator.compare(first.id, second.id),
+    "score-up": byScore(1),
+    "score-down": byScore(-1),
+    outcome: (first, second) => worst(first) - worst(second),
+    disagreement: (first, second) => disagreement(second) - disagreement(first),
+  };
+
+  function draw(count) {
+    const part = document.createDocumentFragment();
+    const end = Math.min(drawn + count, matching.length);
+    for (; drawn < end; drawn += 1) part.append(tile(matching[drawn], drawn));
+    list.append(part);
+    more.hidden = drawn === matching.length;
+  }
+
+  function update() {
+    chosen = read();
+    matching = cards.filter(matches);
+    if (SORTS[chosen.sort]) matching.sort((first, second) => SORTS[chosen.sort](first, second) || first.place - second.place);
+    near.disconnect();
+    list.replaceChildren();
+    drawn = 0;
+    draw(BATCH);
+    byId("count").textContent = `${matching.length} of ${cards.length} samples`;
+  }
+
+  let waiting = 0;
+  filters.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(update, 80);
+  });
+  filters.addEventListener("reset", () => setTimeout(update));
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  more.addEventListener("click", () => draw(BATCH));
+  new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting) && drawn > 0) draw(BATCH);
+  }, { rootMargin: "400px" }).observe(more);
+
+  const opener = (place) => list.children[place]?.querySelector("button.open");
+
+  list.addEventListener("keydown", (event) => {
+    const buttons = [...list.querySelectorAll("button.open")];
+    const place = buttons.indexOf(document.activeElement);
+    if (place < 0) return;
+    const lefts = buttons.map((button) => button.getBoundingClientRect().left);
+    const columns = Math.max(1, lefts.findIndex((left, each) => each > 0 && left <= lefts[0]));
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    if (place + step >= drawn) draw(BATCH);
+    opener(Math.min(Math.max(place + step, 0), drawn - 1))?.focus();
+  });
+
+  // --- one sample ---------------------------------------------------------------------------------------------------
+
+  const dialog = byId("sample");
+  const body = byId("sample-body");
+  let shownPlace = 0;
+  let focusAfter = null;
+
+  function pairs(found) {
+    const definitions = element("dl", "facts");
+    for (const [name, text] of found) {
+      definitions.append(element("div", "", element("dt", "", name), element("dd", "", text)));
+    }
+    return definitions;
+  }
+
+  // Pictures in the order of a run's values: what it ranked first, or which it chose.
+  function judged(card, answer) {
+    const order = card.pictures.map((_, place) => place);
+    if (answer.ranked) order.sort((first, second) => answer.values[second] - answer.values[first] || card.pictures[first].right - card.pictures[second].right);
+    const row = element("div", "pictures several");
+    order.forEach((place, rank) => {
+      const shown = card.pictures[place];
+      const words = [answer.ranked ? `${rank + 1}.` : shown.label];
+      if (typeof answer.values?.[place] === "number") words.push(answer.values[place].toFixed(3));
+      if (answer.chosen === place) words.push("chosen");
+      const figure = picture(card, shown, words.join(" "), false);
+      figure.classList.toggle("chosen", answer.chosen === place);
+      row.append(figure);
+    });
+    return row;
+  }
+
+  function details(summary, text) {
+    return element("details", "", element("summary", "", summary), element("pre", "text", text));
+  }
+
+  function full(card, answer) {
+    const part = element("section", "answer", head(answer));
+    if (answer.explanation) part.append(element("p", "text", answer.explanation));
+    if (card.pictures.length > 1) part.append(judged(card, answer));
+    const known = [...answer.said];
+    if (answer.status) known.push(["parse status", answer.rule ? `${answer.status} (rule ${answer.rule})` : answer.status]);
+    for (const [name, value] of Object.entries(answer.scores ?? {})) {
+      known.push([name, typeof value === "number" ? number(value) : String(value)]);
+    }
+    if (known.length) part.append(pairs(known));
+    if (answer.prompt) part.append(details("prompt of this run", answer.prompt));
+    part.append(details("raw output", answer.output));
+    return part;
+  }
+
+  function show(place) {
+    const card = matching[place];
+    if (!card) return;
+    shownPlace = place;
+    byId("sample-title").textContent = card.id;
+    byId("previous").disabled = place === 0;
+    byId("next").disabled = place === matching.length - 1;
+    const boxes = (card.boxes ?? []).map((edges) => ["truth", edges]);
+    for (const answer of card.answers) for (const edges of answer.boxes ?? []) boxes.push(["found", edges]);
+    body.replaceChildren(element("p", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
+    if (card.pictures.length === 1) body.append(strip(card, false, 1, boxes.length ? boxes : null));
+    if (boxes.length) body.append(element("p", "meta", "dashed: annotated; solid: found by the runs"));
+    const known = [...facts(card), ...card.gold.map(([name, text]) => [`gold ${name}`, text])];
+    if (card.reference) known.push(["reference explanation", card.reference]);
+    body.append(pairs(known));
+    for (const answer of card.answers) body.append(full(card, answer));
+    body.append(details("full prompt", card.prompt));
+    if (!dialog.open) {
+      focusAfter = document.activeElement;
+      dialog.showModal();
+    }
+    dialog.scrollTop = 0;
+    history.replaceState(null, "", `#sample=${encodeURIComponent(card.task)}/${encodeURIComponent(card.id)}`);
+  }
+
+  byId("close").addEventListener("click", () => dialog.close());
+  byId("previous").addEventListener("click", () => show(shownPlace - 1));
+  byId("next").addEventListener("click", () => show(shownPlace + 1));
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step && event.target.tagName !== "PRE") show(shownPlace + step);
+  });
+  dialog.addEventListener("close", () => {
+    history.replaceState(null, "", "#gallery");
+    while (shownPlace >= drawn && drawn < matching.length) draw(BATCH);
+    (opener(shownPlace) ?? focusAfter)?.focus();
+  });
+
+  function follow() {
+    const found = /^#sample=([^/]+)\/(.+)$/.exec(location.hash);
+    if (!found) return;
+    let task, id;
+    try {
+      [task, id] = [decodeURIComponent(found[1]), decodeURIComponent(found[2])];
+    } catch {
+      return; // an address that was cut off
+    }
+    if (!matching.some((card) => card.task === task && card.id === id)) {
+      filters.reset();
+      update();
+    }
+    show(matching.findIndex((card) => card.task === task && card.id === id));
+  }
+
+  update();
+  follow();
+  addEventListener("hashchange", follow);
+})();

@@ -1,0 +1,173 @@
+"""The report as one HTML file: nothing is loaded from elsewhere, and no script from data can run.
+
+Every text of a run is escaped: by Jinja in the page, as JSON in the blocks that the page's script reads, which makes
+text nodes of it. A Content-Security-Policy allows that script and the style sheet alone, by their digests.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import figlang_tasks
+from figlang_tasks.report import charts, gallery, provenance, thumbnails
+from figlang_tasks.runs import Run
+
+if TYPE_CHECKING:
+    from figlang_tasks.report.sections import Section
+
+GENERATOR = "figlang_tasks"
+"""Content of ``<meta name=generator>``; by it a report is known again."""
+
+_FOLDER = Path(__file__).resolve().parent
+# Within <script> and for older readers of JSON as JavaScript.
+_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report.
+
+    Attributes:
+        content: the file, UTF-8.
+        samples: cards of the gallery.
+        pictures: thumbnails in it.
+        notices: what is missing, and what to do about it; they stand in the page as well.
+    """
+
+    content: bytes
+    samples: int
+    pictures: int
+    notices: list[str]
+
+
+def build(
+    runs: Sequence[Run],
+    title: str = "Figurative-language evaluation",
+    pictures: bool = True,
+    size: int = thumbnails.SIZE,
+    most: int = gallery.MOST_CARDS,
+    published: bool = True,
+    command: str = "",
+) -> Page:
+    """Make the report of some runs.
+
+    Args:
+        runs: as :func:`figlang_tasks.runs.read_all` gives them.
+        title: of the page.
+        pictures: show thumbnails of what is on this machine.
+        size: pixels of a thumbnail's long side.
+        most: cards of the gallery.
+        published: put the papers' rows beside the runs'.
+        command: what made the report.
+
+    Raises:
+        RunError: a row is not as its task writes it.
+    """
+    from figlang_tasks.report import sections
+
+    gallery.check(runs)
+    return render(
+        runs,
+        sections.build(runs, published=published),
+        gallery.build(runs, pictures, size, most),
+        title=title,
+        command=command,
+    )
+
+
+def render(
+    runs: Sequence[Run], found: Sequence[Section], shown: gallery.Gallery, title: str, command: str = ""
+) -> Page:
+    """Make the page of sections and a gallery; see `build`."""
+    style = _colours() + (_FOLDER / "page.css").read_text(encoding="utf-8")
+    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
+    kept = [picture for picture in shown.pictures if picture is not None]
+    html = (
+        _environment()
+        .get_template("page.jinja")
+        .render(
+            title=title,
+            generator=f"{GENERATOR} {figlang_tasks.__version__}",
+            policy=_policy(style, script),
+            style=Markup(style),
+            script=Markup(script),
+            sections=found,
+            runs=[provenance.of(run) for run in runs],
+            notices=shown.notices,
+            samples=len(shown.cards),
+            cards=_json({"runs": [run.name for run in runs], "cards": shown.cards}),
+            pictures=_json(shown.pictures),
+            made=[
+                ("made", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
+                ("figlang_tasks", figlang_tasks.__version__),
+                ("Python", platform.python_version()),
+                *([("command", provenance.redacted(command))] if command else []),
+            ],
+        )
+    )
+    # Half a surrogate pair has no bytes in UTF-8.
+    return Page(html.encode("utf-8", "replace"), len(shown.cards), len(kept), shown.notices)
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file was made by `build`, and may be made again."""
+    with path.open("rb") as file:
+        return f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(4096)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["data_url"] = lambda text: f"data:text/csv;charset=utf-8,{quote(text)}"
+    environment.filters["svg"] = Markup
+    return environment
+
+
+def _colours() -> str:
+    """The colours of charts, light and dark, as variables of the style sheet."""
+    pairs = "".join(f"{name}:light-dark({light},{dark});" for name, (light, dark) in charts.COLOURS.items())
+    return f":root{{{pairs}}}\n"
+
+
+def _policy(style: str, script: str) -> str:
+    def digest(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+
+    return (
+        f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; "
+        f"form-action 'none'"
+    )
+
+
+def _json(value: Any) -> Markup:
+    """JSON for a script block: no character in it can end the block."""
+    return Markup(json.dumps(_finite(value), separators=(",", ":"), allow_nan=False).translate(_ESCAPES))
+
+
+def _finite(value: Any) -> Any:
+    """A value with null in place of NaN and infinities, which JSON has no words for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value

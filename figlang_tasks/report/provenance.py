@@ -1,0 +1,183 @@
+"""Where the numbers of a run come from, as names and values; secrets of a command line are left out."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from figlang_tasks.runs import Run, TaskRun, limited
+
+HIDDEN = "(hidden)"
+
+_SECRET = r"(?:\w*[_-])?(?:api_?key|key|token|secret|password|passwd|pwd|authorization|auth|credentials?|bearer)"
+_SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
+_HIDE: Sequence[tuple[re.Pattern[str], str]] = (
+    # name=value, name: value, "name": "value", --name value
+    (
+        re.compile(
+            rf"""(?i)(?<![\w-])(["']?-{{0,2}}{_SECRET}["']?(?:\s*[=:]\s*|(?<=\w)\s+(?=\S)))"""
+            r"""("(?:\\.|[^"])*"|'(?:\\.|[^'])*'|(?:Bearer\s+)?[^\s,;&"'{}]+)"""
+        ),
+        rf"\1{HIDDEN}",
+    ),
+    (re.compile(r"(?i)\bBearer\s+[\w.~+/=-]+"), f"Bearer {HIDDEN}"),
+    (re.compile(r"(?<=://)[^/@\s]+@"), f"{HIDDEN}@"),  # user and password of an address
+    (re.compile(r"\b(?:hf|sk|ghp|gho|xox[abp])[_-][\w-]{8,}"), HIDDEN),  # tokens of well-known services
+)
+# What of lmms-eval's command line changes a result, in the order of the command.
+_OPTIONS = (
+    "model",
+    "model_args",
+    "tasks",
+    "batch_size",
+    "device",
+    "num_fewshot",
+    "gen_kwargs",
+    "limit",
+    "offset",
+    "samples",
+    "seed",
+    "use_cache",
+    "system_instruction",
+    "apply_chat_template",
+    "fewshot_as_multiturn",
+    "force_simple",
+    "max_tokens",
+    "reasoning_tags",
+)
+_DEFAULTS = {"offset": 0, "reasoning_tags": '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values under a title."""
+
+    title: str
+    facts: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What is known about a run.
+
+    Attributes:
+        name: of the run.
+        limited: how it was cut, as `figlang_tasks.runs.limited` says it.
+        facts: about the run.
+        tasks: about each task.
+    """
+
+    name: str
+    limited: str | None
+    facts: list[tuple[str, str]]
+    tasks: list[Facts]
+
+
+def of(run: Run) -> Provenance:
+    """Return what the files of a run tell; what they do not tell is left out."""
+    results, config = run.results, run.results.get("config") or {}
+    cut = limited(run)
+    facts = {
+        "read from": run.path,
+        "cut to": cut,
+        "command": _command(config),
+        "model": config.get("model"),
+        "model class": config.get("model_backend"),
+        "arguments of the model": config.get("model_args"),
+        "batch size": config.get("batch_size"),
+        "device": config.get("device"),
+        "generation arguments of the command": config.get("gen_kwargs"),
+        "seeds": ", ".join(
+            f"{name.removesuffix('_seed')} {config[name]}" for name in config if str(name).endswith("_seed")
+        ),
+        "response cache": config.get("use_cache"),
+        "lmms-eval": results.get("lmms_eval_version"),
+        "lm-eval": results.get("lm_eval_version"),
+        "transformers": results.get("transformers_version"),
+        "git commit": results.get("git_hash"),
+        "date": results.get("date"),
+        "chat template": results.get("chat_template_sha"),
+        "seconds": _rounded(results.get("total_evaluation_time_seconds")),
+    }
+    return Provenance(run.name, cut, _told(facts), [_task(task) for task in run.tasks.values()])
+
+
+def _task(task: TaskRun) -> Facts:
+    metadata = task.config.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    options = task.config.get("lmms_eval_specific_kwargs")
+    facts = {
+        "version": task.version,
+        "data": task.data,
+        "data revision": metadata.get("data_revision"),
+        "rows": len(task.lines),
+        "prompt hash": metadata.get("prompt_hash"),
+        "generation": task.config.get("generation_kwargs"),
+        "task options": options,
+        "few-shot exemplars": task.config.get("num_fewshot"),
+        "explanation scorer": task.signature or task.scorer,
+        "samples file": task.path.name,
+        "SHA-256 of it": task.sha256,
+    }
+    return Facts(task.task, _told(facts))
+
+
+def _told(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The facts that there are, as texts without secrets."""
+    found = []
+    for name, value in facts.items():
+        if value is None or value == "" or value == {}:
+            continue
+        shown = redacted(value)
+        found.append((name, shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, default=str)))
+    return found
+
+
+def _rounded(seconds: Any) -> str | None:
+    try:
+        return f"{float(seconds):.0f}"
+    except (TypeError, ValueError):
+        return None
+
+
+def _command(config: Mapping[str, Any]) -> str:
+    """The command line, rebuilt from what the harness says that it understood."""
+    told = config.get("resolved_cli_args")
+    if not isinstance(told, Mapping):
+        return ""
+    words = ["lmms_eval"]
+    for option in _OPTIONS:
+        value = told.get(option)
+        if value in (None, "", False, []) or value == _DEFAULTS.get(option):
+            continue
+        words.append(f"--{option}")
+        if value is not True:
+            shown = redacted(value)
+            text = ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
+            words.append(shlex.quote(text))
+    return " ".join(words)
+
+
+def redacted(value: Any) -> Any:
+    """A value with :data:`HIDDEN` in place of keys, tokens and passwords.
+
+    Hidden is what stands under a name like ``api_key``, in a mapping or in a text like ``model=m,api_key=...``, user
+    and password of an address, and what looks like a token of a well-known service.
+    """
+    if isinstance(value, Mapping):
+        return {
+            str(name): HIDDEN if each and _SECRET_NAME.fullmatch(str(name)) else redacted(each)
+            for name, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redacted(each) for each in value]
+    if not isinstance(value, str | int | float | bool | None):
+        value = str(value)
+    if isinstance(value, str):
+        for pattern, hidden in _HIDE:
+            value = pattern.sub(hidden, value)
+    return value

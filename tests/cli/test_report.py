@@ -1,0 +1,121 @@
+"""``figlang report``: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.testing
+from hub_server import HubServer
+from report_runs import lines_of, write_run
+
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.hub import MINI_DATA_DIR
+
+TASKS = ("figlang_mini", "figlang_mini_irfl_match_idiom")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run."""
+    path = tmp_path_factory.mktemp("runs") / "my_model"
+    return write_run(path, {task: lines_of(task, 12) for task in TASKS})
+
+
+def figlang(*arguments: str | Path) -> typer.testing.Result:
+    return typer.testing.CliRunner().invoke(app, ["report", *map(str, arguments)])
+
+
+def refused(*arguments: str | Path) -> str:
+    result = figlang(*arguments)
+    assert result.exit_code == 1, result.output
+    assert result.stdout == "" and result.stderr.startswith("figlang report: ") and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "mine.html"
+    result = figlang(f"tuned={folder}", "-o", output, "--title", "First <try>")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"written: {output} (24 samples, ") and "MB)" in result.stdout
+    text = output.read_text(encoding="utf-8")
+    assert "<title>First &lt;try&gt;</title>" in text and "tuned" in text and "data:image/webp;base64," in text
+    assert list(tmp_path.iterdir()) == [output]
+    assert figlang(folder, "-o", output, "--no-images").exit_code == 0  # a report is made again
+    assert "data:image/webp;base64," not in output.read_text(encoding="utf-8")
+
+
+def test_options_of_the_gallery(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "small.html"
+    result = figlang(folder, "-o", output, "--max-samples", "10", "--thumbnail-size", "32")
+    assert result.exit_code == 0 and "(10 samples, " in result.stdout
+    assert "the first 5 of 12 rows are in the gallery" in result.stderr
+    assert "the first 5 of 12 rows are in the gallery" in output.read_text(encoding="utf-8")
+    result = figlang(folder, "-o", output, "--max-samples", "0")
+    assert result.exit_code == 0 and "(0 samples, 0 pictures" in result.stdout
+
+
+def test_missing_data_is_told_and_costs_no_report(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 3)
+    for line in lines:
+        line["sample"]["data"] = "V-FLUTE/test:0123456789ab"
+    output = tmp_path / "report.html"
+    result = figlang(write_run(tmp_path / "run", {"vflute": lines}), "-o", output)
+    assert result.exit_code == 0, result.output
+    assert "figlang report: vflute: " in result.stderr and "figlang data prefetch" in result.stderr
+    assert "figlang data prefetch" in output.read_text(encoding="utf-8")
+
+
+def test_nothing_is_downloaded(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 2)
+    for line in lines:
+        line["sample"]["data"] = "V-FLUTE/test:0123456789ab"
+    run = write_run(tmp_path / "run", {"vflute": lines})
+    (tmp_path / "hub").mkdir()
+    with HubServer() as hub:
+        hub.add_repo("ColumbiaNLP/V-FLUTE", MINI_DATA_DIR)
+        command = [
+            sys.executable,
+            "-m",
+            "figlang_tasks.cli.figlang",
+            "report",
+            str(run),
+            "-o",
+            str(tmp_path / "r.html"),
+        ]
+        done = subprocess.run(command, env=hub.env(home=tmp_path / "hub"), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and "V-FLUTE" in done.stderr, done.stderr
+        assert hub.requests == []
+
+
+def test_other_files_are_not_replaced(folder: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "thesis.html"
+    mine.write_text("years of work", encoding="utf-8")
+    assert "is no report" in refused(folder, "-o", mine) and mine.read_text(encoding="utf-8") == "years of work"
+    assert "is a folder" in refused(folder, "-o", tmp_path)
+    assert "there is no folder" in refused(folder, "-o", tmp_path / "none" / "x.html")
+
+
+def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "report.html"
+    assert "is not there" in refused(tmp_path / "none", "-o", output)
+    assert "name each run once" in refused(folder, folder, "-o", output)
+    assert "has no scores of vflute25" in refused(folder, "-o", output, "--scorer", "vflute25")
+    lines = lines_of("figlang_mini", 3)
+    del lines[1]["sample"]["predicted"]
+    damaged = write_run(tmp_path / "damaged", {"figlang_mini": lines})
+    message = refused(damaged, "-o", output)
+    assert f"the row {lines[1]['sample']['id']} " in message and "samples_figlang_mini.jsonl" in message
+    assert not output.exists()
+
+
+def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    assert "\x1b" not in refused(tmp_path / "a\x1b[31mb", "-o", tmp_path / "x.html")
+
+
+def test_wrong_usage_and_help() -> None:
+    assert figlang().exit_code == 2 and figlang("x", "--thumbnail-size", "9999").exit_code == 2
+    shown = figlang("--help")
+    assert shown.exit_code == 0 and "figlang report base=results/base" in shown.stdout

@@ -1,0 +1,492 @@
+"""The report in a real headless Chromium: what it shows, and that a model's words stay words."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import chromium, opened
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+from report_runs import TASKS, lines_of, write_run
+
+from figlang_tasks.report import page as report_page
+from figlang_tasks.report import thumbnails
+from figlang_tasks.report.gallery import Gallery, build
+from figlang_tasks.report.originals import Picture
+from figlang_tasks.report.page import render
+from figlang_tasks.report.thumbnails import Album
+from figlang_tasks.runs import Run, read
+
+EVIL = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'"
+RATIO = 4.5  # WCAG 2.1, 1.4.3: contrast of text
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
+def runs(folder: Path) -> list[Run]:
+    """Two runs of all benchmarks; the second answers V-FLUTE in its own way."""
+    lines = {task: lines_of(task, 30) for task in TASKS}
+    first = write_run(folder / "first", lines)
+    own = lines_of("figlang_mini", 30, lambda doc, n: f"Because {'of the kettle' * (n % 2)}.\nLABEL: entailment")
+    for lines_of_run, shift in ((lines["figlang_mini"], 0), (own, 7)):
+        for number, line in enumerate(lines_of_run):
+            score = ((number + shift) * 37 % 100) / 100
+            line["sample"]["explanation_scores"] = {"scorer": "embedded", "bertscore": score, "mean": score}
+    write_run(folder / "first", lines)
+    second = write_run(folder / "second", {"figlang_mini": own})
+    return [read(f"first={first}"), read(f"second={second}")]
+
+
+@pytest.fixture(scope="module")
+def gallery(runs: list[Run]) -> Gallery:
+    return build(runs)
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path, runs: list[Run]) -> Path:
+    """A whole report."""
+    (folder / "report.html").write_bytes(report_page.build(runs).content)
+    return folder / "report.html"
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return page.locator(selector).all_text_contents()
+
+
+def ids(page: Page) -> list[str]:
+    """Ids of the cards that are drawn."""
+    return texts(page, "#cards button.open")
+
+
+def choose(page: Page, **values: str) -> None:
+    """Fill in filters, and wait each time until the gallery has followed."""
+    for name, value in values.items():
+        page.locator("#count").evaluate("element => { element.textContent = 'old' }")
+        field = page.locator(f"#filters [name={name}]")
+        if field.evaluate("element => element.tagName") == "SELECT":
+            field.select_option(label=value)
+        else:
+            field.fill(value)
+        expect(page.locator("#count")).not_to_have_text("old")
+
+
+def clear(page: Page, total: int) -> None:
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
+
+
+def expected(gallery: Gallery, fits: Any, count: int = 48) -> list[str]:
+    return [card["id"] for card in gallery.cards if fits(card)][:count]
+
+
+# --- what it shows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_report_opens_quietly_and_never_scrolls_sideways(
+    browser: Browser, report: Path, width: int, dark: bool
+) -> None:
+    with opened(browser, report, width, dark) as (page, seen):
+        expect(page.locator("#cards img").first).to_have_js_property("complete", True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.locator("#cards button.open").first.click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(
+            "document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth"
+        )
+        assert seen.quiet, seen
+
+
+def test_colours_change_and_text_can_be_read(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as (page, seen):
+        light = contrasts(page)
+        page.click("#theme")
+        dark = contrasts(page)
+        assert page.text_content("#theme") == "Light" and page.get_attribute("#theme", "aria-pressed") == "true"
+        page.click("#theme")
+        assert contrasts(page) == light and light.keys() == dark.keys()
+        assert all(light[name][1] != dark[name][1] for name in light)
+        for found in (light, dark):
+            assert min(ratio for ratio, _ in found.values()) >= RATIO, found
+        assert seen.quiet, seen
+    with opened(browser, report, dark=True) as (page, _):
+        assert contrasts(page) == dark
+
+
+def contrasts(page: Page) -> dict[str, tuple[float, str]]:
+    """Contrast of text to what lies behind it, and that, by selector."""
+    found = {}
+    for selector in (
+        "body",
+        ".muted",
+        ".note",
+        "thead th",
+        "nav a",
+        ".badge.right",
+        ".badge.wrong",
+        ".meta",
+        "svg text",
+    ):
+        found[selector] = page.locator(selector).first.evaluate(
+            """element => {
+              const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+              const rgb = (colour) => {
+                canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+                return [...canvas.getImageData(0, 0, 1, 1).data];
+              };
+              let behind = element;
+              while (rgb(getComputedStyle(behind).backgroundColor)[3] < 255) behind = behind.parentElement;
+              const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+                .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+                .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
+              const style = getComputedStyle(element);
+              const text = rgb(element instanceof SVGElement ? style.fill : style.color);
+              const [one, other] = [text, rgb(getComputedStyle(behind).backgroundColor)].map(luminance);
+              const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+              return [ratio, getComputedStyle(behind).backgroundColor];
+            }"""
+        )
+    return {selector: (ratio, behind) for selector, (ratio, behind) in found.items()}
+
+
+def test_charts_have_words_and_data(browser: Browser, report: Path, tmp_path: Path) -> None:
+    with opened(browser, report) as (page, seen):
+        charts = page.locator("figure svg[role=img]")
+        assert charts.count() == page.locator("a[download]").count() > 2
+        for chart in charts.all():
+            names = (chart.get_attribute("aria-labelledby") or "").split()
+            assert names and all(page.locator(f"[id='{name}']").text_content() for name in names)
+        with page.expect_download() as download:
+            page.locator("a[download]").first.click()
+        saved = tmp_path / "data.csv"
+        download.value.save_as(saved)
+        assert download.value.suggested_filename.endswith(".csv")
+        assert len(saved.read_text(encoding="utf-8").splitlines()) > 2
+        assert not seen.console and not seen.errors
+
+
+def test_no_id_stands_twice(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as (page, _):
+        found = page.evaluate("[...document.querySelectorAll('[id]')].map((element) => element.id)")
+        assert len(found) == len(set(found)) > 10
+
+
+# --- the gallery -----------------------------------------------------------------------------------------------------
+
+
+def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
+    total = len(gallery.cards)
+    with opened(browser, report) as (page, seen):
+        assert page.text_content("#count") == f"{total} of {total} samples"
+        assert ids(page)[:48] == expected(gallery, lambda card: True)
+
+        choose(page, task="figlang_mini")
+        assert ids(page) == expected(gallery, lambda card: card["task"] == "figlang_mini")
+        choose(page, outcome="✗ wrong")
+        wrong = expected(
+            gallery,
+            lambda card: card["task"] == "figlang_mini" and any(a["outcome"] == "wrong" for a in card["answers"]),
+        )
+        assert ids(page) == wrong and len(wrong) > 3
+        choose(page, run="second")
+        mine = expected(
+            gallery,
+            lambda card: (
+                card["task"] == "figlang_mini"
+                and any(a["outcome"] == "wrong" and a["run"] == 1 for a in card["answers"])
+            ),
+        )
+        assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {"second"}
+        assert page.text_content("#count") == f"{len(mine)} of {total} samples"
+
+        clear(page, total)
+        choose(page, source="irfl_metaphor_simile")
+        assert ids(page) == expected(gallery, lambda card: card["source"] == "irfl_metaphor_simile")
+        clear(page, total)
+        choose(page, status="refused")
+        refused = expected(gallery, lambda card: any(a["status"] == "refused" for a in card["answers"]))
+        assert ids(page) == refused and refused
+
+        clear(page, total)
+        choose(page, task="figlang_mini", run="first", least="20", most="50")
+        between = expected(
+            gallery,
+            lambda card: (
+                card["task"] == "figlang_mini"
+                and any(a["run"] == 0 and 0.2 <= a["score"] <= 0.5 for a in card["answers"])
+            ),
+        )
+        assert ids(page) == between and between
+        clear(page, total)
+        choose(page, text="KETTLE", task="figlang_mini", run="second")
+        found = ids(page)
+        assert found and all(
+            "kettle" in str(card).lower()
+            for card in gallery.cards
+            if card["task"] == "figlang_mini" and card["id"] in found
+        )
+        choose(page, text="no such words")
+        assert ids(page) == [] and page.text_content("#count") == f"0 of {total} samples"
+        assert seen.quiet, seen
+
+
+def test_sorting(browser: Browser, report: Path, gallery: Gallery) -> None:
+    mine = [card for card in gallery.cards if card["task"] == "figlang_mini"]
+    score = {card["id"]: card["answers"][0]["score"] for card in mine}
+    with opened(browser, report) as (page, seen):
+        choose(page, task="figlang_mini", run="first", sort="score, lowest first")
+        found = [score[each] for each in ids(page)]
+        assert found == sorted(score.values()) and len(found) == len(mine)
+        choose(page, sort="score, highest first")
+        assert [score[each] for each in ids(page)] == sorted(score.values(), reverse=True)
+        choose(page, sort="id")
+        numbers = [int(each.rpartition("-")[2]) for each in ids(page) if each.startswith("vismet")]
+        assert numbers == sorted(numbers) and len(numbers) > 10
+        choose(page, sort="outcome, wrong first")
+        order = ["wrong", "no answer", "open", "right"]
+        outcome = {card["id"]: order.index(card["answers"][0]["outcome"]) for card in mine}
+        assert [outcome[each] for each in ids(page)] == sorted(outcome.values())
+
+        choose(page, run="all", sort="disagreement between runs")
+        differ = {card["id"]: card["answers"][0]["predicted"] != card["answers"][1]["predicted"] for card in mine}
+        decided = [differ[each] for each in ids(page)]
+        assert decided == sorted(decided, reverse=True) and {True, False} == set(decided)
+        assert seen.quiet, seen
+
+
+def test_more_are_drawn_when_they_are_needed(browser: Browser, report: Path, gallery: Gallery) -> None:
+    with opened(browser, report) as (page, _):
+        before = len(ids(page))
+        assert before < len(gallery.cards)
+        page.locator("#count").scroll_into_view_if_needed()
+        expect(page.locator("#cards img").first).to_have_attribute("src", re.compile("^data:image/webp"))
+        loaded = page.locator("#cards img[src]").count()
+        assert 0 < loaded < page.locator("#cards img").count()
+        page.locator("#more").scroll_into_view_if_needed()
+        expect(page.locator("#cards > li").nth(before)).to_be_attached()
+        page.evaluate("scrollTo(0, 1e7)")
+        expect(page.locator("#cards > li").nth(2 * before)).to_be_attached()
+
+
+def test_print_is_light_and_has_the_first_pictures(browser: Browser, report: Path) -> None:
+    with opened(browser, report, dark=True) as (page, seen):
+        page.click("#theme")
+        page.click("#theme")
+        assert len(page.pdf()) > 10_000  # as a person would print it: the page hears of it
+        assert page.locator("#cards > li:nth-child(-n + 12) img:not([src])").count() == 0
+        page.emulate_media(media="print")
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == "rgb(251, 251, 250)"
+        assert page.locator("#cards > li:visible").count() == 12 and not page.locator("#filters").is_visible()
+        assert seen.quiet, seen
+
+
+# --- one sample ------------------------------------------------------------------------------------------------------
+
+
+def test_a_sample_shows_everything(browser: Browser, report: Path, gallery: Gallery) -> None:
+    card = gallery.cards[1]
+    with opened(browser, report) as (page, seen):
+        page.locator("#cards button.open").nth(1).click()
+        dialog = page.locator("dialog")
+        expect(dialog).to_be_visible()
+        shown = dialog.text_content() or ""
+        for text in (card["id"], dict(card["facts"])["claim"], card["reference"], card["prompt"], card["source"]):
+            assert text in shown
+        for answer in card["answers"]:
+            assert answer["output"] in shown and answer["rule"] in shown and answer["predicted"] in shown
+            assert f"{100 * answer['score']:.1f}" in shown
+        assert dialog.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+        assert dialog.locator("img").get_attribute("alt")
+        assert page.url.endswith(f"#sample=figlang_mini/{card['id']}")
+        dialog.locator("#close").click()
+        expect(dialog).to_be_hidden()
+        assert seen.quiet, seen
+
+
+def test_keyboard(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as (page, seen):
+        buttons = page.locator("#cards button.open")
+        buttons.first.focus()
+        page.keyboard.press("ArrowRight")
+        expect(buttons.nth(1)).to_be_focused()
+        page.keyboard.press("ArrowDown")
+        below = buttons.nth(4)  # three columns at this width
+        expect(below).to_be_focused()
+        assert below.evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
+        page.keyboard.press("Enter")
+        expect(page.locator("dialog")).to_be_visible()
+        expect(page.locator("#sample-title")).to_have_text(below.text_content() or "")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#sample-title")).to_have_text(buttons.nth(5).text_content() or "")
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog")).to_be_hidden()
+        expect(buttons.nth(5)).to_be_focused()
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowUp")
+        expect(buttons.nth(1)).to_be_focused()
+        assert seen.quiet, seen
+
+
+def test_a_link_leads_to_a_sample(browser: Browser, report: Path, gallery: Gallery) -> None:
+    card = next(card for card in gallery.cards if card["task"].endswith("vqa_best"))
+    address = "#sample=" + "/".join(each.replace("/", "%2F").replace("#", "%23") for each in (card["task"], card["id"]))
+    with opened(browser, report, fragment=address) as (page, seen):
+        expect(page.locator("#sample-title")).to_have_text(card["id"])
+        assert seen.quiet, seen
+    with opened(browser, report, fragment="#sample=figlang_mini/%E0%A4%A") as (page, seen):
+        expect(page.locator("dialog")).to_be_hidden()
+        assert seen.quiet, seen
+
+
+def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
+    wanted = {
+        "figlang_mini_irfl_match_idiom": r"A 0\.100",
+        "figlang_mini_irfl_retrieve_metaphor": r"1\. \d\.\d{3}",
+        "figlang_mini_nykms_metaphor": "metaphorical word",
+        "figlang_mini_metaclue_localize": "dashed: annotated",
+        "figlang_mini_metaclue_vqa_best": "right answers",
+        "figlang_mini_flute": "hypothesis",
+    }
+    with opened(browser, report) as (page, seen):
+        body = page.locator("#sample-body")
+        for task, pattern in wanted.items():
+            choose(page, task=task)
+            page.locator("#cards button.open").first.click()
+            words = body.text_content() or ""
+            assert re.search(pattern, words), task
+            assert (body.locator("img").count() == 0) == ("flute" in task)
+            if "localize" in task:
+                assert body.locator("rect.truth").count() > 0 < body.locator("rect.found").count()
+            if "retrieve" in task:
+                ranked = re.findall(r"\d+\. (\d\.\d{3})", words)
+                assert ranked == sorted(ranked, reverse=True) and len(ranked) > 2
+            page.keyboard.press("Escape")
+        assert seen.quiet, seen
+
+
+# --- untrusted texts -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hostile(folder: Path) -> Path:
+    """A report of a run whose every text is an attack."""
+    lines = {task: lines_of(task, 2) for task in ("figlang_mini", "figlang_mini_nykms_metaphor")}
+    first = lines["figlang_mini"][0]
+    first["sample"] |= {"id": EVIL, "explanation": EVIL, "reference": EVIL, "status": EVIL, "rule": EVIL}
+    first["sample"] |= {"report_group": EVIL, "explanation_scores": {"mean": 0.5, EVIL: EVIL}}
+    first |= {"input": EVIL, "filtered_resps": EVIL}
+    cartoon = lines["figlang_mini_nykms_metaphor"][0]["sample"]
+    cartoon["predicted"]["MW"] = cartoon["gold"]["MW"] = EVIL
+    path = write_run(folder / "hostile", lines, {"model": EVIL, "model_args": EVIL, "limit": EVIL}, git_hash=EVIL)
+    run = read(f"x={path}")
+    run = Run(EVIL, run.path, run.tasks, run.results)
+    found = build([run])
+    cards = [card | {"facts": [["claim", EVIL]]} for card in found.cards]
+    content = render([run], [], Gallery(cards, found.pictures, [EVIL]), EVIL, EVIL).content
+    (folder / "hostile.html").write_bytes(content)
+    return folder / "hostile.html"
+
+
+def test_what_a_model_says_never_runs(browser: Browser, hostile: Path) -> None:
+    with opened(browser, hostile) as (page, seen):
+        assert page.title() == EVIL
+        page.locator("#filters [name=status]").select_option(label=EVIL)
+        page.locator("#filters [name=status]").select_option(label="all")
+        page.locator("#cards button.open").first.click()
+        assert EVIL in (page.locator("#sample-body").text_content() or "")
+        assert page.text_content("#sample-title") == EVIL
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
+        assert page.locator("img[onerror], img[src=x]").count() == 0
+        assert page.evaluate("document.scripts.length") == 3
+        assert seen.quiet, seen
+    with opened(browser, hostile, fragment="#sample=<img src=x onerror=alert(1)>/<script>alert(1)</script>") as (
+        _,
+        seen,
+    ):
+        assert seen.quiet, seen
+
+
+def test_the_policy_stops_a_script_that_came_in(browser: Browser, report: Path, tmp_path: Path) -> None:
+    """Should a text ever get through, it must not run: the browser itself is asked."""
+    content = report.read_text(encoding="utf-8")
+    attack = "<script>document.title='attacked'</script><img src=x onerror=\"document.title='attacked'\">"
+    (tmp_path / "attacked.html").write_text(content.replace("<main", attack + "<main", 1), encoding="utf-8")
+    with opened(browser, tmp_path / "attacked.html") as (page, seen):
+        expect(page.locator("#cards > li").first).to_be_attached()
+        assert page.title() != "attacked" and page.title() == "Figurative-language evaluation"
+        refused = [message for message in seen.console if "Content Security Policy" in message]
+        assert len(refused) >= 2 and refused == seen.console  # the script and the picture
+
+
+# --- size ------------------------------------------------------------------------------------------------------------
+
+
+def test_v_flute_with_pictures_of_noise_stays_small(browser: Browser, folder: Path) -> None:
+    content = synthetic(folder / "large", 723, 3)
+    assert 10_000_000 < len(content) < 25_000_000
+    (folder / "large.html").write_bytes(content)
+    with opened(browser, folder / "large.html") as (page, seen):
+        assert page.text_content("#count") == "723 of 723 samples"
+        image = page.locator("#cards img").first
+        assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 64
+        choose(page, text="sample 700 ")
+        assert ids(page) == ["sample-700"]
+        assert seen.quiet, seen
+
+
+def synthetic(folder: Path, count: int, runs: int) -> bytes:
+    """The report of some runs on pictures of noise, which WebP cannot make small; texts as long as V-FLUTE's."""
+    share = thumbnails.BUDGET // count
+    album = Album()
+    for number in range(20):  # shown again and again: a picture more costs time and shows nothing new
+        noise = Image.frombytes("RGB", (192, 192), random.Random(number).randbytes(192 * 192 * 3))
+        album.place(Picture(str(number), noise.copy))
+    made = [each for each in album.thumbnails(budget=20 * share) if isinstance(each, dict)]
+    text = "sample {} " + "words of an explanation " * 18
+    cards: list[dict[str, Any]] = [
+        {
+            "task": "vflute",
+            "id": f"sample-{number}",
+            "source": "muse",
+            "facts": [["claim", f"claim {number} " + "word " * 12]],
+            "gold": [["label", "entailment"]],
+            "reference": "reference " * 40,
+            "prompt": "prompt " * 40,
+            "pictures": [{"label": "", "role": "", "picture": number}],
+            "answers": [
+                {
+                    **{"run": run, "status": "labelled", "rule": "marker", "predicted": "entailment", "said": []},
+                    **{
+                        "outcome": "right",
+                        "score": 0.5,
+                        "explanation": text.format(number),
+                        "output": text.format(number),
+                    },
+                }
+                for run in range(runs)
+            ],
+        }
+        for number in range(count)
+    ]
+    run = read(str(write_run(folder, {"figlang_mini": lines_of("figlang_mini", 1)})))
+    named = [Run(f"run {number}", run.path, run.tasks, run.results) for number in range(runs)]
+    pictures: list[dict[str, Any] | None] = [made[number % len(made)] for number in range(count)]
+    return render(named, [], Gallery(cards, pictures, []), "Synthetic").content

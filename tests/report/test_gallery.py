@@ -1,0 +1,327 @@
+"""Rows of all five benchmarks as cards, and their pictures."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import random
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from report_runs import TASKS, lines_of, run_of, write_run
+
+from figlang_tasks import hub
+from figlang_tasks.report import gallery, thumbnails
+from figlang_tasks.report.originals import Picture
+from figlang_tasks.report.thumbnails import Album, encoded
+from figlang_tasks.runs import RunError, read
+from figlang_tasks.vflute import rows as vflute_rows
+
+MINI_METACLUE = hub.source("figlang_mini_metaclue").folder
+assert MINI_METACLUE is not None
+
+
+def cards_of(tmp_path: Path, task: str, **options: Any) -> tuple[list[dict[str, Any]], gallery.Gallery]:
+    made = gallery.build([run_of(tmp_path / "run", task)], **options)
+    return made.cards, made
+
+
+def image_of(picture: dict[str, Any]) -> Image.Image:
+    head, _, content = picture["src"].partition(",")
+    assert head == "data:image/webp;base64"
+    return Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
+
+
+# --- cards -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_card_of_v_flute_shows_the_row_of_the_benchmark(tmp_path: Path) -> None:
+    cards, made = cards_of(tmp_path, "figlang_mini")
+    documents = vflute_rows.load("figlang_mini", "test")
+    assert [card["id"] for card in cards] == documents["id"] and made.notices == []
+    for card, doc in zip(cards, documents, strict=True):
+        assert dict(card["facts"])["claim"] == doc["claim"]
+        assert card["gold"] == [["label", doc["label"]]] and card["reference"] == doc["explanation"]
+        assert card["prompt"] == f"What of {doc['id']}?" and card["source"] == doc["report_group"]
+    first = cards[0]["answers"][0]
+    assert (first["run"], first["predicted"], first["outcome"]) == (0, documents[0]["label"], "right")
+    assert first["explanation"] == documents[0]["explanation"] and first["rule"].startswith("marker")
+    assert first["output"] == f"{documents[0]['explanation']}\nLABEL: {documents[0]['label']}"
+    assert cards[2]["answers"][0]["outcome"] == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [
+        ("figlang_mini", "acc"),
+        ("figlang_mini_flute", "acc"),
+        ("figlang_mini_irfl_detect_idiom", "acc"),
+        ("figlang_mini_irfl_match_idiom", "acc"),
+        ("figlang_mini_nykms_metaphor", "mc_acc"),
+        ("figlang_mini_metaclue_classify_literal", "acc"),
+        ("figlang_mini_metaclue_retrieve_swap", "p@1"),
+    ],
+)
+def test_outcomes_are_what_the_task_counted(tmp_path: Path, task: str, metric: str) -> None:
+    cards, _ = cards_of(tmp_path, task)
+    lines = lines_of(task)
+    outcomes = [card["answers"][0]["outcome"] for card in cards]
+    for outcome, line in zip(outcomes, lines, strict=True):
+        assert outcome in ("right", "wrong", "no answer")
+        if outcome == "no answer":
+            assert line["parse_rate"] == 0
+        else:
+            assert (outcome == "right") == (line[metric] == 1) and line["parse_rate"] == 1
+    assert len(set(outcomes)) > 1
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_row_has_its_card_and_picture(tmp_path: Path, task: str) -> None:
+    cards, made = cards_of(tmp_path, task)
+    ids = {line["sample"].get("row", line["sample"]["id"]) for line in lines_of(task)}
+    assert {card["id"] for card in cards} == ids and len(cards) == len(ids)
+    shown = [picture["picture"] for card in cards for picture in card["pictures"]]
+    assert (not shown) if "flute" in task else all(made.pictures[number] for number in shown)
+    assert all(max(image_of(picture).size) <= 192 for picture in made.pictures if picture)
+    assert made.notices == [] and json.loads(json.dumps(cards)) == cards
+
+
+def test_detection_tells_the_letters_and_what_each_picture_is(tmp_path: Path) -> None:
+    cards, _ = cards_of(tmp_path, "figlang_mini_irfl_match_idiom")
+    for card, line in zip(cards, lines_of("figlang_mini_irfl_match_idiom"), strict=True):
+        record = line["sample"]
+        assert [picture["label"] for picture in card["pictures"]] == list("ABCD")
+        assert [picture["role"] for picture in card["pictures"]] == record["roles"]
+        assert [place for place, each in enumerate(card["pictures"]) if each.get("right")] == [record["answer"]]
+        assert card["gold"] == [["image", "ABCD"[record["answer"]]]]
+        (answer,) = card["answers"]
+        assert answer["chosen"] == record["chosen"] and answer["values"] == record["scores"]
+        assert answer["predicted"].startswith("ABCD"[record["chosen"]])
+
+
+def test_the_images_of_a_row_of_retrieval_make_one_card(tmp_path: Path) -> None:
+    cards, _ = cards_of(tmp_path, "figlang_mini_irfl_retrieve_metaphor")
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for line in lines_of("figlang_mini_irfl_retrieve_metaphor"):
+        rows.setdefault(line["sample"]["row"], []).append(line["sample"])
+    for card, records in zip(cards, rows.values(), strict=True):
+        (answer,) = card["answers"]
+        assert len(card["pictures"]) == len(records) and answer["values"] == [each["value"] for each in records]
+        count = sum(record["positive"] for record in records)
+        ranked = sorted(records, key=lambda record: (-record["value"], record["positive"]))  # ties against the model
+        assert answer["score"] == sum(record["positive"] for record in ranked[:count]) / count
+        assert (answer["outcome"] == "right") == (answer["score"] == 1)
+
+
+def test_nyk_ms_tells_every_answer(tmp_path: Path) -> None:
+    cards, _ = cards_of(tmp_path, "figlang_mini_nykms_metaphor")
+    first = cards[0]
+    assert [name for name, _ in first["gold"]] == ["metaphor?", "metaphorical word", "explanation of the metaphor"]
+    assert dict(first["answers"][0]["said"])["metaphorical word"] == "cage"
+    assert first["answers"][0]["outcome"] == "right" and 0 <= first["answers"][0]["score"] <= 1
+    assert cards[2]["answers"][0]["outcome"] == cards[3]["answers"][0]["outcome"] == "no answer"
+
+
+def test_boxes_are_told(tmp_path: Path) -> None:
+    cards, _ = cards_of(tmp_path, "figlang_mini_metaclue_localize")
+    records = [line["sample"] for line in lines_of("figlang_mini_metaclue_localize")]
+    assert [card["boxes"] for card in cards] == [record["truth"] for record in records]
+    assert [card["answers"][0]["boxes"] for card in cards] == [record["predicted"] for record in records]
+    assert [card["answers"][0]["outcome"] for card in cards[:2]] == ["open", "no answer"]
+
+
+def test_answers_of_several_runs_stand_on_one_card(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "first", "figlang_mini", count=5)
+    lines = lines_of("figlang_mini", 7, lambda doc, n: "Another.\nLABEL: entailment")
+    lines[3]["input"] = "Asked in another way?"
+    second = read(str(write_run(tmp_path / "second", {"figlang_mini": lines})))
+    cards = gallery.build([first, second]).cards
+    assert [len(card["answers"]) for card in cards] == [2] * 5 + [1] * 2
+    assert [card["answers"][-1]["run"] for card in cards] == [1] * 7
+    assert [card["answers"][-1].get("prompt") for card in cards[2:5]] == [None, "Asked in another way?", None]
+
+
+def test_long_texts_are_cut() -> None:
+    from figlang_tasks.report.cards import clip
+
+    assert clip("x" * 6000) == "x" * 6000
+    assert clip("x" * 7234).endswith("… (1,234 more characters)") and len(clip("x" * 10**6)) < 6100
+
+
+def test_samples_of_lm_eval(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini_flute", 3)
+    theirs = [
+        {key: value for key, value in line.items() if key != "input"}
+        | {"filtered_resps": [line["filtered_resps"]], "arguments": {"gen_args_0": {"arg_0": "Asked.", "arg_1": {}}}}
+        for line in lines
+    ]
+    run = read(str(write_run(tmp_path / "run", {"figlang_mini_flute": theirs})))
+    cards = gallery.build([run]).cards
+    assert {card["prompt"] for card in cards} == {"Asked."}
+    assert [card["answers"][0]["output"] for card in cards] == [line["filtered_resps"] for line in lines]
+
+
+@pytest.mark.parametrize("damage", [{"predicted": []}, {"gold": 7}, {"explanation_scores": {"mean": "high"}}])
+def test_a_damaged_row_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
+    lines = lines_of("figlang_mini", 4)
+    lines[2]["sample"] |= damage
+    run = read(str(write_run(tmp_path / "run", {"figlang_mini": lines})))
+    with pytest.raises(RunError, match=rf"samples_figlang_mini.jsonl: the row {lines[2]['sample']['id']} "):
+        gallery.build([run])
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def test_a_thumbnail_shows_the_picture(tmp_path: Path) -> None:
+    cards, made = cards_of(tmp_path, "figlang_mini", size=96)
+    documents = vflute_rows.load("figlang_mini", "test")
+    for card, doc in list(zip(cards, documents, strict=True))[::15]:
+        picture = made.pictures[card["pictures"][0]["picture"]]
+        assert picture is not None
+        original = Image.open(io.BytesIO(doc["image"]["bytes"])).convert("RGB")
+        shown = image_of(picture)
+        assert (picture["width"], picture["height"]) == original.size and max(shown.size) == 96
+        difference = np.asarray(shown, float) - np.asarray(original.resize(shown.size, Image.Resampling.BICUBIC), float)
+        assert np.abs(difference).mean() < 6
+
+
+def test_the_same_picture_is_stored_once(tmp_path: Path) -> None:
+    tasks = ("figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_match_idiom", "figlang_mini_nykms_metaphor")
+    made = gallery.build([run_of(tmp_path / name, *tasks, name=name) for name in ("a", "b")])
+    uuids = {uuid for line in lines_of(tasks[0]) for uuid in line["sample"]["candidates"]}
+    cartoons = {card["pictures"][0]["picture"] for card in made.cards if "nykms" in card["task"]}
+    assert len(made.pictures) == len(uuids) + len(cartoons)
+    assert len({picture["src"] for picture in made.pictures if picture}) == len(made.pictures)
+
+
+def noise(seed: int, size: tuple[int, int] = (256, 200)) -> Image.Image:
+    return Image.frombytes("RGB", size, random.Random(seed).randbytes(size[0] * size[1] * 3))
+
+
+@pytest.mark.parametrize("most", [30_000, 6_000, 1_500, 700])
+def test_a_picture_keeps_to_its_share(most: int) -> None:
+    content = encoded(noise(1), 192, most)
+    assert len(content) <= most
+    assert len(content) > most / 6 or most == 30_000
+    width, height = Image.open(io.BytesIO(content)).size
+    assert max(width, height) <= 192 and abs(width / height - 256 / 200) < 0.1
+
+
+def test_an_album_keeps_to_its_budget() -> None:
+    album = Album()
+    for number in range(12):
+        album.place(Picture(f"picture {number}", partial(noise, number)))
+    assert album.place(Picture("picture 3", lambda: noise(99))) == 3
+    found = list(album.thumbnails(192, budget=40_000))
+    contents = [base64.b64decode(each["src"].partition(",")[2]) for each in found if isinstance(each, dict)]
+    assert len(contents) == 12 and 10_000 < sum(map(len, contents)) <= 40_000
+
+
+def test_small_pictures_are_not_enlarged() -> None:
+    assert Image.open(io.BytesIO(encoded(noise(2, (40, 30)), 192, 10**6))).size == (40, 30)
+
+
+def test_budget_leaves_room_for_the_texts_of_v_flute() -> None:
+    assert thumbnails.BUDGET * 4 / 3 + 723 * 6_000 < 25_000_000  # 6 KB of text for each of 723 samples
+
+
+@pytest.fixture
+def own_metaclue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the data, to be changed."""
+    assert MINI_METACLUE is not None
+    folder = tmp_path / "data" / "figlang_mini_metaclue"
+    shutil.copytree(MINI_METACLUE, folder)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))
+    return folder
+
+
+def test_a_damaged_picture_costs_itself_alone(tmp_path: Path, own_metaclue: Path) -> None:
+    run = run_of(tmp_path / "run", "figlang_mini_metaclue_caption")
+    (own_metaclue / "0/100000.jpg").write_bytes(b"no picture")
+    made = gallery.build([run])
+    without = [card["id"] for card in made.cards if card["pictures"][0]["picture"] is None]
+    assert without == ["0/100000.jpg"]
+    assert len(made.notices) == 1 and "0/100000.jpg" in made.notices[0] and "cannot be decoded" in made.notices[0]
+
+
+def test_a_turned_picture_stands_upright(tmp_path: Path, own_metaclue: Path) -> None:
+    turned = Image.new("RGB", (300, 150), "red")
+    turned.paste("blue", (0, 0, 150, 150))  # left half; turned clockwise by a viewer that knows EXIF: above
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned.save(own_metaclue / "0/100000.jpg", exif=exif)
+    made = gallery.build([run_of(tmp_path / "run", "figlang_mini_metaclue_caption")])
+    (card,) = [card for card in made.cards if card["id"] == "0/100000.jpg"]
+    picture = made.pictures[card["pictures"][0]["picture"]]
+    assert picture is not None and (picture["width"], picture["height"]) == (150, 300)
+    shown = image_of(picture)
+    above, below = shown.getpixel((48, 30)), shown.getpixel((48, 160))
+    assert isinstance(above, tuple) and isinstance(below, tuple)
+    assert above[2] > 200 > 60 > above[0] and below[0] > 200 > 60 > below[2]
+
+
+# --- what is not at hand ---------------------------------------------------------------------------------------------
+
+
+def with_data(tmp_path: Path, data: str) -> gallery.Gallery:
+    lines = lines_of("figlang_mini", 3)
+    for line in lines:
+        line["sample"]["data"] = data
+    return gallery.build([read(str(write_run(tmp_path / "run", {"vflute": lines})))])
+
+
+def test_without_the_data_the_prompt_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    made = with_data(tmp_path, "V-FLUTE/test:0123456789ab")
+    assert [card["facts"] for card in made.cards] == [[]] * 3
+    assert [card["prompt"] for card in made.cards] == [
+        "What of vismet-test-0?",
+        *(f"What of vismet-test-{n}?" for n in (1, 2)),
+    ]
+    assert all(card["reference"] for card in made.cards) and made.pictures == []
+    (notice,) = made.notices
+    assert notice.startswith("vflute: ") and "figlang data prefetch" in notice and "V-FLUTE" in notice
+
+
+def test_other_texts_under_the_same_name_are_not_shown(tmp_path: Path) -> None:
+    made = with_data(tmp_path, "figlang_mini/test:0123456789ab")
+    assert made.pictures == [] and "other texts" in made.notices[0]
+
+
+def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini_irfl_detect_idiom", 2)
+    for line in lines:
+        line["sample"]["data"] = line["sample"]["data"].replace("@package:", f"@{'f' * 40}:")
+    made = gallery.build([read(str(write_run(tmp_path / "run", {"figlang_mini_irfl_detect_idiom": lines})))])
+    assert made.notices == [] and len(made.pictures) == 8
+
+
+def test_no_pictures_on_demand(tmp_path: Path) -> None:
+    cards, made = cards_of(tmp_path, "figlang_mini", pictures=False)
+    assert made.pictures == [] and made.notices == [] and dict(cards[0]["facts"])["claim"]
+    assert all(card["pictures"][0]["picture"] is None for card in cards)
+
+
+def test_the_first_rows_of_large_tasks(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", "figlang_mini", "figlang_mini_nykms_mw")
+    made = gallery.build([run], most=20, pictures=False)
+    assert [sum(card["task"] == task for card in made.cards) for task in run.tasks] == [13, 7]
+    assert made.notices == ["figlang_mini: the first 13 of 76 rows are in the gallery."]
+    assert gallery.build([run], most=0) == gallery.Gallery([], [], [])
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.integers(6, 200))
+def test_shares_are_equal_and_as_large_as_they_can_be(sizes: list[int], most: int) -> None:
+    share = gallery._share(sizes, most)
+    shown = [min(share, size) for size in sizes]
+    assert sum(shown) <= most
+    assert shown == sizes or sum(min(share + 1, size) for size in sizes) > most

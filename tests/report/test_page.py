@@ -1,0 +1,300 @@
+"""The report's file: what it holds, what of a run's texts can do harm, what is kept secret."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_runs import lines_of, run_of, write_run
+
+from figlang_tasks.report import page, provenance
+from figlang_tasks.report.charts import Chart
+from figlang_tasks.report.gallery import Gallery, build
+from figlang_tasks.report.page import render
+from figlang_tasks.report.sections import Cell, Section, Table
+from figlang_tasks.runs import Run, read
+
+FOLDER = Path(page.__file__).parent
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg/onload=alert(3)>{{7*7}}\u2028<!--"
+HARMLESS = {"meta", "link", "br", "img", "input", "hr", "path"}
+
+
+class Parsed(HTMLParser):
+    """Elements with attributes, and the text within each script and style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.contents: dict[str, list[str]] = {"script": [], "style": [], "title": []}
+        self._in: str | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in self.contents:
+            self._in = tag
+            self.contents[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in = None if tag == self._in else self._in
+
+    def handle_data(self, data: str) -> None:
+        if self._in:
+            self.contents[self._in][-1] += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def section(text: str = "a text") -> Section:
+    cell = Cell(text, text)
+    chart = Chart(
+        "some-chart", text, text, '<svg class="chart" viewBox="0 0 1 1"><title>t</title></svg>', f"x\n{text}\n"
+    )
+    return Section("one", text, text, (Table(text, (cell,), ((cell,),), text),), (chart,), (text,))
+
+
+def text_of(run: Run, *sections: Section, title: str = "A report", gallery: Gallery | None = None) -> str:
+    shown = build([run], pictures=False) if gallery is None else gallery
+    return render([run], sections, shown, title).content.decode("utf-8")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return run_of(tmp_path / "run", "figlang_mini", count=4)
+
+
+# --- one file, and nothing that runs ---------------------------------------------------------------------------------
+
+
+def test_the_policy_allows_the_own_script_and_style_alone(run: Run) -> None:
+    parsed = Parsed(text_of(run, section()))
+    (policy,) = [each["content"] for each in parsed.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'" and rules["img-src"] == "data:"
+
+    def digest(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    assert rules["script-src"] == digest(parsed.contents["script"][-1])
+    assert rules["style-src"] == digest(parsed.contents["style"][0])
+    assert "unsafe" not in policy
+    assert not any(
+        "style" in attributes or any(name.startswith("on") for name in attributes) for _, attributes in parsed.elements
+    )
+
+
+def test_nothing_is_loaded_from_elsewhere(run: Run) -> None:
+    parsed = Parsed(text_of(run, section()))
+    addresses = [
+        value
+        for _, attributes in parsed.elements
+        for name, value in attributes.items()
+        if name in ("src", "href", "action")
+    ]
+    assert addresses and all(address and address.startswith(("#", "data:text/csv")) for address in addresses)
+    assert "@import" not in parsed.contents["style"][0] and "url(" not in parsed.contents["style"][0]
+    assert not re.search(r"fetch|XMLHttpRequest|import\s*\(|WebSocket|sendBeacon", parsed.contents["script"][-1])
+
+
+def test_the_script_makes_no_markup_of_texts() -> None:
+    script = (FOLDER / "page.js").read_text(encoding="utf-8")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|DOMParser|\beval\b|new Function", script)
+    assert "</script" not in script and "<!--" not in script
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 3)
+    lines[0]["sample"] |= {"explanation": EVIL, "reference": EVIL, "rule": EVIL, "status": EVIL, "report_group": EVIL}
+    lines[1]["sample"]["id"] = EVIL
+    lines[2] |= {"input": EVIL, "filtered_resps": EVIL}
+    folder = write_run(
+        tmp_path / "run", {"figlang_mini": lines}, {"model": EVIL, "model_args": EVIL, "limit": EVIL}, git_hash=EVIL
+    )
+    evil = read(f"x={folder}")
+    evil = Run(EVIL, evil.path, evil.tasks, evil.results)
+    gallery = build([evil], pictures=False)
+    gallery = Gallery(gallery.cards, gallery.pictures, [EVIL])
+    text = text_of(evil, section(EVIL), title=EVIL, gallery=gallery)
+    parsed, plain = (
+        Parsed(text),
+        Parsed(text_of(evil, section("x"), title="x", gallery=Gallery(gallery.cards, [], ["x"]))),
+    )
+    assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in plain.elements]
+    assert len(parsed.contents["script"]) == 3 and "alert(1)" not in parsed.contents["script"][-1]
+    for attributes in parsed.all("script")[:2]:
+        assert attributes["type"] == "application/json"
+    assert parsed.contents["title"][0] == EVIL
+    shown = json.loads(parsed.contents["script"][0])
+    assert shown["runs"] == [EVIL] and shown["cards"][0]["answers"][0]["explanation"] == EVIL
+    assert shown["cards"][1]["id"] == EVIL and shown["cards"][2]["prompt"] == EVIL
+
+
+def test_half_a_character_is_no_crash(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 1)
+    lines[0]["sample"]["explanation"] = "half \ud83e"
+    found = read(str(write_run(tmp_path / "run", {"figlang_mini": lines}, {"model": "half \ud83e"})))
+    shown = json.loads(Parsed(text_of(found, title="\udc00")).contents["script"][0])
+    assert shown["cards"][0]["answers"][0]["explanation"] == "half \ud83e"
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(_values)
+def test_json_in_a_script_block_comes_back_and_cannot_end_it(value: Any) -> None:
+    text = str(page._json(value))
+    assert not re.search("[<>&\u2028\u2029]", text)
+    finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
+    assert json.loads(text) == finite
+
+
+# --- content ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_data_of_a_chart_comes_back(run: Run) -> None:
+    made = section('a,"b"\n#1 % ü&<')
+    (link,) = [each for each in Parsed(text_of(run, made)).all("a") if "download" in each]
+    assert link["download"] == "some-chart.csv" and link["href"] is not None
+    head, _, content = link["href"].partition(",")
+    assert head == "data:text/csv;charset=utf-8" and unquote(content) == made.charts[0].csv
+
+
+def test_a_report_knows_itself(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "report.html").write_text(text_of(run), encoding="utf-8")
+    (tmp_path / "other.html").write_text("<html><title>figlang_tasks</title>", encoding="utf-8")
+    assert page.is_report(tmp_path / "report.html") and not page.is_report(tmp_path / "other.html")
+
+
+def test_a_cut_run_is_told_at_the_top(tmp_path: Path) -> None:
+    lines = {"figlang_mini": lines_of("figlang_mini", 8)}
+    cut = read(str(write_run(tmp_path / "cut", lines, {"limit": 8.0})))
+    whole = read(str(write_run(tmp_path / "whole", lines)))
+    assert "Not a whole run." in text_of(cut) and "limit 8" in text_of(cut)
+    assert "Not a whole run." not in text_of(whole)
+
+
+def test_what_is_missing_is_told_in_the_page(run: Run) -> None:
+    text = text_of(run, gallery=Gallery([], [], ["no pictures & why"]))
+    assert "no pictures &amp; why" in text and 'id="gallery"' not in text
+
+
+def test_provenance(tmp_path: Path) -> None:
+    arguments = {
+        "resolved_cli_args": {"model": "figlang_random", "tasks": "figlang_mini", "limit": None, "seed": [0, 1]}
+    }
+    folder = write_run(
+        tmp_path / "run",
+        {"figlang_mini": lines_of("figlang_mini", 2)},
+        {"model_args": "pretrained=org/model", "random_seed": 0, "numpy_seed": 1234, **arguments},
+        git_hash="ab92d7f",
+        lmms_eval_version="0.7.3",
+        total_evaluation_time_seconds="12.7",
+    )
+    found = provenance.of(read(f"mine={folder}"))
+    facts = dict(found.facts)
+    assert found.name == "mine" and found.limited is None
+    assert facts["command"] == "lmms_eval --model figlang_random --tasks figlang_mini --seed 0,1"
+    assert facts["arguments of the model"] == "pretrained=org/model" and facts["seeds"] == "random 0, numpy 1234"
+    assert (facts["git commit"], facts["lmms-eval"], facts["seconds"]) == ("ab92d7f", "0.7.3", "13")
+    (task,) = found.tasks
+    told = dict(task.facts)
+    file = next(folder.glob("*.jsonl"))
+    assert told["SHA-256 of it"] == hashlib.sha256(file.read_bytes()).hexdigest() and told["samples file"] == file.name
+    assert told["version"] == "2-0" and told["prompt hash"] == "abc123" and told["rows"] == "2"
+    assert told["data"].startswith("figlang_mini/test:")
+
+
+def test_samples_alone_have_a_provenance_too(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", {"figlang_mini": lines_of("figlang_mini", 2)})
+    next(folder.glob("*results.json")).unlink()
+    found = provenance.of(read(str(folder)))
+    assert dict(found.facts) == {"read from": str(folder)} and dict(found.tasks[0].facts)["rows"] == "2"
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------------
+
+SECRET = "s3cr3t-Value.42"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"model=m,api_key={SECRET},base_url=http://localhost",
+        f"OPENAI_API_KEY={SECRET}",
+        f"token={SECRET}",
+        f"hf_token={SECRET}",
+        f'api_key="{SECRET}, and more {SECRET}",x=1',
+        f"--api-key {SECRET} --x",
+        f"--password={SECRET}",
+        f"base_url=https://user:{SECRET}@host/v1",
+        f"base_url=https://host/v1?key={SECRET}&x=1",
+        f"headers={{'Authorization': 'Bearer {SECRET}'}}",
+        f'{{"client_secret": "{SECRET}"}}',
+        f"Authorization: Bearer {SECRET}",
+        f"x hf_{'a1B2' * 8}{SECRET} y",
+        f"x sk-proj-{SECRET}",
+    ],
+)
+def test_secrets_are_hidden(text: str) -> None:
+    found = provenance.redacted(text)
+    assert SECRET not in found and "Value" not in found and provenance.HIDDEN in found
+
+
+def test_secrets_in_mappings_are_hidden() -> None:
+    value = {"api_key": SECRET, "deep": [{"HF_TOKEN": SECRET, "x": f"password={SECRET}"}], "pretrained": "org/model"}
+    found = provenance.redacted(value)
+    assert SECRET not in json.dumps(found) and found["pretrained"] == "org/model"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pretrained=org/model,dtype=bfloat16,max_new_tokens=256,tokenizer=org/tok,max_tokens=5",
+        "https://huggingface.co/org/model",
+        "monkey=1,keyboard=qwerty,author=me",
+        "lmms_eval --model x --tasks figlang_mini --seed 0,1234",
+    ],
+)
+def test_what_is_no_secret_is_told(text: str) -> None:
+    assert provenance.redacted(text) == text
+
+
+@given(
+    st.sampled_from(["api_key", "apikey", "token", "HF_TOKEN", "secret", "password", "auth", "access-key"]),
+    st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters=",;&\"'{}\\"), min_size=1),
+    st.sampled_from(["pretrained=org/model", "dtype=bf16", ""]),
+)
+def test_no_part_of_a_secret_is_left(name: str, secret: str, before: str) -> None:
+    text = f"{before},{name}={secret},revision=abc"
+    assert provenance.redacted(text) == f"{before},{name}={provenance.HIDDEN},revision=abc"
+
+
+def test_no_secret_of_a_run_is_in_the_page(tmp_path: Path) -> None:
+    arguments = f"model=m,api_key={SECRET}"
+    folder = write_run(
+        tmp_path / "run",
+        {"figlang_mini": lines_of("figlang_mini", 2)},
+        {
+            "model_args": arguments,
+            "resolved_cli_args": {"model": "m", "model_args": arguments, "tasks": "figlang_mini"},
+        },
+    )
+    run = read(str(folder))
+    made = render([run], [], build([run], pictures=False), "t", f"figlang report x --token {SECRET}")
+    assert SECRET.encode() not in made.content and made.content.count(provenance.HIDDEN.encode()) == 3

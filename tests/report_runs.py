@@ -1,0 +1,142 @@
+"""Finished runs on the mini benchmarks, judged by the tasks themselves, without a harness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks.flute import rows as flute_rows
+from figlang_tasks.flute import task as flute
+from figlang_tasks.irfl import rows as irfl_rows
+from figlang_tasks.irfl import task as irfl
+from figlang_tasks.metaclue import classify, describe, localize, retrieve
+from figlang_tasks.metaclue import rows as metaclue_rows
+from figlang_tasks.nykms import rows as nykms_rows
+from figlang_tasks.nykms import task as nykms
+from figlang_tasks.runs import Run, read
+from figlang_tasks.vflute import rows as vflute_rows
+from figlang_tasks.vflute import task as vflute
+
+DATE = "20260102_030405"
+METADATA = {"version": "2-0", "prompt_hash": "abc123", "explanation_scorer": "embedded|" + "key:value," * 20}
+Answer = Callable[[Mapping[str, Any], int], str]
+
+
+def _metaclue(name: str) -> Callable[[], Any]:
+    return lambda: metaclue_rows.load("figlang_mini_metaclue", name)
+
+
+# task -> its documents, how it judges, what a model says
+TASKS: dict[str, tuple[Callable[[], Any], Callable[..., dict[str, Any]], Answer]] = {
+    "figlang_mini": (
+        lambda: vflute_rows.load("figlang_mini", "test"),
+        vflute.process_results,
+        lambda doc, n: (
+            f"{doc['explanation']}\nLABEL: {doc['label']}",
+            "A kettle.\nLABEL: contradiction",
+            "I would not say.",
+        )[n % 3],
+    ),
+    "figlang_mini_flute": (
+        lambda: flute_rows.load("figlang_mini_flute", "train"),
+        flute.process_results,
+        lambda doc, n: ("Entails. They go together.", "Contradicts. They do not.", "Who knows.")[n % 3],
+    ),
+    "figlang_mini_irfl_detect_idiom": (
+        lambda: irfl_rows.load("figlang_mini_irfl", "idiom-detection-task"),
+        irfl.process_results,
+        lambda doc, n: "ABCD?"[n % 5],
+    ),
+    "figlang_mini_irfl_match_idiom": (
+        lambda: irfl_rows.load("figlang_mini_irfl", "idiom-detection-task"),
+        irfl.match_process_results,
+        lambda doc, n: json.dumps({"scores": [0.1, 0.4, 0.2, 0.3 + (n % 2) / 2]}),
+    ),
+    "figlang_mini_irfl_retrieve_metaphor": (
+        lambda: irfl_rows.load("figlang_mini_irfl", "metaphor-retrieval-task"),
+        irfl.retrieve_process_results,
+        lambda doc, n: json.dumps({"scores": [(7 * n % 11) / 11]}),
+    ),
+    "figlang_mini_nykms_metaphor": (
+        lambda: nykms_rows.load("figlang_mini_nykms", "metaphor", "image"),
+        nykms.process_results,
+        lambda doc, n: ("1. Yes\n2. cage\n3. The job is a cage.", "1. No", "", "I'm sorry, but I can't.")[n % 4],
+    ),
+    "figlang_mini_nykms_mw": (
+        lambda: nykms_rows.load("figlang_mini_nykms", "mw", "image"),
+        nykms.process_results,
+        lambda doc, n: ("cage", "")[n % 2],
+    ),
+    "figlang_mini_metaclue_classify_literal": (
+        _metaclue("classify_literal"),
+        classify.process_results,
+        lambda doc, n: ("Yes", "No", "Hm")[n % 3],
+    ),
+    "figlang_mini_metaclue_retrieve_swap": (
+        _metaclue("retrieve_swap"),
+        retrieve.process_results,
+        lambda doc, n: json.dumps({"scores": [0.6, 0.4]}),
+    ),
+    "figlang_mini_metaclue_caption": (
+        _metaclue("caption"),
+        describe.caption_process_results,
+        lambda doc, n: (doc["references"][0], "this is as bright as that", "")[n % 3],
+    ),
+    "figlang_mini_metaclue_vqa_best": (
+        _metaclue("vqa_best"),
+        describe.vqa_process_results,
+        lambda doc, n: (doc["references"][0], "a kettle", "")[n % 3],
+    ),
+    "figlang_mini_metaclue_localize": (
+        _metaclue("localize"),
+        localize.process_results,
+        lambda doc, n: ("[[100, 100, 500, 500]]", "nothing to see")[n % 2],
+    ),
+}
+
+
+def lines_of(task: str, count: int | None = None, answer: Answer | None = None) -> list[dict[str, Any]]:
+    """The lines of a samples file of a task."""
+    documents, judge, own_answer = TASKS[task]
+    found = []
+    for number, doc in enumerate(documents()):
+        if number == count:
+            break
+        output = (answer or own_answer)(doc, number)
+        judged = json.loads(json.dumps(judge(doc, [output]), default=str))
+        found.append(
+            {"doc_id": number, "input": f"What of {doc['id']}?", "filtered_resps": output, "target": "", **judged}
+        )
+    return found
+
+
+def write_run(
+    folder: Path,
+    lines: Mapping[str, Sequence[Mapping[str, Any]]],
+    config: Mapping[str, Any] | None = None,
+    **results: Any,
+) -> Path:
+    """Write the files that the harness would."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for task, found in lines.items():
+        content = "".join(json.dumps(line) + "\n" for line in found)
+        (folder / f"{DATE}_samples_{task}.jsonl").write_text(content, encoding="utf-8")
+    count = {task: {"original": len(found), "effective": len(found)} for task, found in lines.items()}
+    whole = {
+        "results": {task: {} for task in lines},
+        "configs": {task: {"task": task, "metadata": METADATA} for task in lines},
+        "n-samples": count,
+        "config": {"model": "figlang_random", "model_args": "", **(config or {})},
+        "model_name": folder.name,
+        **results,
+    }
+    (folder / f"{DATE}_results.json").write_text(json.dumps(whole), encoding="utf-8")
+    return folder
+
+
+def run_of(folder: Path, *tasks: str, count: int | None = None, name: str | None = None) -> Run:
+    """A run of some tasks, written and read."""
+    path = write_run(folder, {task: lines_of(task, count) for task in tasks})
+    return read(f"{name}={path}" if name else str(path))
