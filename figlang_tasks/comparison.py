@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -87,6 +88,12 @@ _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)
 
 
 def _damaged_line(run: TaskRun, of_lines: Callable[[Sequence[Line]], dict[str, Statistic]]) -> str:
+    """The first line that lacks what most have, or that cannot be read alone."""
+    counts = Counter(field for line in run.lines for field in line["sample"])
+    usual = {field for field, count in counts.items() if 2 * count > len(run.lines)}
+    for number, line in enumerate(run.lines, start=1):
+        if usual - line["sample"].keys():
+            return str(number)
     for number, line in enumerate(run.lines, start=1):
         try:
             of_lines([line])
