@@ -12,7 +12,7 @@ STAMP := $(VENV)/.figlang-installed
 DEMO_MODEL := figlang_tasks/mini/demo_model
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow lint demo-model clean
+.PHONY: help setup demo test test-slow lint docs linkcheck demo-model clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -61,8 +61,16 @@ lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going
+
+docs: $(STAMP)  ## build the documents into build/docs; a link between them that leads nowhere fails
+	$(SPHINX) -b html docs build/docs
+
+linkcheck: $(STAMP)  ## ask the web for every external link of the documents
+	$(SPHINX) -b linkcheck docs build/linkcheck
+
 demo-model: $(STAMP)  ## train the demo model again, from scratch (about 10 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py --output $(DEMO_MODEL)
 
-clean:  ## remove .venv and results
-	rm -rf $(VENV) results
+clean:  ## remove .venv, results and built documents
+	rm -rf $(VENV) results build

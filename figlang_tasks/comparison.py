@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -109,7 +109,7 @@ def compare(
     overall: bool = False,
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
-    progress: Callable[[Iterable], Iterable] = iter,
+    progress: Callable[[float], object] = lambda share: None,
 ) -> list[Difference]:
     """Compare every two runs by every metric of every task that they share.
 
@@ -122,7 +122,7 @@ def compare(
         tasks: names; default all that two runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
-        progress: wraps the tasks.
+        progress: told each share of the work that is done; they add up to 1.
 
     Returns:
         Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.
@@ -136,9 +136,11 @@ def compare(
     shared = _shared(runs, tasks)
     known: set[str] = set()
     found = []
-    for task, of_runs in progress(list(shared.items())):
+    for task, of_runs in shared.items():
         _check_comparable(task, of_runs, metrics)
-        found += _compare_task(task, of_runs, metrics, overall, resamples, seed, known)
+        found += _compare_task(
+            task, of_runs, metrics, overall, resamples, seed, known, lambda share: progress(share / len(shared))
+        )
     for name in metrics or ():
         if name not in known:
             raise ComparisonError(f"no metric {name!r} in these runs; there are: {', '.join(sorted(known))}")
@@ -191,7 +193,8 @@ def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: S
                 f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
                 f"not comparable: evaluate one again (figlang_replay scores saved outputs again without the model)"
             )
-        hashes = {(run.config.get("metadata") or {}).get("prompt_hash") for run in (first, other)} - {None}
+        prompts = [(run.config.get("metadata") or {}).get("prompt_hash") for run in (first, other)]
+        hashes = {str(prompt) for prompt in prompts if prompt is not None}
         if first.task == other.task and len(hashes) > 1:
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} were asked with different prompts")
     _check_scorers(task, runs, metrics)
@@ -218,15 +221,24 @@ def _listing(ids: Sequence[str]) -> str:
 
 def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
     """Explanation scores of different scorers, or of some runs alone, make no comparison."""
-    scorers = {name: run.signature or run.scorer for name, run in runs if run.explained}
+    explained = {name: run for name, run in runs if run.explained}
+    signatures = {run.signature for run in explained.values()} - {None}
+    alike = len({run.scorer for run in explained.values()}) <= 1 and len(signatures) <= 1
     thresholded = {name for scheme in explanations.SCHEMES.values() for name in scheme.thresholds}
     need = thresholded | {explanations.MEAN_SCORE}
     asked = metrics is None or any(name == of or name.startswith(f"{of}_") for name in metrics for of in need)
-    if asked and len(set(scorers.values())) > 1:
-        found = "; ".join(f"{name}: {scorer or 'no scores'}" for name, scorer in scorers.items())
+    if not asked:
+        return
+    if not alike:
+        found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
         raise ComparisonError(
             f"{task}: the explanations are not scored alike ({found}). Score all with one scorer (figlang score), and "
             f"name it (--scorer); or compare labels alone (--metric acc)"
+        )
+    if signatures and (unknown := [name for name, run in explained.items() if run.signature is None]):
+        logger.warning(
+            f"figlang_tasks: {task}: nothing beside the samples of {', '.join(unknown)} says with which models their "
+            f"explanations were scored; taken for {', '.join(map(str, signatures))}"
         )
 
 
@@ -241,6 +253,7 @@ def _compare_task(
     resamples: int,
     seed: int,
     known: set[str],
+    progress: Callable[[float], object],
 ) -> list[Difference]:
     of_runs = [statistics(run) for _, run in runs]
     for (name, run), own in zip(runs, of_runs, strict=True):
@@ -254,7 +267,7 @@ def _compare_task(
     names.sort(key=lambda name: (heads.index(scoped[name][0]), scopes.index(scoped[name][1])))
     chosen = [name for name in names if _wanted(name, scoped[name], metrics, overall)]
     systems = _aligned([{name: own[name] for name in chosen if name in own} for own in of_runs])
-    tests = significance.compare(systems, resamples, seed)
+    tests = significance.compare(systems, resamples, seed, progress=progress)
     found = []
     for i, j in itertools.combinations(range(len(runs)), 2):
         for name in chosen:

@@ -88,11 +88,6 @@ def _checks(section: Section) -> list[tuple[str, Check]]:
     return found[section]
 
 
-def printable(text: str) -> str:
-    """`text` without the control characters that a terminal would obey; servers and libraries wrote parts of it."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text)
-
-
 def _cause(error: BaseException) -> str:
     return f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), 'no message')}"
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def printable(text: str) -> str:
+    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any."""
+    return _CONTROL.sub(" ", text)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -10,7 +20,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
     Args:
         rows: cells, the head first; all rows as long. The first column is aligned to the left, the others to the right.
+            A cell is one line: control characters become a blank, and ``|`` is escaped where it is not yet.
     """
+    rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 
     def line(cells: Sequence[str]) -> str:

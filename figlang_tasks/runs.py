@@ -7,6 +7,7 @@ file, or a folder that holds them; explanation scores that ``figlang score`` wro
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -176,8 +177,9 @@ def limited(run: Run) -> str | None:
     counts = run.results.get("n-samples") or {}
     for task in run.tasks:
         count = counts.get(task) or {}
-        if not cuts and count.get("effective") != count.get("original"):
-            cuts.append(f"{count['effective']} of {count['original']} rows of {task}")
+        effective, original = count.get("effective"), count.get("original")
+        if not cuts and effective != original:
+            cuts.append(f"{effective} of {original} rows of {task}")
     return ", ".join(cuts) or None
 
 
@@ -298,8 +300,8 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     benchmark = BENCHMARKS.get(read.data.partition("/")[0])
     if benchmark is None:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
-    config = (results.get("configs") or {}).get(task) or {}
-    metrics = _numbers((results.get("results") or {}).get(task) or {})
+    config = _of_task(path, results, "configs", task)
+    metrics = _numbers(_of_task(path, results, "results", task))
     metadata = config.get("metadata")
     in_run = metadata.get("explanation_scorer") if isinstance(metadata, Mapping) else None
     scores = _chosen_scores(read, benchmark, scorer, in_run)
@@ -321,6 +323,16 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     )
 
 
+def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Mapping[str, Any]:
+    by_task = results.get(key) or {}
+    found = (by_task.get(task) or {}) if isinstance(by_task, Mapping) else None
+    if not isinstance(found, Mapping) or not isinstance(found.get("metadata") or {}, Mapping):
+        raise RunError(
+            f"the results file beside {path} is damaged ({key!r} of {task}): get the file again as the harness wrote it"
+        )
+    return found
+
+
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     return {
         name.partition(",")[0]: float(value)
@@ -336,8 +348,8 @@ def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None,
     if _report_of(read.path) is not None:
         found = _scored(read.path)
     else:
-        names = {line["sample"].get("explanation_scores", {}).get("scorer") for line in read.lines} - {None}
-        found = [_Scores(name, in_run, "fp32", read.path, None) for name in sorted(names)]
+        names = {_scorer_of(read.path, number, line) for number, line in enumerate(read.lines, start=1)}
+        found = [_Scores(name, in_run, "fp32", read.path, None) for name in sorted(filter(None, names))]
         beside = [
             path for path in sorted(read.path.parent.glob("*.jsonl")) if path.name.startswith(f"{read.path.stem}.")
         ]
@@ -351,13 +363,31 @@ def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None,
         found = [scores for scores in found if scores.scorer == scorer]
         if not found:
             raise RunError(f"{read.path} has no scores of {scorer}: figlang score {read.path} --scorer {scorer}")
-    # The paper's before others, exact ones before fast ones.
-    for fits in (lambda each: each.scorer == _PAPER_SCORERS[benchmark], lambda each: each.dtype != "fast"):
+    # The paper's before others, exact ones before fast ones, those of known models before those that may be of any.
+    for fits in (
+        lambda each: each.scorer == _PAPER_SCORERS[benchmark],
+        lambda each: each.dtype != "fast",
+        lambda each: each.signature is not None,
+    ):
         found = [scores for scores in found if fits(scores)] or found
     if len({(scores.scorer, scores.path) for scores in found}) > 1:
         choices = ", ".join(f"{scores.scorer} in {scores.path.name}" for scores in found)
-        raise RunError(f"{read.path} has several explanation scores ({choices}): name a --scorer, or the file")
+        option = ", or a --scorer" if len({scores.scorer for scores in found}) > 1 else ""
+        raise RunError(f"{read.path} has several explanation scores ({choices}): name the file{option}")
     return found[0] if found else None
+
+
+def _scorer_of(path: Path, number: int, line: Mapping[str, Any]) -> str | None:
+    """The scorer of a line's explanation; None if it has no scores."""
+    scores = line["sample"].get("explanation_scores")
+    if scores is None:
+        return None
+    scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
+    if not isinstance(scorer, str) or not isinstance(mean, int | float) or not math.isfinite(mean):
+        raise RunError(
+            f"{path}, line {number}: explanation_scores must hold a scorer and a finite mean: score the file again"
+        )
+    return scorer
 
 
 def _scored(path: Path, made_from: str | None = None) -> list[_Scores]:

@@ -38,7 +38,11 @@ def means(lines: Sequence[Line]) -> dict[str, Statistic]:
     found = {}
     for name, own in columns(lines).items():
         values = [line[name] for line in own]
-        if all(isinstance(value, int | float) for value in values):
+        numbers = [isinstance(value, int | float) for value in values]
+        if any(numbers) and not all(numbers):
+            at = numbers.index(False)
+            raise ValueError(f"{name} of row {row_id(own[at])} is {values[at]!r}, must be a number")
+        if all(numbers):
             found[name] = of_ratio([row_id(line) for line in own], values, np.ones(len(values)))
     return found
 
@@ -47,7 +51,9 @@ def row_id(line: Line) -> str:
     return str(line["sample"]["id"])
 
 
-def of_ratio(units: Sequence[str], numerators: Sequence[float], denominators: Sequence[float] | Floats) -> Statistic:
+def of_ratio(
+    units: Sequence[str], numerators: Sequence[float] | Floats, denominators: Sequence[float] | Floats
+) -> Statistic:
     """The ratio of two sums; rows of one unit are added up."""
     return grouped(units, np.stack([numerators, denominators], axis=1), _ratio)
 
@@ -113,6 +119,9 @@ def _explained(line: Line) -> Explained:
     sample = line["sample"]
     scheme = sample.get("explained", "f1")
     fields = ("id", "gold", "predicted", "reference", "explanation")
+    if sample["gold"] not in (0, 1) or sample["predicted"] not in (0, 1, None):
+        found = f"gold {sample['gold']!r}, predicted {sample['predicted']!r}"
+        raise ValueError(f"row {row_id(line)} has {found}, must be 0 or 1 (predicted: or null)")
     return Explained(**{field: sample[field] for field in fields}, scheme=scheme)
 
 

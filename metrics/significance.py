@@ -13,6 +13,7 @@ multiple test procedure".
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -144,6 +145,7 @@ def compare(
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
     confidence: float = 0.95,
+    progress: Callable[[float], object] = lambda share: None,
 ) -> dict[Pair, dict[str, Comparison]]:
     """Compare every two systems by every metric that both have.
 
@@ -162,6 +164,7 @@ def compare(
         resamples: at least 1; of the bootstrap, and as many swaps.
         seed: a non-negative int.
         confidence: of the interval, strictly between 0 and 1.
+        progress: told each share of the work that is done; they add up to 1.
 
     Returns:
         `Comparison` by pair ``(i, j)``, i < j, and name, in the order of the names of system i. Work grows with
@@ -180,17 +183,20 @@ def compare(
             _check_alike(name, having[0], at, systems)
         if len(having) > 1:
             groups.setdefault(systems[having[0]][name].units, []).append(name)
+    work = sum(len(units) * len(names) for units, names in groups.items())
     for units, names in groups.items():
+        share = len(units) * len(names) / work / 2 / resamples  # of one resample
+        advance = functools.partial(_advance, progress, share)
         for_bootstrap, for_swaps = _generators(seed, units)
         cells = {(at, name): metrics[name] for name in names for at, metrics in enumerate(systems) if name in metrics}
-        drawn = _bootstrap(cells, resamples, for_bootstrap)
+        drawn = _bootstrap(cells, resamples, for_bootstrap, advance)
         tests = [
             _Test((i, name), (j, name), cells, drawn)
             for name in names
             for i, j in found
             if (i, name) in cells and (j, name) in cells
         ]
-        for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps), strict=True):
+        for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps, advance), strict=True):
             found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme, confidence)
     return {(i, j): {name: rows[name] for name in systems[i] if name in rows} for (i, j), rows in found.items()}
 
@@ -257,7 +263,13 @@ class _Test:
         )
 
 
-def _bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator) -> dict[Cell, Floats]:
+def _advance(progress: Callable[[float], object], share: float, resamples: int) -> None:
+    progress(share * resamples)
+
+
+def _bootstrap(
+    cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator, advance: Callable[[int], object]
+) -> dict[Cell, Floats]:
     """Values [resamples] of statistics over the same n units, in the same resamples."""
     n = len(next(iter(cells.values())).units)
     values: dict[Cell, list[Floats]] = {cell: [] for cell in cells}
@@ -266,11 +278,16 @@ def _bootstrap(cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.G
         weights = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
         for cell, statistic in cells.items():
             values[cell].append(statistic.at(_weighted(weights, statistic)))
+        advance(size)
     return {cell: np.concatenate(blocks) for cell, blocks in values.items()}
 
 
 def _extreme_swaps(
-    tests: Sequence[_Test], cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator
+    tests: Sequence[_Test],
+    cells: Mapping[Cell, Statistic],
+    resamples: int,
+    rng: np.random.Generator,
+    advance: Callable[[int], object],
 ) -> list[int]:
     """How many random swaps of each test have a difference at least as large as the observed one, or an undefined."""
     n = len(next(iter(cells.values())).units)
@@ -286,6 +303,7 @@ def _extreme_swaps(
             second = cells[test.b].at(kept[test.b] + given[test.a])
             smaller = np.abs(second - first) < abs(test.difference) - test.tolerance
             counts[at] += size - int(np.count_nonzero(smaller))
+        advance(size)
     return counts
 
 

@@ -156,6 +156,8 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
     ("task", "field", "value"),
     [
         ("figlang_mini", "gold", None),
+        ("figlang_mini", "gold", 2),
+        ("figlang_mini", "predicted", [1]),
         ("figlang_mini_irfl_detect_idiom_circular", "row", ...),
         ("figlang_mini_irfl_retrieve_metaphor", "positive", ...),
         ("figlang_mini_flute", "explained", "some"),
@@ -169,6 +171,32 @@ def test_a_damaged_row_is_named(weak: Run, strong: Run, task: str, field: str, v
         lines[3]["sample"][field] = value
     with pytest.raises(ComparisonError, match=rf"_samples_{task}\.jsonl, line 4 is not as the task {task} writes it"):
         comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+
+
+def test_a_value_that_is_no_number_does_not_take_the_metric_away(weak: Run, strong: Run) -> None:
+    lines = [dict(line) for line in strong.tasks["figlang_mini"].lines]
+    lines[3]["acc"] = None
+    with pytest.raises(ComparisonError, match=r"acc of row \S+ is None, must be a number"):
+        comparison.compare([weak, changed(strong, "figlang_mini", lines=tuple(lines))], resamples=100)
+
+
+def test_scores_of_a_lone_samples_file_are_taken_for_the_others(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
+    lone = changed(strong, "figlang_mini", signature=None)
+    found = comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)
+    assert len(found) == 1 and found[0].difference > 0
+    assert any("the samples of strong, changed says with which models" in message for message in warnings_of_loguru)
+    with pytest.raises(ComparisonError, match="not scored alike"):
+        comparison.compare([weak, changed(lone, "figlang_mini", scorer="vflute25")], resamples=100)
+
+
+def test_progress_adds_up_to_the_whole(weak: Run, strong: Run) -> None:
+    shares: list[float] = []
+    comparison.compare(
+        [weak, strong], tasks=["figlang_mini", "figlang_mini_flute"], resamples=100, progress=shares.append
+    )
+    assert math.isclose(sum(shares), 1) and len(shares) > 2 and min(shares) > 0
 
 
 def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:

@@ -12,20 +12,12 @@ from pathlib import Path
 import lmms_eval.models
 import pytest
 from demo_runs import DEMO, answers, evaluate, register
+from docs.documents import blocks, files_of
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BIN = Path(sys.executable).parent
-
-
-def files_of(document: str) -> dict[str, str]:
-    """The files that a document shows: a code block after a paragraph that ends with the file's name and a colon."""
-    return dict(re.findall(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```\n", document, re.DOTALL))
-
-
-def commands_of(document: str) -> list[str]:
-    return re.findall(r"```sh\n(.*?)```\n", document, re.DOTALL)
 
 
 def test_a_new_vlm_is_evaluated_as_described(tmp_path: Path) -> None:
@@ -41,7 +33,7 @@ def test_a_new_vlm_is_evaluated_as_described(tmp_path: Path) -> None:
     (point,) = re.findall(r'\[project.entry-points."lmms_eval.models"\]\n(\w+) = "(.*)"\n', files["pyproject.toml"])
     (info / "entry_points.txt").write_text(f"[lmms_eval.models]\n{point[0]} = {point[1]}\n")
 
-    (command,) = commands_of(document)
+    (command,) = [block.text for block in blocks(document) if block.language == "sh"]
     environment = {
         **{"PYTHONPATH": str(site), "MODEL": str(DEMO_MODEL_DIR), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""},
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -72,10 +73,19 @@ def test_scores_of_the_run_and_the_same_again_are_one(tmp_path: Path) -> None:
     assert runs.read(str(folder)).tasks["figlang_mini"] == before
 
 
+def test_scores_of_known_models_go_before_the_same_of_unknown_ones(tmp_path: Path) -> None:
+    lone = tmp_path / NAME
+    shutil.copy(next(varied_runs.weak().glob("*_samples_figlang_mini.jsonl")), lone)  # without its results file
+    assert runs.read(str(lone)).tasks["figlang_mini"].signature is None
+    score(lone)
+    found = runs.read(str(lone)).tasks["figlang_mini"]
+    assert found.path != lone and found.signature is not None
+
+
 def test_scores_of_two_kinds_must_be_told_apart(folder: Path) -> None:
     score(folder / NAME)
     score(folder / NAME, "--bertscore-layer", "3")
-    with pytest.raises(RunError, match="several explanation scores .*name a --scorer, or the file"):
+    with pytest.raises(RunError, match="several explanation scores .*: name the file$"):
         runs.read(str(folder))
     assert runs.read(str(folder / NAME.replace(".jsonl", ".embedded.jsonl"))).tasks["figlang_mini"].scorer == "embedded"
     with pytest.raises(RunError, match="has no scores of vflute25: figlang score .*--scorer vflute25"):
@@ -141,6 +151,32 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     (folder / RESULTS).unlink()
     (folder / NAME).write_bytes(evaluated()[0][:-20])
     with pytest.raises(RunError, match="line 76 is not JSON .*cut off by a kill"):
+        runs.read(str(folder))
+
+
+@pytest.mark.parametrize("scores", ["x", {"scorer": "embedded"}, {"scorer": "embedded", "mean": math.nan}])
+def test_damaged_explanation_scores_are_named(folder: Path, scores: object) -> None:
+    lines = [json.loads(line) for line in (folder / NAME).read_text(encoding="utf-8").split("\n")[:3]]
+    lines[1]["sample"]["explanation_scores"] = scores
+    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(RunError, match=f"{NAME}, line 2: explanation_scores must hold a scorer and a finite mean"):
+        runs.read(str(folder))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"results": {"figlang_mini": [1]}},
+        {"configs": {"figlang_mini": "x"}},
+        {"configs": {"figlang_mini": {"metadata": [1]}}},
+        {"results": [1]},
+    ],
+)
+def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -> None:
+    (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    named = NAME.replace(NAME.partition("_samples")[0], RESULTS.removesuffix("_results.json"))
+    (folder / NAME).rename(folder / named)
+    with pytest.raises(RunError, match="the results file beside .* is damaged"):
         runs.read(str(folder))
 
 

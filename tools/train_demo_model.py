@@ -1050,7 +1050,9 @@ def save(model: LlavaForConditionalGeneration, processor: LlavaProcessor, folder
     path = folder / "tokenizer_config.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["tokenizer_class"] = "PreTrainedTokenizerFast"
-    settings["additional_special_tokens"] = settings.pop("extra_special_tokens", ["<image>"])
+    # transformers 5 writes them under the first name, 4 under the second (and {} under the first).
+    written = settings.pop("extra_special_tokens", None) or settings.get("additional_special_tokens")
+    settings["additional_special_tokens"] = written or ["<image>"]
     path.write_text(json.dumps(settings, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _ALPHA = 0.05
 _SECONDS_BEFORE_A_BAR = 2
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 def compare(
@@ -59,6 +61,8 @@ def compare(
     figlang compare results/model_a results/model_b
     figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 --paper
     figlang compare image=x_samples_vflute.jsonl no_image=x_samples_vflute_blind.jsonl --overall
+
+    Exit status: 0 compared, 1 not comparable or not readable, 2 wrong usage.
     """
     from tqdm import tqdm
 
@@ -68,15 +72,10 @@ def compare(
 
     try:
         found = read_all(runs, scorer)
-        differences = compare_runs(
-            found,
-            metric,
-            task,
-            overall,
-            resamples,
-            seed,
-            progress=lambda tasks: tqdm(tasks, desc="tasks", delay=_SECONDS_BEFORE_A_BAR, leave=False),
-        )
+        with tqdm(
+            total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
+        ) as bar:
+            differences = compare_runs(found, metric, task, overall, resamples, seed, progress=bar.update)
     except (RunError, ComparisonError) as error:
         _fail(str(error))
     if as_json:
@@ -86,7 +85,7 @@ def compare(
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"figlang compare: {message}", err=True)
+    typer.echo(f"figlang compare: {markdown.printable(message)}", err=True)
     raise typer.Exit(1)
 
 
@@ -94,9 +93,10 @@ def _content(
     runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int
 ) -> dict[str, Any]:
     from figlang_tasks import published
+    from figlang_tasks.runs import limited
 
     content: dict[str, Any] = {
-        "runs": [{"name": run.name, "path": str(run.path)} for run in runs],
+        "runs": [{"name": run.name, "path": str(run.path), "limited": limited(run)} for run in runs],
         "resamples": resamples,
         "seed": seed,
         "tests": sum(each.tested for each in differences),
@@ -121,7 +121,9 @@ def _content(
 
 
 def _text(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:
-    parts = []
+    from figlang_tasks.runs import limited
+
+    parts = [f"{markdown.printable(run.name)} was cut short: {cut}" for run in runs if (cut := limited(run))]
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         parts.append(f"## {task}")
@@ -163,7 +165,7 @@ def _values(task: str, runs: Sequence[Run], own: Sequence[Difference], paper: bo
     theirs = published.rows(task, metrics)
     for row in theirs:
         shown = [row.values[metric].text() if metric in row.values else "" for metric in metrics]
-        rows.append([f"{row.label} (published)", *shown])
+        rows.append([f"{row.label} (published, {row.table})", *shown])
     told = published.protocol(task, metrics) if theirs else "nothing is known to be published for this task"
     return f"{markdown.table(rows)}\n\npublished: {told}"
 
@@ -177,6 +179,8 @@ def _cell(metric: str, value: float | None, run: TaskRun) -> str:
     if value is None:
         return ""
     ends = [run.metrics[metric + end] for end in ENDS if metric + end in run.metrics]
+    if not math.isclose(run.metrics.get(metric, math.nan), value, abs_tol=1e-6):
+        ends = []  # of another value: the results file is of another run, which a warning said
     interval = f" [{', '.join(metric_names.text(end, metric) for end in ends)}]" if len(ends) == len(ENDS) else ""
     return metric_names.text(value, metric) + interval
 
@@ -187,7 +191,7 @@ def _pair(own: Sequence[Difference]) -> str:
     for each in own:
         shown = [metric_names.text(value, each.metric) for value in (each.value_first, each.value_second)]
         rows.append([each.metric, each.scope, *shown, _difference(each), *_p_values(each)])
-    return f"{second} against {first}\n\n{markdown.table(rows)}"
+    return f"{markdown.printable(second)} against {markdown.printable(first)}\n\n{markdown.table(rows)}"
 
 
 def _difference(each: Difference) -> str:

@@ -45,7 +45,16 @@ Check: lmms_eval --tasks nykms_joint --model figlang_random --limit 5
 
 @app.callback()
 def data() -> None:
-    """Data ahead of a run: download it, check it; and files to fill in and import where the data is yours to bring."""
+    """Data ahead of a run: download it, check it; and files to fill in and import where the data is yours to bring.
+
+    \b
+    figlang data prefetch flute --scorers
+    figlang data check flute
+    figlang data template nykms --output my_data
+    figlang data import metaclue pitt_ads metaphors.csv --output my_data/MetaCLUE
+
+    Exit status: 0 done, 1 failed (check: faults were found), 2 wrong usage.
+    """
 
 
 @app.command()

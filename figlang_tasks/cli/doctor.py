@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.doctor import SECTIONS, Finding, Section, examine, printable
+from figlang_tasks.doctor import SECTIONS, Finding, Section, examine
+from figlang_tasks.markdown import printable
 
 WIDTH = 100
 

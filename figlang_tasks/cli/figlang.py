@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -25,6 +26,9 @@ app = typer.Typer(
 )
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"figlang_tasks {figlang_tasks.__version__}")
@@ -46,6 +50,8 @@ def _figlang(
     figlang score results/*/*_samples_vflute.jsonl
     figlang compare results/MODEL_A results/MODEL_B --paper
     figlang report results/MODEL_A results/MODEL_B -o report.html
+
+    Exit status of all: 0 done, 1 failed (the message says why), 2 wrong usage, 130 interrupted.
     """
 
 
@@ -63,7 +69,12 @@ def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}")
-    app()
+    try:
+        app()
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        sys.exit(f"figlang: the output cannot be written: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from figlang_tasks.judge import JudgeError
+from figlang_tasks.markdown import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -21,7 +22,7 @@ def judge() -> None:
 
 
 def _fail(verb: str, error: JudgeError) -> NoReturn:
-    typer.echo(f"figlang judge {verb}: {error}", err=True)
+    typer.echo(f"figlang judge {verb}: {printable(str(error))}", err=True)
     raise typer.Exit(1) from error
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from figlang_tasks.markdown import printable
+
 if TYPE_CHECKING:
     from figlang_tasks.report.page import Page
 
@@ -50,6 +52,7 @@ def report(
     figlang report run_samples_vflute.jsonl --no-images --title "V-FLUTE, first try"
     """
     from figlang_tasks import runs as finished
+    from figlang_tasks.comparison import ComparisonError
     from figlang_tasks.report import page
 
     try:
@@ -64,23 +67,18 @@ def report(
             command=shlex.join(["figlang", *sys.argv[1:]]),
         )
         _write(output, made.content)
-    except finished.RunError as error:
+    except (finished.RunError, ComparisonError) as error:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename or output} cannot be written or read: {error.strerror or error}")
     for notice in made.notices:
-        typer.echo(f"figlang report: {_one_line(notice)}", err=True)
+        typer.echo(f"figlang report: {printable(notice)}", err=True)
     typer.echo(f"written: {output} ({_size(made)})")
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"figlang report: {_one_line(message)}", err=True)
+    typer.echo(f"figlang report: {printable(message)}", err=True)
     raise typer.Exit(1)
-
-
-def _one_line(text: str) -> str:
-    """Text for a terminal: what files hold could steer it."""
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _size(made: Page) -> str:

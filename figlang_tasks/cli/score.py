@@ -20,6 +20,7 @@ import typer
 from figlang_tasks import explanations, samples
 from figlang_tasks.cli.summary import metrics_table, scorer_line
 from figlang_tasks.explanations import Explained
+from figlang_tasks.markdown import printable
 from figlang_tasks.samples import Samples, SamplesError
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def score(
     figlang score results/*/samples_flute_*.jsonl
     figlang score run.jsonl --scorer figlang24 --dtype fast --device cuda
     figlang score run.jsonl --bertscore-model microsoft/deberta-large-mnli
+
+    Exit status: 0 all are scored, 1 a file cannot be (nothing of it is written), 2 wrong usage.
     """
     if cache is not None and no_cache:
         raise typer.BadParameter("--cache and --no-cache exclude each other")
@@ -128,7 +131,7 @@ def score(
 
 def _fail(*messages: str) -> NoReturn:
     for message in messages:
-        typer.echo(f"figlang score: {message}", err=True)
+        typer.echo(f"figlang score: {printable(message)}", err=True)
     raise typer.Exit(1)
 
 

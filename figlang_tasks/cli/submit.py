@@ -352,6 +352,7 @@ def _written_text(report: dict[str, Any]) -> str:
 def _errors(verb: str) -> Iterator[None]:
     """End the command with one line and exit status 1 for a mistake that it can name."""
     from figlang_tasks.hub import DataError
+    from figlang_tasks.markdown import printable
     from figlang_tasks.runs import RunError
     from figlang_tasks.submit import SubmissionError
 
@@ -363,5 +364,5 @@ def _errors(verb: str) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        typer.echo(f"figlang submit {verb}: {error}", err=True)
+        typer.echo(f"figlang submit {verb}: {printable(str(error))}", err=True)
         raise typer.Exit(1) from error

@@ -106,6 +106,8 @@ def tasks(
 
     \b
     lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf --model_args pretrained=ID
+
+    Exit status: 0, 1 if no task matches, 2 wrong usage.
     """
     if path is not None:
         if pattern is not None or as_json:

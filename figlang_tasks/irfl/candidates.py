@@ -27,7 +27,6 @@ from figlang_tasks import hub
 from figlang_tasks.hub import DataError
 from figlang_tasks.irfl import tables
 from figlang_tasks.irfl.tables import Detection
-from figlang_tasks.metrics.explanation.cache import cache_root
 
 SEED = 2023
 COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
@@ -66,6 +65,8 @@ def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
     content = as_csv(rows, name)
     digest = hashlib.sha256(content).hexdigest()[:12]
     place = f"python -m {__name__} FOLDER writes them"
+    from figlang_tasks.metrics.explanation.cache import cache_root  # imports torch
+
     if cache := cache_root():
         path = cache / "irfl" / f"{dataset}-{digest}" / file_name
         try:

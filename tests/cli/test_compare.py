@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +66,63 @@ def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     line = next(line for line in result.stdout.splitlines() if line.startswith("| GPT-4o"))
     assert [cell.strip() for cell in line.split("|")[2:5]] == ["75.41", "60.97", "37.2"]  # Table 4
+    assert "| GPT-4o, zero-shot (published, Table 18) " in result.stdout
     assert "published: V-FLUTE, arXiv 2405.01474" in result.stdout
     content = json.loads(compare(*named, "--paper", "--overall", "--json", "--resamples", 200).stdout)
     (gpt,) = (row for row in content["published"]["vflute"] if row["model"] == "GPT-4o")
     assert (gpt["values"]["f1@0"], gpt["setting"].split(";")[0]) == (0.7541, "zero-shot")
     without = compare(f"weak={varied_runs.weak()}", f"strong={varied_runs.strong()}", *MINI, "--paper", "--overall")
     assert "published: nothing is known to be published for this task" in without.stdout
+
+
+def test_a_name_cannot_break_the_table_nor_steer_the_terminal() -> None:
+    result = compare(f"a|b\n\x1b[31m={varied_runs.weak()}", f"strong={varied_runs.strong()}", *MINI, "--metric", "acc")
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.stdout and "\nstrong against a|b [31m\n" in result.stdout
+    assert "| a\\|b [31m |" in result.stdout
+
+
+def test_a_run_that_was_cut_short_is_said(both: tuple[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "cut"
+    shutil.copytree(varied_runs.strong(), folder)
+    (results,) = folder.glob("*_results.json")
+    content = json.loads(results.read_text(encoding="utf-8"))
+    content["config"]["limit"] = 76
+    results.write_text(json.dumps(content), encoding="utf-8")
+    result = compare(both[0], f"cut={folder}", *MINI, "--metric", "acc", "--overall")
+    assert result.stdout.startswith("cut was cut short: limit 76\n"), result.output
+    assert "weak was cut short" not in result.stdout
+    shown = json.loads(compare(both[0], f"cut={folder}", *MINI, "--metric", "acc", "--json").stdout)
+    assert [run["limited"] for run in shown["runs"]] == [None, "limit 76"]
+
+
+def test_an_interval_stands_beside_its_own_value_alone(both: tuple[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    shutil.copytree(varied_runs.strong(), folder)
+    (results,) = folder.glob("*_results.json")
+    content = json.loads(results.read_text(encoding="utf-8"))
+    values = content["results"]["figlang_mini"]
+    (name,) = (key for key in values if key.partition(",")[0] == "acc")
+    values[name] = 0.123
+    results.write_text(json.dumps(content), encoding="utf-8")
+    result = compare(both[0], f"other={folder}", *MINI, "--metric", "acc", "--overall")
+    line = next(line for line in result.stdout.splitlines() if line.startswith("| other "))
+    assert "[" not in line and "[" in next(line for line in result.stdout.splitlines() if line.startswith("| weak "))
+
+
+def test_a_full_disk_is_no_traceback(both: tuple[str, str]) -> None:
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "figlang_tasks.cli.figlang", "tasks"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (ended.returncode, ended.stderr) == (1, "figlang: the output cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("verb", ["", "tasks", "doctor", "data", "data check", "data prefetch", "score", "compare"])
+def test_help_has_examples_and_exit_status(verb: str) -> None:
+    text = " ".join(CliRunner().invoke(app, [*verb.split(), "--help"]).stdout.split())
+    assert f"figlang {verb}".rstrip() in text.partition("Usage:")[2].partition("Options:")[0].partition("]")[2], text
+    assert "exit status" in text.lower()
 
 
 def test_three_runs_make_three_pairs(both: tuple[str, str], tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import lmms_eval.llm_judge.launcher  # noqa: F401  (logs to the sys.stdout of its import; a runner's is closed later)
 import pandas as pd
 import pytest
 import typer.testing
@@ -119,3 +120,8 @@ def test_mistakes(
     assert (result.exit_code, result.stdout) == (status, "")
     assert says in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
+    refused = figlang("export", tmp_path / "a\x07b\nc", "-o", tmp_path / "s.csv")
+    assert refused.exit_code == 1 and "\x07" not in refused.stderr and refused.stderr.count("\n") == 1

@@ -107,12 +107,25 @@ def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Pat
     del lines[1]["sample"]["predicted"]
     damaged = write_run(tmp_path / "damaged", {"figlang_mini": lines})
     message = refused(damaged, "-o", output)
-    assert f"the row {lines[1]['sample']['id']} " in message and "samples_figlang_mini.jsonl" in message
+    assert "`sample` lacks 'predicted'" in message and "samples_figlang_mini.jsonl, line 2" in message
+    for number, (field, value) in enumerate(
+        [("report_group", 5), ("explanation", 7), ("gold", "yes"), ("explanation_scores", "x")]
+    ):
+        lines = lines_of("figlang_mini", 3)
+        lines[1]["sample"][field] = value
+        message = refused(write_run(tmp_path / str(number), {"figlang_mini": lines}), "-o", output)
+        assert field in message and "samples_figlang_mini.jsonl, line 2" in message
+    lines = lines_of("figlang_mini_irfl_retrieve_metaphor")
+    for line in lines:
+        line["sample"]["positive"] = False
+    assert "not as the task" in refused(
+        write_run(tmp_path / "none right", {"figlang_mini_irfl_x": lines}), "-o", output
+    )
     assert not output.exists()
 
 
 def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    assert "\x1b" not in refused(tmp_path / "a\x1b[31mb", "-o", tmp_path / "x.html")
+    assert not {"\x1b", "\x07"} & set(refused(tmp_path / "a\x1b[31m\x07b", "-o", tmp_path / "x.html"))
 
 
 def test_wrong_usage_and_help() -> None:

@@ -205,3 +205,8 @@ def test_a_run_that_is_not_there(target: tuple[str, ...], tmp_path: Path) -> Non
 @pytest.mark.parametrize("target", ["figlang24", "score24", "flute22", "irfl", "hub", "every-eval-ever"])
 def test_every_help_has_an_example(target: str) -> None:
     assert f"\n  figlang submit {target} " in done(target, "--help")
+
+
+def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
+    for target in ("figlang24", "flute22", "irfl"):
+        assert "\x07" not in refused(target, tmp_path / "a\x07b\nc")

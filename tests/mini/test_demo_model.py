@@ -8,6 +8,7 @@ import itertools
 import json
 import sys
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -150,6 +151,8 @@ def test_any_claim_can_be_asked(model: LlavaForConditionalGeneration, processor:
 def test_any_picture_can_be_shown(
     model: LlavaForConditionalGeneration, processor: Any, size: tuple[int, int], mode: str
 ) -> None:
+    if size == (1, 1) and int(version("transformers").partition(".")[0]) < 5:
+        pytest.skip("transformers 4 takes 1 x 1 x 3 for a picture of one channel, and refuses it")
     assert _generate(model, processor, [_user("It is a mule.")], [Image.new(mode, size)], max_new_tokens=5)
 
 

@@ -381,6 +381,22 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
         assert seen.quiet, seen
 
 
+def test_of_images_with_one_score_the_wrong_ones_come_first_as_in_the_metric(browser: Browser, folder: Path) -> None:
+    task = "figlang_mini_irfl_retrieve_metaphor"
+    lines = [line for line in lines_of(task) if line["sample"]["row"].endswith("-0")]
+    for line in lines:
+        line["sample"]["value"] = 0.5
+    lines.sort(key=lambda line: not line["sample"]["positive"])
+    run = read(f"x={write_run(folder / 'ties', {task: lines})}")
+    (folder / "ties.html").write_bytes(render([run], [], build([run]), "Ties").content)
+    with opened(browser, folder / "ties.html") as (page, _):
+        page.locator("#cards button.open").first.click()
+        shown = page.locator("#sample-body .answer .picture").evaluate_all(
+            "figures => figures.map(figure => figure.classList.contains('right'))"
+        )
+    assert shown == sorted(shown) and len(set(shown)) == 2
+
+
 # --- untrusted texts -------------------------------------------------------------------------------------------------
 
 
@@ -390,7 +406,7 @@ def hostile(folder: Path) -> Path:
     lines = {task: lines_of(task, 2) for task in ("figlang_mini", "figlang_mini_nykms_metaphor")}
     first = lines["figlang_mini"][0]
     first["sample"] |= {"id": EVIL, "explanation": EVIL, "reference": EVIL, "status": EVIL, "rule": EVIL}
-    first["sample"] |= {"report_group": EVIL, "explanation_scores": {"mean": 0.5, EVIL: EVIL}}
+    first["sample"] |= {"report_group": EVIL, "explanation_scores": {"scorer": EVIL, "mean": 0.5, EVIL: EVIL}}
     first |= {"input": EVIL, "filtered_resps": EVIL}
     cartoon = lines["figlang_mini_nykms_metaphor"][0]["sample"]
     cartoon["predicted"]["MW"] = cartoon["gold"]["MW"] = EVIL

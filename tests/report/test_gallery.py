@@ -169,7 +169,7 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     assert [card["answers"][0]["output"] for card in cards] == [line["filtered_resps"] for line in lines]
 
 
-@pytest.mark.parametrize("damage", [{"predicted": []}, {"gold": 7}, {"explanation_scores": {"mean": "high"}}])
+@pytest.mark.parametrize("damage", [{"predicted": []}, {"gold": 7}])
 def test_a_damaged_row_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
     lines = lines_of("figlang_mini", 4)
     lines[2]["sample"] |= damage

@@ -203,7 +203,7 @@ def test_provenance(tmp_path: Path) -> None:
         {"figlang_mini": lines_of("figlang_mini", 2)},
         {"model_args": "pretrained=org/model", "random_seed": 0, "numpy_seed": 1234, **arguments},
         git_hash="ab92d7f",
-        lmms_eval_version="0.7.3",
+        lmms_eval_version="main@ab92d7f",
         total_evaluation_time_seconds="12.7",
     )
     found = provenance.of(read(f"mine={folder}"))
@@ -211,7 +211,8 @@ def test_provenance(tmp_path: Path) -> None:
     assert found.name == "mine" and found.limited is None
     assert facts["command"] == "lmms_eval --model figlang_random --tasks figlang_mini --seed 0,1"
     assert facts["arguments of the model"] == "pretrained=org/model" and facts["seeds"] == "random 0, numpy 1234"
-    assert (facts["git commit"], facts["lmms-eval"], facts["seconds"]) == ("ab92d7f", "0.7.3", "13")
+    state = [facts[f"git {what} of the working folder"] for what in ("commit", "state")]
+    assert state == ["ab92d7f", "main@ab92d7f"] and facts["seconds"] == "13"
     (task,) = found.tasks
     told = dict(task.facts)
     file = next(folder.glob("*.jsonl"))

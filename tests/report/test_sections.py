@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import statistics
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -260,6 +261,15 @@ def test_chance_levels_come_from_the_rows() -> None:
     assert float(found["chance"]) == pytest.approx(100 * statistics.fmean(k[row] / n[row] for row in n))
 
 
+def test_without_a_complete_row_there_is_no_chance_level_of_retrieval() -> None:
+    of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
+    cut = replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = chart(sections.build([cut]), ": retrieval")
+    assert {row["chance"] for row in data(drawn)} == {""} and "nan" not in drawn.alt
+
+
 def test_a_class_of_idioms_has_its_own_chance_level() -> None:
     of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
     # Rows of one class have a positive among four images, those of the other two.
@@ -375,6 +385,19 @@ def test_many_runs_have_a_matrix_of_run_against_run() -> None:
     assert differences.total() == 12 and differences["0.0"] == 4
     (one, _), (other, _) = [each for each in differences.most_common() if each[0] != "0.0"]
     assert differences[one] == differences[other] == 4 and float(one) == -float(other)
+
+
+def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -> None:
+    of = two()[0].tasks["figlang_mini"]
+    few = tuple(line for line in of.lines if line["sample"]["report_group"] == "vismet")
+    cut = replace(two()[0], name="cut", tasks={"figlang_mini": replace(of, lines=few)})
+    found = sections.build([*two(), cut])
+    curves = data(chart(found, "figlang_mini: F1@t"))
+    assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet"}
+    compared = [row for drawn in section(found, "significance").charts for row in data(drawn)]
+    assert any(row["task"] == "figlang_mini" for row in compared)
+    assert not any("cut" in (row["first"], row["second"]) for row in compared)
+    assert len(section(found, "significance").notes) == 2
 
 
 def test_runs_on_other_rows_are_not_compared_and_the_section_says_why() -> None:

@@ -161,8 +161,8 @@ def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path
     with pytest.raises(SubmissionError, match="the runs lack irfl_match_metaphor: a row needs all of irfl_match"):
         row(folder)
     assert row(folder, other).detection["Metaphor"] == pytest.approx(1 / 3)
-    write_results(other, {"model_source": "hf", "config": {"model_args": "pretrained=b"}})
-    with pytest.raises(SubmissionError, match="the runs are of several models"):
+    write_results(other, {"model_source": "hf", "config": {"model_args": "pretrained=b,api_key=abc123"}})
+    with pytest.raises(SubmissionError, match=r"several models \(.*pretrained=b,api_key=\*\*\*\)"):
         row(folder, other)
     write(other, "irfl_match_simile", detection("simile", lambda number: True))
     write_results(other, {})

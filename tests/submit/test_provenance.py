@@ -69,6 +69,18 @@ def test_when_a_run_was(date: Any, zone: str, expected: datetime | None, tmp_pat
     assert provenance.evaluated_at(run) == expected
 
 
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"lmms_eval_version": "0.7.3"}, ("lmms_eval", "0.7.3")),
+        ({"lmms_eval_version": "main@ab92d7f"}, ("lmms_eval", "unknown")),  # of the folder that it was started in
+        ({"lm_eval_version": "0.4.12", "lmms_eval_version": None}, ("lm_eval", "0.4.12")),
+    ],
+)
+def test_the_version_of_the_harness(told: dict[str, str], expected: tuple[str, str], tmp_path: Path) -> None:
+    assert provenance.harness(run_of(tmp_path, **told)) == expected
+
+
 def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
     found = results()
     found["results"]["vflute"] |= {"f1@53,none": math.nan, "acc_ci_low,none": math.nan, "<b>,none": 1.0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,11 @@ def assert_same(found: dict[Pair, float], expected: dict[Pair, float], tolerance
     worst = max(found, key=lambda pair: abs(found[pair] - expected[pair]))
     assert found[worst] == pytest.approx(expected[worst], abs=tolerance), worst
 
+
+# With transformers 4 the package takes BERT's slow tokenizer, which drops code points without a character; the fast one
+# makes [UNK] of them.
+_SLOW = int(version("transformers").partition(".")[0]) < 5
+ANY = st.characters(exclude_categories=["Cs", "Cn"] if _SLOW else ["Cs"])
 
 WORDS = (
     "the lawyer shark fins is calm, like a storm! Ein Schiff naïve 🙂 狐狸 ½ CAFÉ don't re-read (why?) \u0301x".split()
@@ -151,7 +157,7 @@ def test_the_package_would_take_a_path_with_t5_in_it_for_another_model(tmp_path:
 
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 @settings(max_examples=60, deadline=None)
-@given(pair=st.tuples(*[st.text(max_size=60)] * 2))
+@given(pair=st.tuples(*[st.text(ANY, max_size=60)] * 2))
 def test_equals_the_package_on_any_text(model: str, pair: Pair) -> None:
     assert_same(ours(model).score([pair]), package(model).score([pair]))
 

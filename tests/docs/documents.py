@@ -1,0 +1,42 @@
+"""The documents, and the code blocks in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+# docs/contributing.md is CONTRIBUTING.md.
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+DOCUMENTS += sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "contributing.md")
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A code block: its language, its text, and the line of the document that it begins at."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(document: str) -> Iterator[Block]:
+    for found in _BLOCK.finditer(document):
+        yield Block(found[1].strip(), found[2], document.count("\n", 0, found.start()) + 1)
+
+
+def files_of(document: str) -> dict[str, str]:
+    """The files that a document shows: a code block after a paragraph that ends with the file's name and a colon."""
+    return dict(re.findall(r"`([^`\n]+)`:\n\n```(?!diff)\w+\n(.*?)```\n", document, re.DOTALL))
+
+
+def changes_of(document: str) -> dict[str, str]:
+    """The changes of files that a document shows, in the same way, as ``diff`` blocks."""
+    return dict(re.findall(r"`([^`\n]+)`:\n\n```diff\n(.*?)```\n", document, re.DOTALL))
+
+
+def prose(document: str) -> str:
+    """A document without its code blocks."""
+    return _BLOCK.sub("", document)

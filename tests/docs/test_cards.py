@@ -1,0 +1,87 @@
+"""The card of each benchmark: the same headings in the same order, and what can be checked against the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from docs.documents import ROOT, prose
+
+from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.hub import SOURCES
+
+HEADINGS = [
+    "Paper",
+    "Data access and licence",
+    "Tasks",
+    "Prompts and their provenance",
+    "Metrics",
+    "Deviations from the paper",
+    "Our checks",
+    "The paper's numbers",
+    "Command",
+    "Changelog",
+]
+CARDS = {Path(each.card).stem: ROOT / each.card for each in definitions().values()}
+
+
+def sections(name: str) -> dict[str, str]:
+    parts = re.split(r"^## (.+)\n", CARDS[name].read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_benchmark_has_a_card() -> None:
+    assert set(CARDS) == {"vflute", "irfl", "nykms", "metaclue", "flute", "figlang_mini"}
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_headings(name: str) -> None:
+    assert list(sections(name)) == HEADINGS
+    assert all(text.strip() for text in sections(name).values())
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_versions_are_those_of_the_task_files_and_in_the_changelog(name: str) -> None:
+    versions = {each.version for each in definitions().values() if Path(each.card).stem == name and each.version}
+    (told,) = re.findall(r"Task version\s+(.+?)\.\n", sections(name)["Paper"], re.DOTALL)
+    assert set(re.findall(r"\d+-\d+", told)) == versions
+    assert versions <= set(re.findall(r"^\* (\d+-\d+)", sections(name)["Changelog"], re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_every_headline_metric_is_explained(name: str) -> None:
+    if name == "figlang_mini":
+        return
+    text = CARDS[name].read_text(encoding="utf-8")
+    named = {part for found in re.findall(r"`([^`\n]+)`", text) for part in re.split(r"[,\s|]+", found)}
+    # `sc_...` and `sw_` stand for all metrics that begin so.
+    named = {re.sub(r"(?<=_)(\.\.\.)?$", "*", part) for part in named}
+    patterns = [re.compile(re.escape(part).replace(r"\*", r"\w+")) for part in named]
+    for each in definitions().values():
+        if Path(each.card).stem != name:
+            continue
+        for metric in each.headline:
+            assert any(pattern.fullmatch(metric) for pattern in patterns), f"{each.name}: {metric}"
+
+
+@pytest.mark.parametrize("name", ["vflute", "irfl", "flute", "nykms"])
+def test_repository_and_revision_are_those_that_are_read(name: str) -> None:
+    text = sections(name)["Data access and licence"]
+    datasets = {each.dataset for each in definitions().values() if Path(each.card).stem == name and each.dataset}
+    for source in [SOURCES[dataset] for dataset in datasets if dataset] + [
+        SOURCES["NewYorkerCaptionContest"] for _ in [0] if name == "nykms"
+    ]:
+        assert source.repository is None or source.repository in text
+        assert source.revision is None or source.revision in text
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_the_command_asks_for_tasks_of_the_card(name: str) -> None:
+    known = {task for task, each in definitions().items() if Path(each.card).stem == name}
+    asked = re.findall(r"--tasks ([\w,]+)", sections(name)["Command"])
+    assert asked and {task for names in asked for task in names.split(",")} <= known
+
+
+def test_prose_is_what_is_not_code() -> None:
+    assert "lmms_eval --tasks" not in prose(CARDS["vflute"].read_text(encoding="utf-8"))

@@ -1,0 +1,476 @@
+"""Every command in the documents runs, or the table below says why it does not and its options are checked."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import pytest
+import typer.main
+from docs.documents import DOCUMENTS, ROOT, blocks, prose
+
+from figlang_tasks import models
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.plugin import tasks_dir
+
+PROGRAMS = ("lmms_eval", "lm_eval", "figlang")
+PLACEHOLDERS = {"TASK", "my_vlm", "NAME"}
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+ELSEWHERE = {
+    "after_a_run.md": "tests/test_after_a_run.py",
+    "adding_a_vlm.md": "tests/test_docs.py",
+    "CONTRIBUTING.md": "tests/docs/test_contributing.py",
+}
+"""Documents whose commands make one sequence that another test runs."""
+
+NOT_RUN = {
+    r"make (?!.*>)": "sets up an environment, for minutes: .ci/run runs these targets",
+    r"(\.venv/bin/)?python (tools|benchmarks)/": "a script of the repository, with tests of its own",
+    r"pip install ": "downloads: .ci/run installs the wheel",
+    r"vllm serve |python -m sglang\.": "a server that needs a GPU",
+    r"lmms_eval .*--model (vllm|sglang) ": "an engine that needs a GPU",
+    r"figlang submit hub .*--push": "uploads: tests/cli/test_submit.py runs it against a local hub",
+    r"python -m figlang_tasks\.metaclue\.generate score ": "needs 300 pictures and the weights of two networks",
+}
+"""Lines that are not run, by how they begin, and why."""
+
+DEMO, CLIP, LANGUAGE, SERVER, JUDGE = "@DEMO@", "@CLIP@", "@LANGUAGE@", "@SERVER@", "@JUDGE@"
+CHANGES = [
+    # what is written, what is run instead, why
+    (r"(?<=pretrained=)(llava-hf|Qwen)/Qwen2\.5-VL-7B-Instruct", DEMO, "a model of 15 GB"),
+    (r"(?<=pretrained=)llava-hf/llava-v1\.6-mistral-7b-hf", DEMO, "a model of 15 GB"),
+    (r"--model llava(?= )(?!.*pretrained)", f"--model llava --model_args pretrained={DEMO}", "its default is 14 GB"),
+    (r"--model qwen2_5_vl\b", "--model figlang_vlm", "the demo model is of another architecture"),
+    (r"(?<=pretrained=)openai/clip-vit-\w+-patch\d+", CLIP, "a model of .6 GB and more"),
+    (r"(?<=pretrained=)(Qwen/Qwen2\.5-7B-Instruct|MODEL|\.\.\.)", LANGUAGE, "a language model, or the user's own"),
+    (r"model(_version)?=(Qwen/Qwen2\.5-VL-7B-Instruct|gpt-4o),", rf"model\1=demo_model,base_url={SERVER},", "a server"),
+    (r",base_url=http://localhost:\d+/v1", "", "the same server"),
+    (r"http://localhost:8000/v1/chat/completions", f"{JUDGE}/chat/completions", "a judge"),
+    (r"--model (gpt-4o|Qwen/Qwen2\.5-VL-7B-Instruct)(?= -o)", "--model judge-1", "a judge"),
+    (
+        r"--tasks TASK\b",
+        "--tasks match_the --include_path tasks",
+        "a task that asks for scores, in words that the demo says",
+    ),
+    (r"(?<=--tasks )irfl_(\w+)(,irfl_(\w+))?", r"figlang_mini_irfl_\1", "pictures of 1.7 GB: the same tasks on ours"),
+    (r"--scorer vflute25", "--scorer embedded", "weights of 5 GB"),
+    (r"(figlang score (?!.*--scorer).*)", r"\1 --scorer embedded", "weights of 5 GB"),
+    (
+        r"(submit (?:hub|every-eval-ever)) results/MODEL",
+        r"\1 results/base",
+        "the runs of other tasks in MODEL have no metrics",
+    ),
+    (r"score24 figlang24\.zip", "score24 figlang24.zip --scorer embedded", "weights of 1.5 GB"),
+    (r"^(figlang doctor)\b(.*)", r"\1 --offline\2 || test $? = 1", "tells what the machine lacks"),
+    (r"(judge export .*)", r"\1 --n 12", "the judge is asked about each"),
+    (r"^# \.\.\. both fill in their sheet \.\.\.", "python fill.py", "people"),
+    (r"^(grep -c .*)", r"\1 || test $? = 1", "nothing found, which is good, is status 1"),
+    (
+        r"^((?:\w+=\S+ )*lmms_eval (?!.*--limit)(?!.*gen_kwargs).*)",
+        r"\1 --limit 2 --gen_kwargs max_new_tokens=8",
+        "time",
+    ),
+    (r"^((?:\w+=\S+ )*lm_eval (?!.*--limit).*)", r"\1 --limit 2 --gen_kwargs max_gen_toks=8", "time"),
+]
+"""What is changed in a line before it is run."""
+
+# --- reading the documents -------------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A command with all its continuation lines, as it is typed."""
+
+    document: str
+    number: int
+    text: str
+
+    @property
+    def words(self) -> list[str]:
+        """Of the command itself, without variables before it and redirections behind it."""
+        words = shlex.split(self.text, comments=True)
+        while words and re.match(r"[A-Z_]+=", words[0]):
+            words.pop(0)
+        return [word for word in words[: words.index(">")]] if ">" in words else words
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is not run."""
+        command = re.sub(r"^([A-Z_]+=\S+ )+", "", self.text)
+        return next((why for pattern, why in NOT_RUN.items() if re.match(pattern, command)), None)
+
+
+def scripts(path: Path) -> Iterator[list[Line]]:
+    """The lines of each block of commands, comments among them."""
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if block.language == "sh":
+            texts = re.sub(r"\\\n\s*", "", block.text).splitlines()
+            yield [Line(path.name, block.line, text) for text in texts if text.strip()]
+
+
+def commands(path: Path) -> list[Line]:
+    return [line for script in scripts(path) for line in script if line.words]
+
+
+def inline_commands(path: Path) -> list[Line]:
+    """What prose names in passing: ``figlang data check metaclue``."""
+    text = prose(path.read_text(encoding="utf-8"))
+    found = re.findall(rf"`((?:[A-Z_]+=\S+ )*(?:{'|'.join(PROGRAMS)}) [^`]+)`", text)
+    return [Line(path.name, 0, " ".join(each.split())) for each in found]
+
+
+EVERY = [line for path in DOCUMENTS for line in commands(path)]
+
+# --- quick: each line can be parsed ----------------------------------------------------------------------------------
+
+
+@cache
+def options_of_lmms_eval() -> dict[str, argparse.Action]:
+    return _options("lmms_eval.__main__", "parse_eval_args")
+
+
+@cache
+def options_of_lm_eval() -> dict[str, argparse.Action]:
+    return _options("lm_eval.__main__", "cli_evaluate")
+
+
+class _Stop(Exception):
+    pass
+
+
+def _options(module: str, function: str) -> dict[str, argparse.Action]:
+    """The options that a harness's own parser takes: it is caught when it begins to parse."""
+    found: dict[str, argparse.Action] = {}
+
+    def stop(parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        pending = [parser]
+        while pending:
+            for action in pending.pop()._actions:
+                found.update(dict.fromkeys(action.option_strings, action))
+                if isinstance(action, argparse._SubParsersAction):
+                    pending += action.choices.values()
+        raise _Stop
+
+    with patch.object(argparse.ArgumentParser, "parse_args", stop), pytest.raises(_Stop):
+        with patch.object(argparse.ArgumentParser, "parse_known_args", stop):
+            getattr(importlib.import_module(module), function)()
+    return found
+
+
+def check_figlang(words: list[str]) -> None:
+    command: Any = typer.main.get_command(app)
+    while words and hasattr(command, "commands"):
+        if words[0].startswith("-"):
+            break
+        name = words.pop(0)
+        if set(name) <= set("|"):
+            continue
+        alternatives = name.split("|")
+        assert set(alternatives) <= command.commands.keys(), f"figlang has no {name}"
+        command = command.commands[alternatives[0]]
+    known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)} | {"--help"}
+    for word in words:
+        if re.match(r"--?[a-zA-Z]", word):
+            assert word.partition("=")[0] in known, f"{command.name} has no option {word}"
+
+
+def check_harness(words: list[str], options: dict[str, argparse.Action], harness: str) -> None:
+    given: dict[str, str] = {}
+    for place, word in enumerate(words):
+        if word.startswith("--"):
+            assert word in options, f"{harness} has no option {word}"
+            given[word] = words[place + 1] if place + 1 < len(words) else ""
+    known = {name for name, each in definitions().items() if harness in each.harnesses}
+    for name in filter(None, given.get("--tasks", "").split(",")):
+        assert name in known | PLACEHOLDERS | {"emblems", "list"} or "..." in name, f"{harness} has no task {name}"
+    if harness == "lmms_eval" and (model := given.get("--model")):
+        assert model in known_models() | PLACEHOLDERS, f"there is no model class {model}"
+
+
+@cache
+def known_models() -> set[str]:
+    import lmms_eval.models
+
+    ours = {manifest.model_id for manifest in models.manifests()}
+    return ours | set(lmms_eval.models.list_available_models(include_aliases=True))
+
+
+def check(line: Line) -> None:
+    """Check that a command could be parsed, as far as that can be told without running it.
+
+    Raises:
+        AssertionError: it could not.
+    """
+    program, *words = line.words
+    words = [word for word in words if word not in ("...", "ID")]
+    if program == "figlang":
+        check_figlang(words)
+    elif program == "lmms_eval":
+        if words and not words[0].startswith("-"):
+            assert words[0] in ("tasks", "models", "eval"), line.text
+        else:
+            check_harness(words, options_of_lmms_eval(), "lmms_eval")
+    elif program == "lm_eval":
+        check_harness(words, options_of_lm_eval(), "lm_eval")
+    elif program == "make":
+        targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+        assert {word for word in words if "=" not in word} - {"-c"} <= targets, line.text
+    elif program == "python" and words[:1] == ["-m"] and words[1].startswith("figlang_tasks"):
+        spec = importlib.util.find_spec(words[1])
+        assert spec is not None and spec.origin is not None
+        source = Path(spec.origin).read_text(encoding="utf-8")
+        assert all(f'"{word}"' in source for word in words if word.startswith("--")), line.text
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_can_be_parsed(path: Path) -> None:
+    for line in commands(path) + inline_commands(path):
+        try:
+            check(line)
+        except AssertionError as error:
+            raise AssertionError(f"{line.document}, block of line {line.number}: {line.text}\n{error}") from error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "figlang comparison a b",
+        "figlang compare a b --papers",
+        "figlang submit figlang25 run",
+        "lmms_eval --tasks vflut --model llava_hf",
+        "lmms_eval --tasks vflute --model lava_hf",
+        "lmms_eval --task vflute",
+        "lm_eval --tasks irfl_match --model hf",
+        "make tests",
+        "python -m figlang_tasks.metaclue.generate score x --prompt y",
+    ],
+)
+def test_a_command_that_could_not_be_parsed_is_found(text: str) -> None:
+    with pytest.raises(AssertionError):
+        check(Line("", 0, text))
+
+
+def test_nothing_in_the_table_is_out_of_date() -> None:
+    texts = [re.sub(r"^([A-Z_]+=\S+ )+", "", line.text) for line in EVERY]
+    unused = [pattern for pattern in NOT_RUN if not any(re.match(pattern, text) for text in texts)]
+    lines = [
+        line.text for path in DOCUMENTS if path.name not in ELSEWHERE for script in scripts(path) for line in script
+    ]
+    unused += [pattern for pattern, _, _ in CHANGES if not any(re.search(pattern, text) for text in lines)]
+    assert not unused, "no document has these any more"
+
+
+@pytest.mark.parametrize(("document", "test"), ELSEWHERE.items())
+def test_documents_that_another_test_runs_are_named_there(document: str, test: str) -> None:
+    assert document in (ROOT / test).read_text(encoding="utf-8")
+
+
+# --- slow: each line runs --------------------------------------------------------------------------------------------
+
+
+class World(NamedTuple):
+    """What commands find: models, servers and data in place of those that cannot be had."""
+
+    folder: Path
+    values: dict[str, str]
+    environment: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    from docs import stand_ins
+
+    folder = tmp_path_factory.mktemp("world")
+    with ExitStack() as stack:
+        bin_dir = stack.enter_context(warm_programs(folder))
+        server = stack.enter_context(stand_ins.model_server())
+        judge = stack.enter_context(stand_ins.judge_server())
+        stand_ins.write_data(folder / "data")
+        values = {
+            DEMO: str(DEMO_MODEL_DIR),
+            CLIP: str(stand_ins.write_clip(folder / "clip")),
+            LANGUAGE: f"{stand_ins.write_language_model(folder / 'language')},dtype=float32",
+            SERVER: server.url,
+            JUDGE: judge.url,
+        }
+        environment = {
+            **{
+                "PATH": str(bin_dir),
+                "HF_HUB_OFFLINE": "1",
+            },  # no Java: METEOR would start it for every part of a caption
+            **{"CUDA_VISIBLE_DEVICES": "", "FIGLANG_SCORER": "embedded", "FIGLANG_DATA_DIR": str(folder / "data")},
+            **{"OPENAI_API_KEY": "none", "OPENAI_API_URL": judge.url},
+        }
+        yield World(folder, values, os.environ | environment)
+
+
+class warm_programs:
+    """Programs that call the server of warm.py; a context manager that gives their folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._bin = folder / "bin"
+        self._sockets = tempfile.TemporaryDirectory(prefix="figlang-", dir="/tmp")  # the path must be short
+
+    def __enter__(self) -> Path:
+        warm = ROOT / "tests" / "docs" / "warm.py"
+        path = Path(self._sockets.name) / "socket"
+        self._bin.mkdir()
+        for name in (*PROGRAMS, "python"):
+            script = self._bin / name
+            script.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {warm} {path} {name} "$@"\n')
+            script.chmod(0o755)
+        for name in ("sh", "grep"):
+            (self._bin / name).symlink_to(str(shutil.which(name)))
+        environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+        self._server = subprocess.Popen(
+            [sys.executable, str(warm), str(path)], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        assert self._server.stdout is not None and self._server.stdout.readline() == "ready\n"
+        return self._bin
+
+    def __exit__(self, *_: object) -> None:
+        self._server.kill()
+        self._server.wait()
+        self._sockets.cleanup()
+
+
+def prepared(line: Line, world: World) -> str:
+    """What is run for a line."""
+    if line.words and line.reason:
+        return f": not run, {line.reason}"
+    text = line.text
+    for pattern, instead, _ in CHANGES:
+        text = re.sub(pattern, instead, re.sub(r"\s+#\s.*$", "", text))
+    for name, value in world.values.items():
+        text = text.replace(name, value)
+    return text
+
+
+def run(script: str, folder: Path, world: World) -> None:
+    done = subprocess.run(
+        ["sh", "-exc", script], cwd=folder, env=world.environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def _copy(samples: Path, folder: Path, task: str = "vflute") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(samples, folder / samples.name.replace("samples_vflute", f"samples_{task}"))
+
+
+def _saved_runs(folder: Path, world: World) -> None:
+    """Whole runs of figlang_random on V-FLUTE, with two seeds, under the names that the documents give to runs."""
+    made = world.folder / "made"
+    if not made.is_dir():
+        made.mkdir()
+        whole = "FIGLANG_SCORER=off lmms_eval --tasks vflute --model figlang_random --log_samples --output_path"
+        run(f"{whole} first\n{whole} second --model_args seed=2", made, world)
+    (first,) = (made / "first").rglob("*_samples_vflute.jsonl")
+    (second,) = (made / "second").rglob("*_samples_vflute.jsonl")
+    for name in ("a", "results/MODEL", "results/base", "results/my_model"):
+        _copy(first, folder / name)
+    _copy(second, folder / "b", "vflute_5shot")
+    _copy(second, folder / "results/tuned")
+    shutil.copyfile(first, folder / "run_samples_vflute.jsonl")
+
+
+def _for_submit(folder: Path, world: World) -> None:
+    from docs import stand_ins
+
+    _saved_runs(folder, world)
+    (path,) = (world.folder / "made/first").rglob("*_results.json")
+    results = json.loads(path.read_text())
+    results["config"]["model_args"] = "pretrained=ORG/MODEL"  # as of a model of the hub
+    (folder / "results/base" / path.name).write_text(json.dumps(results))
+    stand_ins.add_irfl_run(folder / "results/MODEL")
+    _codalab_run(folder, world)
+
+
+def _codalab_run(folder: Path, world: World) -> None:
+    run("lmms_eval --tasks flute_codalab --model figlang_random --log_samples --output_path codalab", folder, world)
+    (folder / "results/MODEL").mkdir(parents=True, exist_ok=True)
+    (samples,) = (folder / "codalab").rglob("*_samples_flute_codalab.jsonl")
+    shutil.copyfile(samples, folder / "results/MODEL" / samples.name)
+
+
+def _for_judge(folder: Path, world: World) -> None:
+    _saved_runs(folder, world)
+    (folder / "fill.py").write_text(
+        "import csv, pathlib\n"
+        "for path in pathlib.Path('human').glob('sheet.annotator*.csv'):\n"
+        "    rows = list(csv.DictReader(path.open(encoding='utf-8-sig', newline='')))\n"
+        "    for row in rows:\n"
+        "        row |= {'label': 'entailment', 'adequate': 'yes', 'preferred': 'none'}\n"
+        "    with path.open('w', encoding='utf-8-sig', newline='') as file:\n"
+        "        writer = csv.DictWriter(file, list(rows[0]))\n"
+        "        writer.writeheader()\n"
+        "        writer.writerows(rows)\n"
+    )
+
+
+def _for_explanation_score(folder: Path, world: World) -> None:
+    run("lmms_eval --tasks vflute --model figlang_random --limit 4 --log_samples --output_path made", folder, world)
+    (samples,) = (folder / "made").rglob("*_samples_vflute.jsonl")
+    (folder / "results/MODEL").mkdir(parents=True)
+    shutil.copyfile(samples, folder / "results/MODEL/DATE_samples_vflute.jsonl")
+
+
+def _for_model_classes(folder: Path, world: World) -> None:
+    run(
+        "lmms_eval --tasks vflute --model figlang_random --limit 2 --log_samples --output_path results/my_run",
+        folder,
+        world,
+    )
+    (folder / "tasks").mkdir()
+    (folder / "tasks/match_the.yaml").write_text(
+        f"include: {tasks_dir()}/mini/irfl/figlang_mini_irfl_match_idiom.yaml\ntask: match_the\n"
+        "model_specific_generation_kwargs:\n  default: {}\n  figlang_clip: {figlang_score: {kind: match}}\n"
+        "  figlang_openai: {figlang_score: {kind: match, yes: The, no: 'No'}}\n"
+    )
+
+
+def _for_metaclue(folder: Path, world: World) -> None:
+    (folder / "ratings.jsonl").write_text(json.dumps(["left"] * 5 + ["right"] * 2) + "\n")
+
+
+SETUPS: dict[str, Callable[[Path, World], None]] = {
+    "explanation_score.md": _for_explanation_score,
+    "flute.md": _codalab_run,
+    "judge.md": _for_judge,
+    "metaclue.md": _for_metaclue,
+    "model_classes.md": _for_model_classes,
+    "README.md": _saved_runs,
+    "report.md": _saved_runs,
+    "submit.md": _for_submit,
+}
+"""What a document's reader has before its commands."""
+
+RUN_HERE = [
+    path for path in DOCUMENTS if path.name not in ELSEWHERE and any(not line.reason for line in commands(path))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", RUN_HERE, ids=lambda path: path.name)
+def test_every_command_runs(path: Path, world: World, tmp_path: Path) -> None:
+    if prepare := SETUPS.get(path.name):
+        prepare(tmp_path, world)
+    for script in scripts(path):
+        run("\n".join(prepared(line, world) for line in script), tmp_path, world)

@@ -1,0 +1,72 @@
+"""The benchmark of CONTRIBUTING.md: its files, put into a copy of the package, are evaluated, tested and compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs.documents import ROOT, blocks, changes_of, files_of
+
+DOCUMENT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+BIN = Path(sys.executable).parent
+
+
+def apply(change: str, path: Path) -> None:
+    """Put the lines that a diff adds behind the one line that it shows."""
+    context, *added = change.splitlines()
+    text = path.read_text(encoding="utf-8")
+    assert context.startswith(" ") and all(line.startswith("+") for line in added)
+    assert text.count(context[1:] + "\n") == 1, f"{path.name} has not one line {context}"
+    path.write_text(text.replace(context[1:] + "\n", "\n".join([context[1:], *(line[1:] for line in added), ""])))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the benchmark in it."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("figlang_tasks", "metrics", "prompts", "task_yamls"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "demo_model"))
+    shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
+    for name, change in changes_of(DOCUMENT).items():
+        apply(change, folder / name)
+    for name, text in files_of(DOCUMENT).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    task = folder / "task_yamls/lmms_eval/emblems/emblems.yaml"
+    (command,) = re.findall(r'`python -c "(.*?)"` prints what stands for PROMPT_HASH', DOCUMENT)
+    printed = run(folder, f'python -c "{command}"')
+    assert re.fullmatch(r"[0-9a-f]{12}\n", printed)
+    task.write_text(task.read_text().replace("PROMPT_HASH", printed.strip()))
+    return folder
+
+
+def run(folder: Path, commands: str) -> str:
+    environment = {"PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    environment["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", commands], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_its_files_are_in_the_style_of_the_project(checkout: Path) -> None:
+    names = sorted(name for name in files_of(DOCUMENT) if name.endswith(".py"))
+    assert len(names) == 7
+    run(checkout, f"ruff check {' '.join(names)} && ruff format --check {' '.join(names)}")
+
+
+@pytest.mark.slow
+def test_a_new_benchmark_is_evaluated_and_compared_as_described(checkout: Path) -> None:
+    (commands,) = [block.text for block in blocks(DOCUMENT) if "make_emblems" in block.text and block.language == "sh"]
+    said = run(checkout, commands)
+    assert "7 passed" in said
+    assert said.count("| emblems |") >= 2  # the short table after each run
+    assert "## emblems" in said  # the comparison
+    # Half of the eight sayings fit, and a constant answer is right for these.
+    assert re.search(r"majority *\| +50\.0", said), said[-3000:]
