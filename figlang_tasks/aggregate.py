@@ -1,8 +1,8 @@
 """Aggregators that task YAML files name: pure metrics of ``figlang_tasks.metrics`` over the harness's records.
 
 The harness calls an aggregator once per metric with that metric's records in any order. An exception inside one
-would lose every model output of the run (facts of lmms-eval 0.7.3), so a failure is logged with its cause and gives
-NaN for that metric alone.
+would lose every model output of the run (facts of lmms-eval 0.7.3), so a failure is logged with its cause, gives
+NaN for that metric alone, and status 1 at the end of our ``lmms_eval`` command.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from loguru import logger
 
-from figlang_tasks import explanations
+from figlang_tasks import explanations, failures
 from figlang_tasks.explanations import Estimate, Explained
 from figlang_tasks.metrics.resampling import bootstrap_mean
 
@@ -32,6 +32,7 @@ def aggregator(function: Callable[[_Records], _Value]) -> Callable[[_Records], _
             return function(records)
         except Exception:  # whatever it is, the outputs of the run must still be written
             logger.exception(f"figlang_tasks: aggregation {function.__name__} failed; its value is NaN")
+            failures.note(f"aggregation {function.__name__} failed; its value is NaN, see the log")
             return float("nan")
 
     return safe

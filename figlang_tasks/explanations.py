@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
+from figlang_tasks import failures
 from figlang_tasks.metrics import entailment
 from figlang_tasks.metrics.entailment import confusion_counts, confusion_counts_at, macro_f1_from_counts
 from figlang_tasks.metrics.resampling import bootstrap_macro_f1, bootstrap_mean
@@ -318,6 +319,7 @@ class Session:
     def __init__(self, name: str, rows: Iterable[Explained]) -> None:
         self.name = name
         self.signature: str | None = None
+        self._scorer_found = False
         rows = list(rows)
         self._pairs = sorted({row.pair for row in rows if row.needs_score})
         self.scheme = SCHEMES[rows[0].scheme if rows else "f1"]
@@ -358,12 +360,15 @@ class Session:
                 f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "
                 f"--scorer {self.name}"
             )
+            if self._scorer_found:  # where it was not, that was told before the run
+                failures.note("explanations were not scored, see the log")
             return {}
 
     def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
         from figlang_tasks.metrics.explanation import near_threshold
 
         chosen = scorer(self.name)
+        self._scorer_found = True
         references, candidates = zip(*self._pairs, strict=True)
         scored = chosen.score(references, candidates)
         self.signature = scored.signature

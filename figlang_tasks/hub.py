@@ -6,9 +6,11 @@ hub's repository, so that the rest of the code has a single way to read it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -147,6 +149,12 @@ def load_split(name: str, split: str) -> datasets.Dataset:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
     folder = snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
     files = sorted(folder.glob(f"**/{split}-*.parquet"))
+    parts = {int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))}
+    if parts and max(parts) > len(files):
+        raise DataError(
+            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: was a download broken "
+            "off? Run again with a connection to the hub (HF_HUB_OFFLINE unset), or copy all of them."
+        )
     if not files:
         present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
         raise DataError(
@@ -210,7 +218,7 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
 _resolved: dict[str, str] = {}  # repository -> commit, so that one process never mixes two
 
 
-def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
+def _download(origin: Source, patterns: Sequence[str], again: bool = True) -> Snapshot:
     from huggingface_hub import errors, snapshot_download
 
     assert origin.repository is not None
@@ -221,6 +229,7 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
     conditions = (
         f"the dataset is gated: accept its conditions on {origin.page}" if origin.gated else f"see {origin.page}"
     )
+    started = time.time()
     try:
         folder = Path(
             snapshot_download(origin.repository, repo_type="dataset", revision=revision, allow_patterns=[*patterns])
@@ -241,17 +250,71 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{conditions}, {elsewhere}."
         ) from error
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
-        if isinstance(error, errors.HfHubHTTPError) and error.response.status_code == 401:
+        refused = _refused(error)
+        if again and refused is not None and refused >= 500:  # of which the client does not try downloads again
+            logger.warning(f"figlang_tasks: {origin.repository}: HTTP status {refused}; trying once more")
+            time.sleep(2)
+            return _download(origin, patterns, again=False)
+        if refused == 401:
             raise DataError(
                 f"the hub refuses the token given for {origin.repository}: put a valid one into HF_TOKEN "
                 f"(or run `hf auth login`) of an account that has access to {origin.page}, {elsewhere}."
             ) from error
+        if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "on", "yes", "true"):
+            raise DataError(
+                f"{origin.repository}@{revision} is not in the cache of this machine, and HF_HUB_OFFLINE is set. Unset "
+                f"it and run once with a connection, {elsewhere}."
+            ) from error
+        told = f"HTTP status {refused}" if refused else f"{type(error).__name__}: {_first_line(error)}"
+        advice = "Wait some minutes" if refused == 429 else "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE"
         raise DataError(
-            f"{origin.repository} cannot be downloaded ({type(error).__name__}: {_first_line(error)}). "
-            f"Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE and run again, {elsewhere}."
+            f"{origin.repository} cannot be downloaded ({told}). {advice} and run again, {elsewhere}."
         ) from error
+    _check_downloaded(origin.repository, folder, started)
     _resolved[f"{origin.repository}@{asked}"] = folder.name  # the cache names a snapshot's folder after its commit
     return Snapshot(folder, folder.name)
+
+
+def _refused(error: BaseException | None) -> int | None:
+    """The HTTP status of an error of the hub's client, or of what it comes from."""
+    from huggingface_hub import errors
+
+    while error is not None:
+        if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
+            return int(error.response.status_code)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _check_downloaded(repository: str, folder: Path, started: float) -> None:
+    """Compare files that were just downloaded with their checksum, which is their name in the hub's cache.
+
+    The hub's client compares sizes only. Files that were there before were checked when they came.
+
+    Raises:
+        DataError: one differs; it has been deleted.
+    """
+    for path in sorted(folder.rglob("*")):
+        blob = path.resolve()
+        if blob.parent.name != "blobs" or blob.stat().st_mtime < started - 1:
+            continue
+        if len(blob.name) == 64:
+            digest = hashlib.sha256()
+        elif len(blob.name) == 40:
+            digest = hashlib.sha1(b"blob %d\0" % blob.stat().st_size)  # as git names it
+        else:
+            continue
+        with blob.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+        if digest.hexdigest() != blob.name:
+            path.unlink()
+            blob.unlink(missing_ok=True)
+            raise DataError(
+                f"{repository}: {path.relative_to(folder)} came with another content than the hub has: its checksum is "
+                f"{digest.hexdigest()}, should be {blob.name}. It was deleted; run again. If that does not help, "
+                f"something between here and the hub (HF_ENDPOINT, a proxy) changes files."
+            )
 
 
 def stubs(config: Mapping[str, Any]) -> list[dict[str, Any]]:

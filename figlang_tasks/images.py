@@ -32,7 +32,9 @@ def check(cell: Mapping[str, Any] | None, where: str) -> None:
             if image.format == "PNG":
                 image.verify()  # checks every chunk's checksum
             else:
-                image.draft("RGB", (image.width // 8, image.height // 8))  # JPEG: decodes at an eighth of the size
+                image.draft(
+                    "RGB", (image.width // 8 or 1, image.height // 8 or 1)
+                )  # JPEG: decodes at an eighth of the size
                 image.load()
     except Exception as error:  # Pillow raises many kinds on damaged files
         raise _damaged(where, error) from error
@@ -41,15 +43,23 @@ def check(cell: Mapping[str, Any] | None, where: str) -> None:
 def decode(cell: Mapping[str, Any] | None, where: str) -> Image.Image:
     """Return the picture as RGB, upright (EXIF orientation applied, as ``datasets.Image`` does).
 
+    Of an animation the first frame; grey values of 16 bits are scaled to 8; transparency is dropped.
+
     Raises:
         DataError: as in :func:`check`.
     """
     data = _read(cell, where)
     try:
         with _strictly(), Image.open(io.BytesIO(data)) as image:
-            return ImageOps.exif_transpose(image).convert("RGB")
+            return _rgb(ImageOps.exif_transpose(image))
     except Exception as error:  # Pillow raises many kinds on damaged files
         raise _damaged(where, error) from error
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I"):  # 16 bits: convert alone would make white of all above 255
+        image = image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
+    return image.convert("RGB")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import explanations, models, resource_dir
+from figlang_tasks import answer_cache, explanations, failures, models, resource_dir, versions
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -53,12 +54,19 @@ def register_tasks() -> None:
         _wrap(evaluator, "simple_evaluate", _check_and_evaluate)
 
     from lmms_eval.api.task import ConfigurableTask
+    from lmms_eval.caching import response_cache
     from lmms_eval.evaluator_utils import TaskOutput
+    from lmms_eval.loggers import EvaluationTracker
     from lmms_eval.tasks import TaskManager
 
     _wrap(TaskManager, "initialize_tasks", _initialize_tasks)
     _wrap(ConfigurableTask, "__init__", _build_task)
     _wrap(TaskOutput, "calculate_aggregate_metric", _aggregate_task)
+    _wrap(response_cache.ResponseCache, "create", _create_cache)
+    _wrap(response_cache.ResponseCache, "execute", answer_cache.execute)
+    _wrap(response_cache, "_extract_content_hash", answer_cache.content_hash)
+    _wrap(EvaluationTracker, "save_results_aggregated", _save_results)
+    _wrap(EvaluationTracker, "save_results_samples", _save_samples)
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
@@ -193,16 +201,84 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
 
 def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
     """Aggregate; of our tasks leave out the metrics without a value (None), and add the signature of BLEU."""
+    ours = _is_ours(task_output.task.config.process_docs)
+    if ours:
+        _put_in_order(task_output)
     result = explanations.aggregate_task(original, task_output, *args, **kwargs)
-    if _is_ours(task_output.task.config.process_docs):
+    if ours:
         try:
             explanations.drop_metrics_without_value(task_output)
+            explanations.add_metadata(task_output, {"versions": versions.recorded()})
             records = [sample.get("sample", {}) for sample in task_output.logged_samples]
             if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
                 explanations.add_metadata(task_output, {"bleu": ", ".join(signatures)})
         except Exception:  # a user's own process_results may return other records: no reason to lose a run
             logger.exception("figlang_tasks: the results could not be completed")
+            failures.note("the results could not be completed, see the log")
     return result
+
+
+def _put_in_order(task_output: Any) -> None:
+    """Put samples in the order of the documents and metrics in that of the task file, for any number of processes.
+
+    The harness has samples process by process, and last the metrics that no document of the first process has.
+    """
+    task_output.logged_samples.sort(key=lambda sample: sample["doc_id"])
+    places = {metric["metric"]: place for place, metric in enumerate(task_output.task.config.metric_list or [])}
+    for key in sorted(task_output.sample_metrics, key=lambda key: places.get(key[0], len(places))):
+        task_output.sample_metrics[key] = task_output.sample_metrics.pop(key)
+
+
+def _create_cache(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return answer_cache.create(original, lambda task: _is_ours(task.config.process_docs), *args, **kwargs)
+
+
+# --- files that could not be written: the harness logs a warning, leaves half a file and goes on ---------------------
+
+
+def _save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
+    result = original(tracker, *args, **kwargs)
+    _check_written(tracker, "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
+    return result
+
+
+def _save_samples(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
+    bound = inspect.signature(original).bind(tracker, *args, **kwargs).arguments
+    result = original(tracker, *args, **kwargs)
+    lines = len(bound["samples"])  # at least: a run of the same second adds to the file
+    _check_written(tracker, f"samples_{bound['task_name']}.jsonl", lambda path: _whole_lines(path) >= lines)
+    return result
+
+
+def _whole_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(line.endswith(b"\n") for line in file)
+
+
+def _check_written(tracker: Any, name: str, is_whole: Callable[[Path], bool]) -> None:
+    """Take the name from a file that is not whole, so that nothing reads it for one, and note the failure."""
+    if not tracker.output_path:
+        return
+    folder = Path(tracker.output_path) / tracker.general_config_tracker.model_name_sanitized
+    date = getattr(tracker, "date_id", None)  # none if the folder could not be made
+    path = folder / (f"{date}_{name}" if date else name)
+    try:
+        if is_whole(path):
+            return
+        reason = "no space left, or a limit of file sizes?"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    kept = ""
+    if path.exists():
+        part = path.with_name(f"{path.name}.partial")
+        path.replace(part)
+        kept = f"; what could be written is in {part.name}"
+    message = (
+        f"{path} could not be written whole ({reason}){kept}. Make room and run the same command again "
+        f"(with --use_cache no answer is computed twice)"
+    )
+    logger.error(f"figlang_tasks: {message}")
+    failures.note(message)
 
 
 def preflight(manager: TaskManager, names: Iterable[str]) -> None:

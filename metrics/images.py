@@ -153,6 +153,7 @@ def inception_features(
     package = _torch_fidelity()
     path = _inception_weights() if weights is None else weights
     try:
+        torch.load(path, map_location="cpu", weights_only=True)  # torch-fidelity would unpickle whatever is in there
         extractor = package.FeatureExtractorInceptionV3(
             "inception-v3-compat", [str(FEATURES)], feature_extractor_weights_path=str(path)
         )

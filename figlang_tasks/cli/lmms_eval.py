@@ -1,8 +1,8 @@
 """The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always registered.
 
 It differs from ``lmms-eval`` in four ways: it takes the name that many people type, ``lmms_eval tasks list`` shows our
-tasks too, it ends with a short table of our tasks, and it exits with status 1 when an evaluation failed (the harness
-prints the error and exits 0).
+tasks too, it ends with a short table of our tasks, and it exits with status 1 when an evaluation failed, a metric could
+not be computed or a file could not be written (the harness prints the error and exits 0).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EXIT_FAILED = 1
 
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
-    from figlang_tasks import plugin
+    from figlang_tasks import failures, plugin
     from figlang_tasks.cli.summary import summary_table
 
     plugin.register()
@@ -24,7 +24,7 @@ def main() -> None:
     import lmms_eval.__main__ as harness
     from lmms_eval.cli.dispatch import main as dispatch
 
-    failures: list[Exception] = []
+    errors: list[Exception] = []
     finished: list[Any] = []
     evaluate = harness.cli_evaluate_single
 
@@ -32,7 +32,7 @@ def main() -> None:
         try:
             results, samples = evaluate(args)
         except Exception as error:
-            failures.append(error)
+            errors.append(error)
             raise
         except SystemExit as exit:
             if args.tasks is None:  # the harness says so, and leaves with status 0
@@ -47,8 +47,12 @@ def main() -> None:
     tables = [summary_table(results) for results in finished if results is not None]
     if any(tables):
         print("\nfiglang tasks, shares in percent, with 95 % bootstrap intervals:", *filter(None, tables), sep="\n\n")
-    if failures:
-        print(f"lmms_eval: {len(failures)} evaluation(s) failed, see above.", file=sys.stderr)
+    notes = failures.noted()
+    for note in notes:
+        print(f"lmms_eval: {note}", file=sys.stderr)
+    if errors:
+        print(f"lmms_eval: {len(errors)} evaluation(s) failed, see above.", file=sys.stderr)
+    if errors or notes:
         sys.exit(EXIT_FAILED)
 
 

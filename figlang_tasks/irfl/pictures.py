@@ -18,6 +18,9 @@ from figlang_tasks.hub import DataError
 ARCHIVE = "IRFL_images.zip"
 FOLDER = "images"
 SUFFIX = ".jpeg"
+LARGEST = 64 << 20
+"""Bytes of the largest file that is read as a picture; of IRFL's the largest has some megabytes. A zip can say that a
+few kilobytes unpack to many gigabytes."""
 
 
 class Pictures:
@@ -65,17 +68,28 @@ class Pictures:
         """Return a picture, RGB, upright.
 
         Raises:
-            DataError: it is missing or damaged; names `where` and the uuid.
+            DataError: it is missing, damaged or larger than :data:`LARGEST`; names `where` and the uuid.
         """
         self.check([uuid], where)
         try:
+            size = self._size(uuid)
+            if size > LARGEST:
+                raise DataError(
+                    f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
+                    f"that a picture may have. {_AGAIN}"
+                )
             if self._unpacked:
                 data = (self._folder / self._names[uuid]).read_bytes()
             else:
-                data = self._zip().read(self._names[uuid])  # checks its CRC
+                data = self._zip().read(self._names[uuid])  # checks its CRC, and unpacks no more than it said
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"{where}: the picture {uuid} in {self._place} is damaged ({error}). {_AGAIN}") from error
         return images.decode({"bytes": data}, f"{where}, picture {uuid}")
+
+    def _size(self, uuid: str) -> int:
+        if self._unpacked:
+            return (self._folder / self._names[uuid]).stat().st_size
+        return self._zip().getinfo(self._names[uuid]).file_size
 
     @property
     def _place(self) -> Path:

@@ -123,7 +123,7 @@ def _generated(output: str | None, number: int) -> Path | None:
         if path.is_dir():
             return in_folder(path, number)
         return path if path.suffix.lower() in SUFFIXES and path.is_file() else None
-    except OSError:  # words instead of a path
+    except (OSError, ValueError):  # words instead of a path
         return None
 
 

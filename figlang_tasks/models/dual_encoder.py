@@ -81,6 +81,7 @@ class FigLangCLIP(lmms):
     """
 
     is_simple = True
+    answers_at_once = True  # each image and text is encoded once (figlang_tasks.answer_cache)
 
     def __init__(
         self,

@@ -164,6 +164,8 @@ class Replay(Offline):
             damaged file, a file of other data. Not an Exception, because the harness would exit with status 0.
     """
 
+    needs_no_cache = True  # its files may change behind a cache of answers (figlang_tasks.answer_cache)
+
     def __init__(self, samples: str | None = None, missing: str = "error", **harness: Any) -> None:
         super().__init__(**harness)
         if missing not in MISSING:

@@ -141,6 +141,8 @@ def _with_adapter(model: Any, peft: str) -> Any:
 
 
 def _remedy(what: str, source: str, error: Exception) -> str:
+    from huggingface_hub.errors import HFValidationError
+
     cause = " ".join(str(error).split())
     if "Unrecognized configuration class" in cause:
         advice = (
@@ -151,7 +153,7 @@ def _remedy(what: str, source: str, error: Exception) -> str:
         advice = "If you trust that code, add trust_remote_code=True"
     elif isinstance(error, ImportError):
         advice = "Install the package that the message names"
-    elif isinstance(error, OSError):
+    elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
         advice = (
             "Check its name and revision. A gated model wants its licence accepted on its page and HF_TOKEN set; "
             "without network give a local folder"

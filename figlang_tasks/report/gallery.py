@@ -8,12 +8,14 @@ from typing import Any
 
 from tqdm import tqdm
 
+from figlang_tasks import samples
 from figlang_tasks.hub import DataError
 from figlang_tasks.report import cards, thumbnails
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals
 from figlang_tasks.report.thumbnails import Album
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.runs import Run, RunError, TaskRun
+from figlang_tasks.samples import SamplesError
 
 MOST_CARDS = 6000
 """Cards of a report; of larger tasks the first rows are shown."""
@@ -74,6 +76,11 @@ def check(runs: Sequence[Run]) -> None:
     """
     for run in runs:
         for name, task in run.tasks.items():
+            if task.explained:
+                try:
+                    samples.read(task.path)
+                except SamplesError as error:
+                    raise RunError(str(error)) from error
             for lines in _by_card(name, [run]).values():
                 cards.card(task, lines[0], None)
                 cards.answer(task, lines[0])

@@ -312,7 +312,7 @@
   // Pictures in the order of a run's values: what it ranked first, or which it chose.
   function judged(card, answer) {
     const order = card.pictures.map((_, place) => place);
-    if (answer.ranked) order.sort((first, second) => answer.values[second] - answer.values[first] || card.pictures[first].right - card.pictures[second].right);
+    if (answer.ranked) order.sort((first, second) => answer.values[second] - answer.values[first] || Boolean(card.pictures[first].right) - Boolean(card.pictures[second].right));
     const row = element("div", "pictures several");
     order.forEach((place, rank) => {
       const shown = card.pictures[place];

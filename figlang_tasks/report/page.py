@@ -22,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import figlang_tasks
+from figlang_tasks.redaction import redacted
 from figlang_tasks.report import charts, gallery, provenance, thumbnails
 from figlang_tasks.runs import Run
 
@@ -114,7 +115,7 @@ def render(
                 ("made", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
                 ("figlang_tasks", figlang_tasks.__version__),
                 ("Python", platform.python_version()),
-                *([("command", provenance.redacted(command))] if command else []),
+                *([("command", redacted(command))] if command else []),
             ],
         )
     )

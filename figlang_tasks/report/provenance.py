@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun, limited
 
-HIDDEN = "(hidden)"
-
-_SECRET = r"(?:\w*[_-])?(?:api_?key|key|token|secret|password|passwd|pwd|authorization|auth|credentials?|bearer)"
-_SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
-_HIDE: Sequence[tuple[re.Pattern[str], str]] = (
-    # name=value, name: value, "name": "value", --name value
-    (
-        re.compile(
-            rf"""(?i)(?<![\w-])(["']?-{{0,2}}{_SECRET}["']?(?:\s*[=:]\s*|(?<=\w)\s+(?=\S)))"""
-            r"""("(?:\\.|[^"])*"|'(?:\\.|[^'])*'|(?:Bearer\s+)?[^\s,;&"'{}]+)"""
-        ),
-        rf"\1{HIDDEN}",
-    ),
-    (re.compile(r"(?i)\bBearer\s+[\w.~+/=-]+"), f"Bearer {HIDDEN}"),
-    (re.compile(r"(?<=://)[^/@\s]+@"), f"{HIDDEN}@"),  # user and password of an address
-    (re.compile(r"\b(?:hf|sk|ghp|gho|xox[abp])[_-][\w-]{8,}"), HIDDEN),  # tokens of well-known services
-)
 # What of lmms-eval's command line changes a result, in the order of the command.
 _OPTIONS = (
     "model",
@@ -95,10 +78,11 @@ def of(run: Run) -> Provenance:
             f"{name.removesuffix('_seed')} {config[name]}" for name in config if str(name).endswith("_seed")
         ),
         "response cache": config.get("use_cache"),
-        "lmms-eval": results.get("lmms_eval_version"),
+        # Branch and commit of the folder that lmms-eval was started in, which it calls its version.
+        "git state of the working folder": results.get("lmms_eval_version"),
         "lm-eval": results.get("lm_eval_version"),
         "transformers": results.get("transformers_version"),
-        "git commit": results.get("git_hash"),
+        "git commit of the working folder": results.get("git_hash"),
         "date": results.get("date"),
         "chat template": results.get("chat_template_sha"),
         "seconds": _rounded(results.get("total_evaluation_time_seconds")),
@@ -115,6 +99,7 @@ def _task(task: TaskRun) -> Facts:
         "data": task.data,
         "data revision": metadata.get("data_revision"),
         "rows": len(task.lines),
+        "versions": metadata.get("versions"),
         "prompt hash": metadata.get("prompt_hash"),
         "generation": task.config.get("generation_kwargs"),
         "task options": options,
@@ -160,24 +145,3 @@ def _command(config: Mapping[str, Any]) -> str:
             text = ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
             words.append(shlex.quote(text))
     return " ".join(words)
-
-
-def redacted(value: Any) -> Any:
-    """A value with :data:`HIDDEN` in place of keys, tokens and passwords.
-
-    Hidden is what stands under a name like ``api_key``, in a mapping or in a text like ``model=m,api_key=...``, user
-    and password of an address, and what looks like a token of a well-known service.
-    """
-    if isinstance(value, Mapping):
-        return {
-            str(name): HIDDEN if each and _SECRET_NAME.fullmatch(str(name)) else redacted(each)
-            for name, each in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [redacted(each) for each in value]
-    if not isinstance(value, str | int | float | bool | None):
-        value = str(value)
-    if isinstance(value, str):
-        for pattern, hidden in _HIDE:
-            value = pattern.sub(hidden, value)
-    return value

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from os.path import commonprefix
 from typing import Any
 
@@ -534,7 +534,8 @@ def _curves(chart_id: str, task: str, results: Sequence[_Result]) -> Chart:
     thresholds = list(dict.fromkeys(explanations.SCHEMES[scheme].thresholds.values()))
     told = []
     for result in results:
-        at = {name: [lines[result.run][round(100 * t)] for t in thresholds] for name, lines in panels.items()}
+        own = {name: lines[result.run] for name, lines in panels.items() if result.run in lines}
+        at = {name: [curve[round(100 * t)] for t in thresholds] for name, curve in own.items()}
         values = ", ".join(f"{value:.1f} at {t:.2f}" for value, t in zip(at["all"], thresholds, strict=True))
         last = {name: values[-1] for name, values in at.items() if name != "all"}
         parts = f"; at {thresholds[-1]:.2f} by part: {_listed(last)}" if last else ""
@@ -660,7 +661,9 @@ class _Bars:
         if group:
             self.order = results[0].runs
             self.panels.setdefault(panel, {})[category] = group
-            self.references[panel, category] = 100 * chance(next(each for each in results if metric in each.values))
+            level = 100 * chance(next(each for each in results if metric in each.values))
+            if np.isfinite(level):
+                self.references[panel, category] = level
 
     def chart(self, chart_id: str, title: str, about: str, label: str) -> list[Chart]:
         if not self.panels:
@@ -752,7 +755,7 @@ def _chance_of_literal(result: _Result) -> float:
 
 
 def _chance_of_retrieval(result: _Result, kind: str | None = None) -> float:
-    """Expected precision@k of a random order, mean over the rows that are complete."""
+    """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
     positives: dict[str, list[bool]] = {}
     images: dict[str, int] = {}
     for line in result.of.lines:
@@ -761,7 +764,9 @@ def _chance_of_retrieval(result: _Result, kind: str | None = None) -> float:
             positives.setdefault(sample["row"], []).append(sample["positive"])
             images[sample["row"]] = sample["images"]
     complete = [of for row, of in positives.items() if len(of) == images[row]]
-    return float(np.mean([ranking.expected_precision_at_k(sum(of), len(of)) for of in complete]))
+    if not complete:
+        return float("nan")
+    return descriptive.fmean(ranking.expected_precision_at_k(sum(of), len(of)) for of in complete)
 
 
 def _position_bias(results: _Results) -> Section | None:
@@ -892,9 +897,13 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
         alone = [replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks]
         try:
             differences += comparison.compare(alone, metrics, overall=True, seed=seed)
-        except ComparisonError as error:
-            logger.warning(f"figlang_tasks: the report does not compare runs of {task}: {error}")
-            notes.append(f"Not compared: {error}.")
+        except ComparisonError:  # of some pair; the others can be compared
+            for pair in combinations(alone, 2):
+                try:
+                    differences += comparison.compare(pair, metrics, overall=True, seed=seed)
+                except ComparisonError as error:
+                    notes.append(f"Not compared: {error}.")
+                    logger.warning(f"figlang_tasks: the report has no comparison: {charts.printable(str(error))}")
     tested = [each for each in differences if each.p_bootstrap is not None]
     adjusted = holm([each.p_bootstrap for each in tested if each.p_bootstrap is not None])
     p_values = {id(each): p for each, p in zip(tested, adjusted, strict=True)}
@@ -913,7 +922,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
     if not found and not notes:
         return None
     intro = (
-        "Differences in points, and p of the paired bootstrap (two-sided, 10,000 resamples) after Holm's correction "
+        "Differences in points, and p of the paired bootstrap (one-sided, 10,000 resamples) after Holm's correction "
         f"for the {_number(len(tested), 'test')} shown here. Bold and framed: p < {_ALPHA:.2f}. Blue: better; orange: "
         "worse."
     )

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
+from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance, write_checked
 from figlang_tasks.submit.provenance import CONFIDENCE, RESAMPLES, Value
@@ -231,7 +232,7 @@ def _source(task: TaskRun) -> dict[str, Any]:
 
 def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     options = task.config.get("generation_kwargs")
-    options = dict(options) if isinstance(options, Mapping) else {}
+    options = redacted(options) if isinstance(options, Mapping) else {}
     arguments: dict[str, Any] = {}
     for ours, theirs in _ARGUMENTS.items():
         value = options.get(ours)

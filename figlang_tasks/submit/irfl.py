@@ -19,7 +19,7 @@ from figlang_tasks import markdown
 from figlang_tasks.irfl import tables
 from figlang_tasks.metrics.ranking import precision_at_k
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, listing, printable, whole
+from figlang_tasks.submit import SubmissionError, listing, printable, provenance, whole
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard takes rows by e-mail: the address is on {BOARD}"
@@ -83,12 +83,10 @@ def _name(family: str, phrase: str) -> str:
 
 
 def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
-    models = {(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found}
-    if len(models) > 1:
-        raise SubmissionError(
-            f"the runs are of several models ({listing([str(args or source) for source, args in models])}), a row is "
-            f"of one"
-        )
+    told = [(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found]
+    if any(each != told[0] for each in told):
+        named = dict.fromkeys(provenance.model_arguments(run) or run.name for run in found)  # without keys
+        raise SubmissionError(f"the runs are of several models ({listing(named)}), a row is of one")
     tasks: dict[str, TaskRun] = {}
     for run in found:
         for name, task in whole(run).tasks.items():
@@ -216,7 +214,7 @@ def _revision(data: str) -> str:
 
 def as_markdown(found: Row) -> str:
     """The row as a Markdown table, in percent; below it that of retrieval, if there is one."""
-    model = printable(found.model).replace("|", "\\|")
+    model = printable(found.model)
     parts = [markdown.table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
     if found.retrieval is not None:
         parts.append("Retrieval, precision@k:")

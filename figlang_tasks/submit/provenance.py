@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from figlang_tasks import hub
+from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError
 
@@ -33,7 +34,6 @@ _LOWER_IS_BETTER = ("rank", "fid")
 _DIAGNOSTICS = ("parse_rate", "parse_disagreement", "tie_rate", "refusal_rate", "yes_rate", "share_")
 _NAME = re.compile(r"[a-z][\w@.-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_SECRET = re.compile(r"((?:^|,)\s*(?:[\w-]*[_-])?(?:key|apikey|token|secret|password|auth)\s*=)[^,]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -168,19 +168,29 @@ def evaluated_at(run: Run) -> datetime | None:
 
 
 def harness(run: Run) -> tuple[str, str]:
-    """Name and version of the harness; ``unknown`` where the results file does not tell."""
+    """Name and version of the harness; ``unknown`` where the results file does not tell.
+
+    What lmms-eval calls its version is ``BRANCH@COMMIT`` of the git folder that it was started in (0.7.3, ``utils.py``,
+    line 840), so of any project: that is none. The plugin records the package's.
+    """
+    for task in run.tasks.values():
+        found = task.config.get("metadata")
+        recorded = found.get("versions") if isinstance(found, Mapping) else None
+        if isinstance(recorded, Mapping) and recorded.get("lmms-eval"):
+            return "lmms_eval", str(recorded["lmms-eval"])
     for name in ("lmms_eval", "lm_eval"):
-        if version := run.results.get(f"{name}_version"):
-            return name, str(version)
+        version = str(run.results.get(f"{name}_version") or "")
+        if version and "@" not in version:
+            return name, version
     return ("lmms_eval" if "lmms_eval_version" in run.results else "unknown"), "unknown"
 
 
 def model_arguments(run: Run) -> str:
     """``--model_args`` of the run as one text, keys and passwords in it masked."""
-    arguments = (run.results.get("config") or {}).get("model_args") or ""
+    arguments = redacted((run.results.get("config") or {}).get("model_args") or "")
     if isinstance(arguments, Mapping):
-        arguments = ",".join(f"{name}={value}" for name, value in arguments.items())
-    return _SECRET.sub(r"\1***", str(arguments))
+        return ",".join(f"{name}={value}" for name, value in arguments.items())
+    return str(arguments)
 
 
 def model_id(run: Run) -> str | None:
@@ -201,7 +211,7 @@ def command(run: Run, tasks: list[str]) -> str | None:
     for option, value in (
         ("--model_args", model_arguments(run)),
         ("--batch_size", config.get("batch_size")),
-        ("--gen_kwargs", config.get("gen_kwargs")),
+        ("--gen_kwargs", redacted(config.get("gen_kwargs"))),
     ):
         words += [option, str(value)] if value else []
     return shlex.join([*words, "--log_samples", "--output_path", "results"])

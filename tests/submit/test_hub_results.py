@@ -98,7 +98,7 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     section = hub_results.files([run]).section
     for expected in (
         "| f1@0       |  81.2 |  75.0 to 87.5 |",
-        "- command: `lmms_eval --model llava_hf --tasks vflute --model_args 'pretrained=org/model,api_key=***' ",
+        "- command: `lmms_eval --model llava_hf --tasks vflute --model_args 'pretrained=org/model,api_key=[REDACTED]' ",
         "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
         "- prompt hash: `5b1910affe97`",
         "- task version: `1-0`",

@@ -23,16 +23,17 @@ def run_of(tmp_path: Path, **changed: Any) -> runs.Run:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ("pretrained=a/b,api_key=sk-1,max_tokens=5", "pretrained=a/b,api_key=***,max_tokens=5"),
-        ("token=hf_1", "token=***"),
-        ("HF_TOKEN=hf_1, password = x ,tokenizer=t", "HF_TOKEN=***, password =***,tokenizer=t"),
+        ("pretrained=a/b,api_key=sk-1,max_tokens=5", "pretrained=a/b,api_key=[REDACTED],max_tokens=5"),
+        ("token=hf_1", "token=[REDACTED]"),
+        ("HF_TOKEN=hf_1, password = x ,tokenizer=t", "HF_TOKEN=[REDACTED], password = [REDACTED] ,tokenizer=t"),
         ("max_new_tokens=9,keyboard=1", "max_new_tokens=9,keyboard=1"),
-        ({"api_key": "sk-1", "x": 1}, "api_key=***,x=1"),
+        ({"api_key": "sk-1", "x": 1}, "api_key=[REDACTED],x=1"),
+        ("base_url=https://me:sk-1@host/v1,x=1", "base_url=https://[REDACTED]@host/v1,x=1"),
         (None, ""),
     ],
 )
 def test_keys_are_masked(arguments: Any, shown: str, tmp_path: Path) -> None:
-    run = run_of(tmp_path, config={"model": "m", "model_args": arguments})
+    run = run_of(tmp_path, config={"model": "m", "model_args": arguments, "gen_kwargs": "api_key=sk-1"})
     assert provenance.model_arguments(run) == shown
     assert "sk-1" not in str(provenance.command(run, ["vflute"])) and "hf_1" not in str(provenance.command(run, ["x"]))
 

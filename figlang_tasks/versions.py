@@ -1,0 +1,63 @@
+"""Whether the installed harness is one that figlang_tasks was made for."""
+
+from __future__ import annotations
+
+import functools
+import os
+from importlib.metadata import PackageNotFoundError, requires, version
+
+from loguru import logger
+
+HARNESS = "lmms-eval"
+TOOL = "python tools/check_upstream.py, in the repository of figlang_tasks, tells what is different"
+
+
+class UnusableHarness(ImportError):
+    """Something of the harness that figlang_tasks builds on is not where it was."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"figlang_tasks cannot work with {HARNESS} {_installed() or '?'}: {error}; {TOOL}")
+
+
+def unknown_harness() -> str | None:
+    """Return a message if the installed lmms-eval is outside of what figlang_tasks declares, else None.
+
+    None too where no metadata tells a version (a checkout on PYTHONPATH).
+    """
+    from packaging.requirements import Requirement
+
+    installed = _installed()
+    try:
+        wanted = [Requirement(line) for line in requires("figlang-tasks") or []]
+    except PackageNotFoundError:
+        return None
+    for each in wanted:
+        if each.name == HARNESS and installed and not each.specifier.contains(installed, prereleases=True):
+            return (
+                f"figlang_tasks is made for {HARNESS} {each.specifier}, and {installed} is installed: {TOOL}; "
+                f"pip install '{HARNESS}{each.specifier}' installs a version that it was tested with"
+            )
+    return None
+
+
+@functools.cache
+def warn_of_unknown_harness() -> None:
+    """Log the message of :func:`unknown_harness`, once in a run."""
+    if os.environ.get("RANK", "0") == "0" and (message := unknown_harness()):
+        logger.warning(message)
+
+
+def recorded() -> dict[str, str]:
+    """Return the versions that a result depends on, by package; without those whose metadata is not there.
+
+    The harness records none: what it calls its version is the git state of the folder that it was started in.
+    """
+    found = {name: _installed(name) for name in ("figlang-tasks", HARNESS, "torch", "transformers")}
+    return {name: version for name, version in found.items() if version}
+
+
+def _installed(name: str = HARNESS) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,116 @@
+"""Models that die where they are told to, with what it takes to run them by the command line.
+
+They answer by what they see, so that another prompt or another picture makes another answer. They are installed as a
+plugin of the harness, as any other package would be. What they do is told by the environment, because arguments of a
+model belong to the key of a cached answer:
+
+* ``FAULTY_LOG``: file that gets one line for each document that is asked about.
+* ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``, ``memory``,
+  ``cuda``, ``kill`` (itself, by SIGKILL), ``wait`` (until somebody else kills it), ``leave`` (this rank alone).
+* ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from lmms_eval.api.instance import Instance
+from lmms_eval.models.registry_v2 import ModelManifest
+from PIL import Image
+
+from figlang_tasks.models.offline import Offline
+
+ANSWERS = ("It fits.\nLABEL: entailment", "It does not fit.\nLABEL: contradiction", "It is hard to tell.")
+
+
+def digest_of(shown: Any) -> str:
+    """SHA-256 of texts and pixels."""
+    if isinstance(shown, Image.Image):
+        return hashlib.sha256(shown.tobytes()).hexdigest()
+    if isinstance(shown, dict):
+        shown = list(shown.values())
+    if isinstance(shown, list | tuple):
+        shown = " ".join(map(digest_of, shown))
+    return hashlib.sha256(str(shown).encode()).hexdigest()
+
+
+class Faulty(Offline):
+    """Of the harness's simple kind: sees the text and the pictures."""
+
+    answered = 0
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        return [self._answer(request) for request in requests]
+
+    def _answer(self, request: Instance) -> str:
+        *_, doc_id, name, split = request.args
+        if self.answered == int(os.environ.get("FAULTY_AT", -1)) and self.rank == int(os.environ.get("FAULTY_RANK", 0)):
+            self._fail(os.environ["FAULTY"])
+        self.answered += 1
+        with open(os.environ["FAULTY_LOG"], "a", encoding="utf-8") as log:
+            log.write(f"{name} {doc_id}\n")
+        seen = self._seen(request, self.task_dict[name][split][doc_id])
+        return ANSWERS[int(digest_of(seen), 16) % len(ANSWERS)]
+
+    def _seen(self, request: Instance, doc: Any) -> Any:
+        text, _, doc_to_visual = request.args[:3]
+        return [text, *doc_to_visual(doc)]
+
+    def _fail(self, how: str) -> None:
+        if how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if how == "leave":
+            os._exit(3)
+        if how == "wait":
+            Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
+            time.sleep(600)
+        if how == "memory":
+            _allocate_until_it_fails()
+        if how == "cuda":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+        raise RuntimeError("the model is broken")
+
+
+class FaultyChat(Faulty):
+    """Of the harness's chat kind: sees the messages."""
+
+    is_simple = False
+
+    def _seen(self, request: Instance, doc: Any) -> Any:
+        return request.args[1](doc)
+
+
+def _allocate_until_it_fails() -> None:
+    """A real MemoryError: the process gets half a GiB more than it has, and asks for more."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 29), before[1]))
+    try:
+        bytearray(1 << 32)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def manifest(module: str = __name__) -> ModelManifest:
+    return ModelManifest("faulty", simple_class_path=f"{module}.Faulty", chat_class_path=f"{module}.FaultyChat")
+
+
+def manifests() -> list[ModelManifest]:
+    """The entry point."""
+    return [manifest()]
+
+
+def install(folder: Path) -> str:
+    """Make `folder` an installation of this module with its entry point; return the PYTHONPATH that it needs."""
+    package = folder / "faulty-1.0.dist-info"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[lmms_eval.models]\nfaulty = faulty_model:manifests\n")
+    return os.pathsep.join([str(folder), str(Path(__file__).parent)])

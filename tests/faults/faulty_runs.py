@@ -1,0 +1,116 @@
+"""Runs of the models of faulty_model.py: in this process, and by the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import demo_runs
+import lmms_eval.models
+from faults import faulty_model
+
+TASK = "figlang_mini"
+ROWS = 76
+PIECE = 16  # answers that are stored together, at batch size 1
+
+
+@dataclass
+class Runs:
+    """Runs with one cache of answers, below `folder`.
+
+    `asked`: of each run, the documents that the model was asked about.
+    """
+
+    folder: Path
+    asked: list[list[str]] = field(default_factory=list)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "asked.log"
+
+    @property
+    def cache(self) -> Path:
+        return self.folder / "answers"
+
+    def environment(self, fault: Mapping[str, object]) -> dict[str, str]:
+        told = {name.upper(): str(value) for name, value in fault.items()}
+        # The harness's cache knows itself by the commit of the checkout that the virtual environment lies in, if any.
+        outside = os.pathsep.join([sys.prefix, str(Path(sys.prefix).parent)])
+        own = {"FAULTY_LOG": str(self.log), "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"}
+        return own | {"GIT_CEILING_DIRECTORIES": outside} | told
+
+    def here(
+        self, task: str = TASK, cached: bool = True, fault: Mapping[str, object] | None = None, **options: Any
+    ) -> dict[str, Any]:
+        """Evaluate in this process; `options` are of ``demo_runs.evaluate``, `fault` as in faulty_model.py."""
+        module = faulty_model.__name__
+        lmms_eval.models.MODEL_REGISTRY_V2.register_manifest(faulty_model.manifest(module), overwrite=True)
+        with patch.dict(os.environ, self.environment(fault or {})), self._noting():
+            return demo_runs.evaluate(task, "faulty", use_cache=str(self.cache) if cached else None, **options)
+
+    def command(
+        self,
+        *options: str,
+        fault: Mapping[str, object] | None = None,
+        launch: tuple[str, ...] = (sys.executable, "-m", "figlang_tasks.cli.lmms_eval"),
+        largest_file: int | None = None,
+        more_path: Sequence[str] = (),
+        task: str = TASK,
+    ) -> subprocess.Popen[str]:
+        """Start ``lmms_eval``; `largest_file` bounds the size of every file that it writes, in bytes; folders of
+        `more_path` are looked into for modules first."""
+        arguments = [*launch, "--tasks", task, "--model", "faulty", "--verbosity", "WARNING", *options]
+        arguments += ["--use_cache", str(self.cache), "--log_samples", "--output_path", str(self.folder / "out")]
+        path = os.pathsep.join([*more_path, faulty_model.install(self.folder / "plugin")])
+        own = self.environment(fault or {}) | {"PYTHONPATH": path, "FIGLANG_CACHE": "off", "ACCELERATE_USE_CPU": "true"}
+        limit = largest_file and partial(resource.setrlimit, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+        return subprocess.Popen(
+            arguments,
+            env=os.environ | own,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=limit or None,
+        )
+
+    def by_command(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
+        """Run ``lmms_eval`` to its end, as :meth:`command`."""
+        with self._noting():
+            process = self.command(*options, **how)
+            out, err = process.communicate(timeout=600)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def files(self, pattern: str) -> list[Path]:
+        return sorted((self.folder / "out").rglob(pattern))
+
+    def written(self) -> dict[str, Any]:
+        """Metrics of the one results file, without the harness's own standard errors."""
+        (path,) = self.files("*_results.json")
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return demo_runs.metrics(found, TASK)
+
+    def _noting(self) -> _Noting:
+        return _Noting(self)
+
+
+class _Noting:
+    """Adds what was asked meanwhile to `asked`."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    def __enter__(self) -> None:
+        self._runs.log.write_text("")
+
+    def __exit__(self, *_: object) -> None:
+        self._runs.asked.append(self._runs.log.read_text().splitlines())

@@ -1,0 +1,158 @@
+"""Faults of the hub, over real HTTP: data after another attempt, or one message; never half a file in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from faults import faulty_hub
+from faults.faulty_hub import Fault, FaultyHub
+from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
+
+from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, load_split
+
+FILE = "validation-00000-of-00001.parquet"
+LOAD = (
+    "import sys\n"
+    "from figlang_tasks import hub\n"
+    "try:\n"
+    f"    print(hub.snapshot(hub.source('V-FLUTE'), ['*{FILE}']).folder)\n"
+    "except hub.DataError as error:\n"
+    "    sys.exit(f'DataError: {error}')\n"
+)
+CONTENT = "/lfs/"
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repository") / "V-FLUTE"
+    write_vflute_repo(folder, {"validation": synthetic_rows("validation", 60)}, image_size=8)
+    return folder
+
+
+def load(hub: FaultyHub, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    home.mkdir(exist_ok=True)
+    env = {key: value for key, value in os.environ.items() if not key.startswith("FIGLANG_DATA")}
+    env |= hub.env(home) | {"HF_HUB_DOWNLOAD_TIMEOUT": "1"} | variables
+    return subprocess.run([sys.executable, "-c", LOAD], env=env, cwd=home, capture_output=True, text=True, timeout=200)
+
+
+def assert_loaded(done: subprocess.CompletedProcess[str], repository: Path) -> None:
+    assert done.returncode == 0, done.stderr
+    (loaded,) = Path(done.stdout.splitlines()[-1]).glob(f"data/{FILE}")
+    assert loaded.read_bytes() == (repository / "data" / FILE).read_bytes()
+
+
+def assert_only_whole_files(home: Path) -> None:
+    """What the cache holds under its final name has the content that the name says."""
+    for path in faulty_hub.blobs(home):
+        content = path.read_bytes()
+        git_id = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        assert path.name in (hashlib.sha256(content).hexdigest(), git_id)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("/resolve/", faulty_hub.status(429, Retry_After="1"), times=1, any_method=True),
+        Fault("/tree/", faulty_hub.status(500), times=1),
+        Fault(CONTENT, faulty_hub.status(503), times=1),
+        Fault(CONTENT, faulty_hub.cut(), times=2),
+        Fault(CONTENT, faulty_hub.stall(), times=1),
+        Fault(CONTENT, faulty_hub.drip()),
+    ],
+    ids=["429 with Retry-After", "500", "503 of the CDN", "cut off twice", "stalls once", "slow drip"],
+)
+def test_another_attempt_helps(fault: Fault, repository: Path, tmp_path: Path) -> None:
+    with FaultyHub(fault) as hub:
+        hub.add_repo(REPO_ID, repository, commit=REVISION)
+        started = time.monotonic()
+        assert_loaded(load(hub, tmp_path), repository)
+        if "429" in str(fault):
+            assert time.monotonic() - started >= 1
+    assert_only_whole_files(tmp_path)
+
+
+ELSEWHERE = r"put the files into \$FIGLANG_DATA_DIR/V-FLUTE\.$"
+SLOW = pytest.mark.slow  # the hub's client tries again and again
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (Fault("/resolve/", faulty_hub.status(401), any_method=True), "refuses the token given for .*HF_TOKEN"),
+        (Fault("/resolve/", faulty_hub.status(403), any_method=True), r"cannot be downloaded \(HTTP status 403\)"),
+        (Fault(FILE, faulty_hub.status(404), any_method=True), r"cannot be downloaded \(HTTP status 404\)"),
+        (Fault(CONTENT, faulty_hub.shorter()), r"file should be of size \d+ but has size \d+"),
+        pytest.param(
+            Fault("/resolve/", faulty_hub.status(429, Retry_After="1"), any_method=True),
+            r"\(HTTP status 429\)\. Wait some minutes",
+            marks=SLOW,
+        ),
+        pytest.param(Fault("/tree/", faulty_hub.status(500)), r"\(HTTP status 500\)", marks=SLOW),
+        pytest.param(Fault(CONTENT, faulty_hub.cut()), "peer closed connection", marks=SLOW),
+    ],
+    ids=["401", "403", "404", "wrong size", "429", "500", "always cut off"],
+)
+def test_one_message_when_nothing_helps(fault: Fault, message: str, repository: Path, tmp_path: Path) -> None:
+    with FaultyHub(fault) as hub:
+        hub.add_repo(REPO_ID, repository, commit=REVISION)
+        done = load(hub, tmp_path)
+        told = done.stderr.splitlines()[-1]
+        assert done.returncode == 1
+        assert re.search(f"^DataError: .*{message}.*{ELSEWHERE}", told), told
+        assert "Traceback" not in done.stderr
+        assert not faulty_hub.blobs(tmp_path)
+        hub.faults.clear()
+        assert_loaded(load(hub, tmp_path), repository)  # what is left of the first attempt does no harm
+
+
+def test_changed_content_is_deleted_and_told(repository: Path, tmp_path: Path) -> None:
+    """As many bytes as there should be: the hub's client is content."""
+    with FaultyHub(Fault(CONTENT, faulty_hub.other_bytes(), times=1)) as hub:
+        hub.add_repo(REPO_ID, repository, commit=REVISION)
+        done = load(hub, tmp_path)
+        assert done.returncode == 1
+        message = (
+            rf"^DataError: {REPO_ID}: data/{FILE} came with another content than the hub has: its checksum is \w{{64}}"
+        )
+        assert re.search(message, done.stderr.splitlines()[-1])
+        assert not faulty_hub.blobs(tmp_path)
+        assert_loaded(load(hub, tmp_path), repository)
+
+
+def test_offline_without_a_cache(repository: Path, tmp_path: Path) -> None:
+    with FaultyHub() as hub:
+        hub.add_repo(REPO_ID, repository, commit=REVISION)
+        done = load(hub, tmp_path, HF_HUB_OFFLINE="1")
+        assert done.returncode == 1
+        message = rf"^DataError: {REPO_ID}@{REVISION} is not in the cache of this machine, and HF_HUB_OFFLINE is set\."
+        assert re.search(message + ".*" + ELSEWHERE, done.stderr.splitlines()[-1])
+        assert not hub.requests
+
+
+def test_a_warm_cache_needs_no_hub(repository: Path, tmp_path: Path) -> None:
+    with FaultyHub() as hub:
+        hub.add_repo(REPO_ID, repository, commit=REVISION)
+        assert_loaded(load(hub, tmp_path), repository)
+        asked = len(hub.requests)
+        assert_loaded(load(hub, tmp_path, HF_HUB_OFFLINE="1"), repository)
+        assert len(hub.requests) == asked
+    assert_loaded(load(hub, tmp_path), repository)  # the hub is gone
+
+
+def test_part_of_a_split_is_told(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a broken download leaves of the three files of the train split, read without a hub."""
+    folder = tmp_path / "V-FLUTE" / "data"
+    folder.mkdir(parents=True)
+    for number in (0, 2):
+        (folder / f"train-0000{number}-of-00003.parquet").write_bytes((repository / "data" / FILE).read_bytes())
+    monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
+    with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: was a download broken off"):
+        load_split("V-FLUTE", "train")

@@ -1,0 +1,154 @@
+"""A run that dies: its answers are in the cache, and the same command ends with the numbers of an undisturbed one."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_runs import answers, metrics
+from faults.faulty_runs import PIECE, ROWS, TASK, Runs
+
+AT = 40
+KEPT = AT // PIECE * PIECE
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return Runs(tmp_path_factory.mktemp("undisturbed")).here(cached=False)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)
+
+
+def assert_same_file(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    """The files of results and samples hold what the undisturbed run gave."""
+    assert runs.written() == pytest.approx(metrics(undisturbed, TASK), abs=0, nan_ok=True)
+    (path,) = runs.files("*_samples_*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {line["doc_id"]: line["filtered_resps"] for line in lines} == answers(undisturbed, TASK)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "force_simple"),
+    [
+        ("raise", "the model is broken", False),
+        ("raise", "the model is broken", True),
+        ("memory", None, False),
+        ("cuda", "CUDA out of memory", False),
+    ],
+)
+def test_the_model_raises(how: str, error: str | None, force_simple: bool, runs: Runs) -> None:
+    with pytest.raises((RuntimeError, MemoryError), match=error):
+        runs.here(fault={"faulty": how, "faulty_at": AT}, force_simple=force_simple)
+    results = runs.here(force_simple=force_simple)
+    assert [len(asked) for asked in runs.asked] == [AT, ROWS - KEPT]
+    expected = runs.here(cached=False, force_simple=force_simple)
+    assert answers(results, TASK) == answers(expected, TASK)
+    assert metrics(results, TASK) == pytest.approx(metrics(expected, TASK), abs=0, nan_ok=True)
+    runs.here(force_simple=force_simple)
+    assert runs.asked[-1] == []
+
+
+def test_death_after_death_loses_nothing_twice(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            runs.here(fault={"faulty": "raise", "faulty_at": 20})
+    results = runs.here()
+    assert [len(asked) for asked in runs.asked] == [20, 20, ROWS - 2 * PIECE]
+    assert answers(results, TASK) == answers(undisturbed, TASK)
+
+
+@pytest.mark.slow
+def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    killed = runs.by_command(fault={"faulty": "kill", "faulty_at": AT})
+    assert killed.returncode == -signal.SIGKILL
+    again = runs.by_command()
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert [len(asked) for asked in runs.asked] == [AT, ROWS - KEPT]
+    assert_same_file(runs, undisturbed)
+
+
+@pytest.mark.slow
+def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    failed = runs.by_command(fault={"faulty": "raise", "faulty_at": AT})
+    assert failed.returncode == 1
+    assert "the model is broken" in failed.stderr
+    assert failed.stderr.splitlines()[-1] == "lmms_eval: 1 evaluation(s) failed, see above."
+    again = runs.by_command()
+    assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - KEPT), again.stderr[-3000:]
+    assert_same_file(runs, undisturbed)
+
+
+@pytest.mark.slow
+def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    process = runs.command(fault={"faulty": "wait", "faulty_at": AT})
+    waiting = runs.log.with_suffix(".waiting")
+    for _ in range(3000):
+        if waiting.exists() or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    assert waiting.exists(), process.communicate()
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    again = runs.by_command()
+    assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - KEPT), again.stderr[-3000:]
+    assert_same_file(runs, undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["leave", "raise"])
+def test_one_of_two_ranks_dies(how: str, runs: Runs, undisturbed: dict[str, Any]) -> None:
+    """Also where the second command has one process only: what either rank has answered is used."""
+    two = (
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2",
+        "-m", "figlang_tasks.cli.lmms_eval",
+    )  # fmt: skip
+    failed = runs.by_command(launch=two, fault={"faulty": how, "faulty_at": 20, "faulty_rank": 1})
+    assert failed.returncode == 1
+    again = runs.by_command(launch=two) if how == "leave" else runs.by_command()
+    assert again.returncode == 0, again.stderr[-3000:]
+    # At least the dead rank's first piece is kept; the other rank was stopped somewhere.
+    assert len(set(runs.asked[0])) >= 20 and len(runs.asked[1]) <= ROWS - PIECE
+    assert_same_file(runs, undisturbed)
+
+
+@pytest.mark.slow
+def test_a_full_disk(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    """No file may grow beyond 100 kB: writing fails as on a full disk, first the cache of answers, then the samples."""
+    full = runs.by_command(largest_file=100_000)
+    assert full.returncode == 1
+    assert full.stderr.splitlines()[-1] == "lmms_eval: 1 evaluation(s) failed, see above."
+    assert not runs.files("*")
+    again = runs.by_command()
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert 0 < len(runs.asked[-1]) < ROWS
+    assert_same_file(runs, undisturbed)
+    for path in runs.files("*.json*"):
+        path.unlink()
+
+    full = runs.by_command(largest_file=100_000)
+    assert full.returncode == 1
+    told = full.stderr.splitlines()[-1]
+    assert re.search(r"lmms_eval: .*_samples_figlang_mini.jsonl could not be written whole.*run the same command", told)
+    assert not runs.files("*_samples_*.jsonl")
+    (part,) = runs.files("*_samples_*.jsonl.partial")
+    assert 90_000 < part.stat().st_size <= 100_000
+    assert_table(full.stdout)  # what there is, is shown all the same
+    for path in runs.files("*_results.json"):
+        path.unlink()
+    again = runs.by_command()
+    assert (again.returncode, runs.asked[-1]) == (0, []), again.stderr[-3000:]
+    assert_same_file(runs, undisturbed)
+
+
+def assert_table(output: str) -> None:
+    assert re.search(r"^\| all +\| +[0-9.]+ \[", output, re.MULTILINE), output[-2000:]

@@ -1,0 +1,177 @@
+"""``--use_cache`` gives an answer again only where the model would see the same once more."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from demo_runs import mini_tasks
+from faults.faulty_runs import Runs
+from PIL import Image
+
+import figlang_tasks
+from figlang_tasks import hub
+from figlang_tasks.plugin import tasks_dir
+
+LIMIT = 5
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of figlang_mini that is read instead of it."""
+    folder = tmp_path / "data" / "figlang_mini"
+    shutil.copytree(hub.MINI_DATA_DIR, folder)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))
+    return folder
+
+
+def change(folder: Path, split: str, number: int, column: str, new: Callable[[Any], Any]) -> None:
+    """Change a cell of a parquet file."""
+    (path,) = folder.glob(f"**/{split}-*.parquet")
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows[number][column] = new(rows[number][column])
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def forget_data() -> None:
+    """As a new process would."""
+    from figlang_tasks.vflute import rows
+
+    for function in (hub.load_split, rows.load, rows.exemplars):
+        function.cache_clear()
+
+
+def one_pixel(cell: Mapping[str, Any]) -> dict[str, Any]:
+    image = Image.open(io.BytesIO(cell["bytes"])).convert("RGB")
+    red, green, blue = image.getpixel((3, 3))  # type: ignore[misc]
+    image.putpixel((3, 3), (red ^ 1, green, blue))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return {**cell, "bytes": file.getvalue()}
+
+
+def saved_again(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Another file with the same pixels."""
+    file = io.BytesIO()
+    Image.open(io.BytesIO(cell["bytes"])).convert("RGB").save(file, "PNG", compress_level=0)
+    return {**cell, "bytes": file.getvalue()}
+
+
+@pytest.mark.parametrize("force_simple", [False, True], ids=["chat", "simple"])
+def test_a_picture_changes_by_one_pixel(force_simple: bool, runs: Runs, data: Path) -> None:
+    options: dict[str, Any] = {"limit": LIMIT, "force_simple": force_simple}
+    runs.here(**options)
+    change(data, "test", 2, "image", saved_again)
+    forget_data()
+    runs.here(**options)
+    change(data, "test", 3, "image", one_pixel)
+    forget_data()
+    runs.here(**options)
+    assert runs.asked == [[f"figlang_mini {number}" for number in range(LIMIT)], [], ["figlang_mini 3"]]
+
+
+def test_a_text_changes(runs: Runs, data: Path) -> None:
+    """Another digest of the data: all rows are asked again, since nothing tells what else is different."""
+    runs.here(limit=LIMIT)
+    change(data, "test", 70, "claim", lambda claim: f"{claim}!")
+    forget_data()
+    runs.here(limit=LIMIT)
+    assert len(runs.asked[1]) == LIMIT
+
+
+@pytest.mark.parametrize(("column", "force_simple"), [("image", False), ("explanation", True)], ids=["chat", "simple"])
+def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: Path) -> None:
+    """Exemplars are rows of the train split, which the digest of the test split says nothing of."""
+    options: dict[str, Any] = {"limit": LIMIT, "include_path": mini_tasks(), "force_simple": force_simple}
+    runs.here("mini_2shot", **options)
+    runs.here("mini_2shot", **options)
+    new = one_pixel if column == "image" else lambda text: f"{text} Indeed."
+    for number in range(hub.SOURCES["figlang_mini"].splits["train"]):
+        change(data, "train", number, column, new)
+    forget_data()
+    runs.here("mini_2shot", **options)
+    assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
+
+
+def test_the_code_of_the_messages_changes(runs: Runs) -> None:
+    """A task of the user's own whose file keeps its text: lmms-eval alone would give the old answers."""
+    for number, ending in enumerate(("", " Think twice.")):
+        folder = runs.folder / str(number)  # a folder for each, since task files are read once a process
+        folder.mkdir()
+        (folder / "mine.yaml").write_text(
+            f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\n"
+            "doc_to_messages: !function mine.doc_to_messages\n"
+        )
+        (folder / "mine.py").write_text(
+            "from figlang_tasks.vflute import task\n\n\n"
+            "def doc_to_messages(doc, lmms_eval_specific_kwargs=None):\n"
+            "    messages = task.doc_to_messages(doc, lmms_eval_specific_kwargs)\n"
+            f"    messages[0]['content'][1]['text'] += {ending!r}\n"
+            "    return messages\n"
+        )
+        runs.here("mine", include_path=str(folder), limit=LIMIT)
+    runs.here("mine", include_path=str(folder), limit=LIMIT)
+    assert [len(asked) for asked in runs.asked] == [LIMIT, LIMIT, 0]
+
+
+def test_chat_answers_are_not_given_to_the_simple_path(runs: Runs) -> None:
+    runs.here(limit=LIMIT)
+    runs.here(limit=LIMIT, force_simple=True)
+    assert [len(asked) for asked in runs.asked] == [LIMIT, LIMIT]
+
+
+def test_both_rounds_of_an_agentic_task(runs: Runs, data: Path) -> None:
+    options: dict[str, Any] = {"limit": LIMIT, "include_path": mini_tasks()}
+    runs.here("mini_sg", **options)
+    runs.here("mini_sg", **options)
+    change(data, "test", 1, "image", one_pixel)
+    forget_data()
+    runs.here("mini_sg", **options)
+    assert [len(asked) for asked in runs.asked[:2]] == [2 * LIMIT, 0]
+    assert set(runs.asked[2]) == {"mini_sg 1"}
+
+
+@pytest.mark.parametrize("task", ["figlang_mini_irfl_detect_idiom", "figlang_mini_nykms_metaphor"])
+def test_other_benchmarks_hit_too(task: str, runs: Runs) -> None:
+    for _ in range(2):
+        runs.here(task, limit=LIMIT)
+    assert [len(asked) for asked in runs.asked] == [LIMIT, 0]
+
+
+@pytest.mark.slow
+def test_the_wording_of_a_prompt_changes(runs: Runs) -> None:
+    """In an installation, as an upgrade of this package would change it."""
+    package = Path(figlang_tasks.__file__).parent
+    copy = runs.folder / "installation" / "figlang_tasks"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("demo_model", "__pycache__"))
+    for name in ("metrics", "prompts", "task_yamls"):
+        shutil.copytree(figlang_tasks.resource_dir("prompts").parent / name, copy / name)
+    path = [str(copy.parent)]
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return runs.by_command("--limit", str(LIMIT), more_path=path)
+
+    for template, asked in ((None, LIMIT), (None, 0), ("vflute/question.jinja", LIMIT)):
+        if template:
+            prompt = copy / "prompts" / template
+            prompt.write_text(prompt.read_text(encoding="utf-8") + " Please.", encoding="utf-8")
+        done = run()
+        assert (done.returncode, len(runs.asked[-1])) == (0, asked), done.stderr[-3000:]
+    (newest,) = runs.files("*_samples_*.jsonl")[-1:]
+    assert all("Please." in json.loads(line)["input"] for line in newest.read_text(encoding="utf-8").splitlines())
+    assert sys.prefix not in str(copy)

@@ -1,0 +1,113 @@
+"""Tables with the faults of spreadsheets. Single cells, rows and files that are damaged: tests/*/test_rows.py ..."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from irfl_hub import metaphor_row, uuid, write_table
+
+from figlang_tasks import hub
+from figlang_tasks.hub import DataError
+from figlang_tasks.irfl import tables
+from figlang_tasks.vflute import rows
+
+NAME = "metaphor-detection-task"
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    return tmp_path / "figlang_mini_irfl"
+
+
+def detection() -> tuple[tables.Detection, ...]:
+    return tables.detection("figlang_mini_irfl", NAME)[0]
+
+
+def test_a_byte_order_mark_before_the_first_column(local: Path) -> None:
+    """As Excel saves CSV in UTF-8."""
+    path = write_table(local, NAME, [metaphor_row()])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    (row,) = detection()
+    assert row.distractors == (uuid(1), uuid(2), uuid(3))  # the first column
+
+
+def test_quotes_commas_and_line_breaks_in_a_cell(local: Path) -> None:
+    phrase = 'she said "time,\nthat is\r\na thief", and left; so'
+    write_table(local, NAME, [metaphor_row(phrase=phrase), metaphor_row(10)])
+    assert [row.phrase for row in detection()] == [phrase, "time is a thief"]
+
+
+def test_a_row_is_named_by_its_number_where_cells_before_it_have_line_breaks(local: Path) -> None:
+    write_table(local, NAME, [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, type="?")])
+    with pytest.raises(DataError, match=f"{NAME} row 1: type '\\?'"):
+        detection()
+
+
+def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
+    """A base table with plain uuids, read with guessed types and saved again."""
+    row = {"phrase": "a", "category": "literal", "figurative_type": "metaphor", "definition": '["x"]', "uuid": uuid(1)}
+    path = write_table(local, "metaphors-dataset", [row])
+    assert tables.images("figlang_mini_irfl", "metaphors-dataset")[0][0].uuid == uuid(1)
+    tables.images.cache_clear()
+    tables.read.cache_clear()
+    pandas.read_csv(path, dtype={"uuid": float}).to_csv(path, index=False)
+    assert "e+76" in path.read_text(encoding="utf-8")
+    with pytest.raises(DataError, match=r"metaphors-dataset row 0: uuid holds '1e\+76'.*takes it for a number"):
+        tables.images("figlang_mini_irfl", "metaphors-dataset")
+
+
+def test_uuids_that_a_json_reader_has_taken_for_numbers(local: Path) -> None:
+    write_table(local, NAME, [metaphor_row(answer=[1e76])])
+    with pytest.raises(DataError, match=r"row 0: answer holds 1e\+76, which is no uuid"):
+        detection()
+
+
+def test_an_extra_column_is_left_alone(local: Path) -> None:
+    write_table(local, NAME, [metaphor_row(Unnamed="0")])
+    assert len(detection()) == 1
+
+
+def test_a_cell_too_many_is_told(local: Path) -> None:
+    path = write_table(local, NAME, [metaphor_row(), metaphor_row(10)])
+    with path.open("a", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerow([*metaphor_row(20).values(), "more"])
+    with pytest.raises(DataError, match="row 2: not as many cells as columns"):
+        detection()
+
+
+@pytest.fixture
+def mini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "figlang_mini"
+    shutil.copytree(hub.MINI_DATA_DIR, folder)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    (path,) = folder.glob("**/test-*.parquet")
+    return path
+
+
+def test_an_extra_column_of_a_parquet_file_is_left_alone(mini: Path) -> None:
+    before = rows.load("figlang_mini", "test")["data"][0]
+    for function in (hub.load_split, rows.load):
+        function.cache_clear()
+    table = pq.read_table(mini)
+    pq.write_table(table.append_column("note", pa.array(["x"] * len(table))), mini)
+    assert rows.load("figlang_mini", "test")["data"][0] == before
+
+
+def test_a_missing_column_of_a_parquet_file_is_named(mini: Path) -> None:
+    pq.write_table(pq.read_table(mini).drop_columns(["explanation"]).replace_schema_metadata(None), mini)
+    with pytest.raises(DataError, match=r"lacks column\(s\) explanation"):
+        rows.load("figlang_mini", "test")
+
+
+def test_a_row_twice_is_told_by_the_count(mini: Path) -> None:
+    table = pq.read_table(mini)
+    pq.write_table(pa.concat_tables([table, table.slice(3, 1)]), mini)
+    with pytest.raises(DataError, match="has 77 rows, the published one has 76"):
+        rows.load("figlang_mini", "test")

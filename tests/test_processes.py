@@ -1,0 +1,178 @@
+"""1, 2 and 4 processes give the same metrics, intervals and samples, on every kind of task."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from demo_runs import evaluate, metrics, mini_tasks
+from varied_runs import Varied
+
+from figlang_tasks.plugin import tasks_dir
+
+COUNTS = (1, 2, 4)
+
+TASKS = {
+    "figlang_mini": 76,
+    "mini_2shot": 76,
+    "mini_sg": 76,  # two stages: generate_until_agentic
+    "figlang_mini_flute": 32,
+    "figlang_mini_flute_v1": 32,
+    "figlang_mini_irfl_detect_idiom": 12,
+    "figlang_mini_irfl_detect_metaphor_circular": 32,
+    "figlang_mini_irfl_detect_simile_grid": 10,
+    "figlang_mini_irfl_random4_idiom_figurative": 19,
+    "figlang_mini_irfl_retrieve_metaphor": 28,
+    "figlang_mini_metaclue_caption": 40,
+    "figlang_mini_metaclue_classify_literal": 48,
+    "figlang_mini_metaclue_localize": 80,
+    "figlang_mini_metaclue_vqa": 1680,
+    "figlang_mini_nykms_metaphor": 12,
+    "figlang_mini_nykms_sarcasm_text": 12,
+    "figlang_mini_nykms_se": 7,
+    "scored_match": 10,
+    "scored_swap": 40,
+    "scored_random50": 40,
+}
+"""One of each kind, with its number of rows: few of them can be shared out evenly."""
+
+# Task files ask named classes for scores, and the class below is none of them.
+SCORED = {
+    "match": ("irfl/figlang_mini_irfl_match_open_simile", "{kind: match}"),
+    "swap": ("metaclue/figlang_mini_metaclue_retrieve_swap", "{kind: candidates, candidates: candidates}"),
+    "random50": ("metaclue/figlang_mini_metaclue_retrieve_random50", "{kind: candidates, candidates: candidates}"),
+}
+
+# Beside the harness's own models: right, wrong, cut off or silent by the row alone, with scores that tie.
+PLUGIN = """
+from lmms_eval.models.registry_v2 import ModelManifest
+from varied_runs import Varied
+
+class Model(Varied):
+    def __init__(self, batch_size=1, max_batch_size=None, device=None):
+        super().__init__(seed=3, skill=0.5)
+
+def manifests():
+    return [ModelManifest("varied", simple_class_path="varied_plugin.Model")]
+"""
+
+
+class Finished(NamedTuple):
+    """What a run left: the results file, the lines of each task's samples file, and what was printed."""
+
+    results: dict[str, Any]
+    samples: dict[str, list[dict[str, Any]]]
+    printed: str
+
+    def metrics(self, task: str) -> list[tuple[str, Any]]:
+        """Ours, in their order; the harness's own standard errors depend on the order of the rows in the last digit."""
+        return [(name, value) for name, value in self.results["results"][task].items() if "_stderr" not in name]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PYTHONPATH that brings the model class, and task files for it."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "varied_plugin.py").write_text(PLUGIN)
+    info = folder / "varied_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: varied_plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lmms_eval.models]\nvaried = varied_plugin:manifests\n")
+    shutil.copytree(mini_tasks(), folder / "tasks")
+    for name, (base, request) in SCORED.items():
+        (folder / "tasks" / f"scored_{name}.yaml").write_text(
+            f"include: {tasks_dir()}/mini/{base}.yaml\ntask: scored_{name}\n"
+            f"model_specific_generation_kwargs: {{default: {{}}, varied: {{figlang_score: {request}}}}}\n"
+        )
+    return folder
+
+
+def run(processes: int, site: Path, home: Path, tasks: Iterable[str], *options: str) -> Finished:
+    """Evaluate in so many processes, by the commands of the README."""
+    launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"] if processes > 1 else []
+    command = [sys.executable, *launch, "-m", "figlang_tasks.cli.lmms_eval", "--model", "varied", *options]
+    command += ["--tasks", ",".join(tasks), "--include_path", str(site / "tasks")]
+    command += ["--log_samples", "--output_path", str(home / "output")]
+    environment = os.environ | {
+        "ACCELERATE_USE_CPU": "true",
+        "FIGLANG_CACHE": str(home / "cache"),  # nothing that another run has computed
+        "HF_HUB_OFFLINE": "1",
+        "PATH": str(Path(sys.executable).parent),  # no Java: METEOR would take most of the time
+        "PYTHONPATH": f"{site}{os.pathsep}{Path(__file__).parent}",
+    }
+    done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    (results,) = home.rglob("*_results.json")
+    samples = {}
+    for task in tasks:
+        (file,) = home.rglob(f"*_samples_{task}.jsonl")
+        samples[task] = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return Finished(json.loads(results.read_text(encoding="utf-8")), samples, done.stdout)
+
+
+@pytest.fixture(scope="module")
+def runs(site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Finished]:
+    def of(count: int) -> Finished:
+        return run(count, site, tmp_path_factory.mktemp(f"processes_{count}"), TASKS)
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return dict(zip(COUNTS, pool.map(of, COUNTS), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_metrics_intervals_and_samples_do_not_depend_on_the_number_of_processes(
+    task: str, runs: dict[int, Finished]
+) -> None:
+    one = runs[1]
+    assert len(one.samples[task]) == TASKS[task]
+    assert len({sample["sample"]["id"] for sample in one.samples[task]}) == TASKS[task]
+    assert any(name.endswith("_ci_low,none") for name, _ in one.metrics(task))
+    assert len({str(sample["filtered_resps"]) for sample in one.samples[task]}) > 1, "answers differ from row to row"
+    for count in COUNTS[1:]:
+        several = runs[count]
+        assert several.metrics(task) == one.metrics(task), f"{count} processes"
+        assert several.samples[task] == one.samples[task], f"{count} processes"  # and in the same order
+        for key in ("configs", "versions", "n-samples", "n-shot", "higher_is_better"):
+            assert without_addresses(several.results[key][task]) == without_addresses(one.results[key][task]), key
+
+
+def without_addresses(value: Any) -> str:
+    """As text, without where in memory a function was."""
+    return re.sub(r" at 0x[0-9a-f]+", "", json.dumps(value))
+
+
+@pytest.mark.slow
+def test_the_table_is_printed_once_and_is_the_same(runs: dict[int, Finished]) -> None:
+    head = "figlang tasks, shares in percent"
+    tables = [finished.printed.partition(head) for finished in runs.values()]
+    assert all(found and head not in after for _, found, after in tables)
+    assert tables[0][2].count("| all ") == len(TASKS)
+    assert tables[1][2] == tables[0][2] and tables[2][2] == tables[0][2]
+
+
+@pytest.mark.slow
+def test_ranking_with_equal_scores_is_among_them(runs: dict[int, Finished]) -> None:
+    """Ties are where the order of rows or images could come in."""
+    assert dict(runs[1].metrics("scored_random50"))["tie_rate,none"] > 0
+
+
+@pytest.mark.slow
+def test_processes_without_a_row(site: Path, tmp_path: Path) -> None:
+    tasks = ("figlang_mini", "mini_sg", "figlang_mini_nykms_se")
+    several = run(4, site, tmp_path, tasks, "--limit", "3")
+    for task in tasks:
+        one = evaluate(task, Varied(3, 0.5), include_path=str(site / "tasks"), as_model="varied", limit=3)
+        assert dict(several.metrics(task)) == metrics(one, task)
+        assert [sample["sample"] for sample in several.samples[task]] == [
+            sample["sample"] for sample in one["samples"][task]
+        ]
