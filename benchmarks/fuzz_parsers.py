@@ -569,7 +569,7 @@ def measured(target: Target, short: str, long: str) -> tuple[float, float]:
     growth = full = 0.0
     for repeats in (1, 5):  # a second look, because another process may have been in the way
         full = seconds(target, long, repeats)
-        if full < 0.02:
+        if full < 0.05:
             return 0.0, full
         growth = full / max(seconds(target, short, repeats), 2e-4) / (len(long) / len(short))
         if growth < AIM_RATIO:

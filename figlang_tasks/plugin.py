@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import answer_cache, explanations, failures, models, resource_dir, versions
+from figlang_tasks import answer_cache, explanations, failures, models, redaction, resource_dir, task_files, versions
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -37,7 +37,11 @@ def tasks_dir() -> Path:
 
 def register() -> list[ModelManifest]:
     """Make the tasks known to the harness and return our model classes; safe to call again."""
-    register_tasks()
+    versions.warn_of_unknown_harness()
+    try:
+        register_tasks()
+    except (AttributeError, ImportError) as error:
+        raise versions.UnusableHarness(error) from error
     _report_broken_entry_points()
     return models.manifests()
 
@@ -45,6 +49,8 @@ def register() -> list[ModelManifest]:
 def register_tasks() -> None:
     """Make every ``TaskManager`` with default tasks find ours, and stand around loading a model and aggregating."""
     from lmms_eval import utils
+
+    redaction.hide_in_logs()
 
     # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate is not there yet, so its decorator
     # is what can be reached.
@@ -125,13 +131,14 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
 
 
 def _initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, **kwargs: Any) -> dict[str, dict]:
-    index = original(manager, *args, **kwargs)
-    bound = inspect.signature(original).bind(manager, *args, **kwargs)
-    bound.apply_defaults()
-    if not bound.arguments["include_defaults"]:
-        return index
-    # The harness's own tasks and the user's --include_path win over ours, as they do over each other.
-    return {**manager._get_task_and_group(str(tasks_dir())), **index}
+    with task_files.read_quickly(tasks_dir()):
+        index = original(manager, *args, **kwargs)
+        bound = inspect.signature(original).bind(manager, *args, **kwargs)
+        bound.apply_defaults()
+        if not bound.arguments["include_defaults"]:
+            return index
+        # The harness's own tasks and the user's --include_path win over ours, as they do over each other.
+        return {**manager._get_task_and_group(str(tasks_dir())), **index}
 
 
 def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,6 +153,7 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
     ``simple_evaluate`` builds the model first and the tasks after it; a missing token should not cost the user the
     loading of a model.
     """
+    redaction.remember(kwargs.get("model_args"))
     tasks = kwargs.get("tasks") or []
     names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
     model = args[0] if args else kwargs.get("model")
@@ -162,6 +170,9 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
             return original(*args, **kwargs)
         finally:
             explanations.release()
+            cli_args = kwargs.get("cli_args")
+            if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
+                cli_args.model_args = redaction.hidden(cli_args.model_args)
 
 
 @contextmanager

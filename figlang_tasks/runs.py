@@ -261,7 +261,7 @@ def _results(path: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
 def _json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read ({error}): get the file again as the harness wrote it") from error
     if not isinstance(content, dict):
         raise RunError(f"{path} is no results file: get the file again as the harness wrote it")

@@ -18,8 +18,12 @@ def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     from figlang_tasks import failures, plugin
     from figlang_tasks.cli.summary import summary_table
+    from figlang_tasks.versions import UnusableHarness
 
-    plugin.register()
+    try:
+        plugin.register()
+    except UnusableHarness as error:
+        sys.exit(f"lmms_eval: {error}")
 
     import lmms_eval.__main__ as harness
     from lmms_eval.cli.dispatch import main as dispatch

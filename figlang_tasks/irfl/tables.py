@@ -306,7 +306,7 @@ def _check_shown(text: str, column: str, where: str) -> None:
 def _json(cells: dict[str, str], column: str, where: str) -> Any:
     try:
         return json.loads(cells[column])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: {column} is not JSON ({error}). {_RELEASE}") from error
 
 

@@ -100,7 +100,7 @@ def read(path: Path) -> Key:
         changed = written_by != WRITTEN_BY or key.code != code
     except OSError as error:
         raise JudgeError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise JudgeError(f"{path} is no key: name the *.key.json that figlang judge export wrote") from error
     if changed:
         raise JudgeError(f"{path} was changed since figlang judge export wrote it: get the file again")

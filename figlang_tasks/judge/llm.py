@@ -182,6 +182,11 @@ def _questions(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]])
             yield _Question(first, "preferred", prompt, letters)
 
 
+_LONGEST = 1 << 16
+"""Characters of the longest answer that is read: some words were asked for, and JSON that breaks again and again takes
+the square of its length."""
+
+
 def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
     """The cells that an answer gives; empty if it cannot be read without a guess.
 
@@ -193,6 +198,8 @@ def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[st
         answer: what the model said.
         letters: those of the item, for ``preferred``.
     """
+    if len(answer) > _LONGEST:
+        return {}
     found = [value for value in _objects(answer) if asked in value]
     if len(found) != 1:
         return {}

@@ -129,6 +129,8 @@ class FigLangCLIP(lmms):
             raise ValueError(f"figlang_clip: {wrong}; valid: {', '.join(valid)}")
         if not cache or not isinstance(cache, str):
             raise ValueError(f"figlang_clip: cache={cache!r}; valid: a folder, or off")
+        if not isinstance(trust_remote_code, bool):  # "no" is a text, and true
+            raise ValueError(f"figlang_clip: trust_remote_code={trust_remote_code!r}; valid: True, False")
         if dtype not in DTYPES:
             raise ValueError(f"figlang_clip: dtype={dtype!r}; valid: {', '.join(DTYPES)}")
         images = AUTO_BATCH if str(batch_size).startswith("auto") else _positive("batch_size", batch_size)

@@ -105,6 +105,8 @@ class FigLangVLM(lmms):
             vlm_loading.stop("which model? --model_args pretrained=<hub id or folder>")
         if not str(batch_size).isdigit() or int(batch_size) < 1:
             vlm_loading.stop(f"batch_size={batch_size!r}; valid: a whole number from 1 (memory running out halves it)")
+        if not isinstance(trust_remote_code, bool):  # "no" is a text, and true
+            vlm_loading.stop(f"trust_remote_code={trust_remote_code!r}; valid: True, False")
         self.batch_size = int(batch_size)
         self.accelerator = vlm_loading.accelerator()
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes

@@ -25,7 +25,7 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from loguru import logger
@@ -273,6 +273,10 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
                 read_annotation(texts[field], field)
             except AnnotationError as error:
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
+    if _leaves(image):
+        raise hub.DataError(
+            f"{where}: image {_brief(image)} leads out of {folder}: write a path below it, such as images/722.png"
+        )
     file = folder / image if image else None
     if file is not None and needs_image and not _is_file(file):
         raise hub.DataError(
@@ -281,6 +285,12 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
             " leave image empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
         )
     return Row(where, row_id, contest, caption, description, file, label, texts)
+
+
+def _leaves(path: str) -> bool:
+    """Whether a path leads out of the folder that it is relative to, on any system."""
+    kinds = (PurePosixPath(path), PureWindowsPath(path))
+    return bool(Path(path).drive) or any(kind.root or ".." in kind.parts for kind in kinds)
 
 
 def _is_file(path: Path) -> bool:

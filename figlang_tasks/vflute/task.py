@@ -249,7 +249,7 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
     """Judge the answer of a two-stage run (see :func:`scene_graph_doc_to_text`)."""
     try:
         stages = json.loads(results[0])
-    except ValueError:
+    except (ValueError, RecursionError):  # of a run that was cut short it is what the model wrote
         stages = None
     if not (isinstance(stages, dict) and set(stages) == {"scene_graph", "answer"}):
         # The run was cut short (max_agentic_steps below 2): what there is, is no answer.

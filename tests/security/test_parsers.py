@@ -146,16 +146,11 @@ def test_a_cell_of_a_table_of_irfl() -> None:
 # --- long strings ----------------------------------------------------------------------------------------------------
 
 
-def _squares(text: str) -> None:
-    for end in range(0, len(text), 5):
-        text[:end].count("\ud800")
-
-
 def test_growth_tells_squares_from_lines(fuzzer: ModuleType) -> None:
-    slow = fuzzer.Target(_squares, lambda text, found: None)
-    even = fuzzer.Target(lambda text: [text.count("b") for _ in range(2_000)], lambda text, found: None)
-    assert fuzzer.measured(slow, "a" * 20_000, "a" * 200_000)[0] > 3
-    assert fuzzer.measured(even, "a" * 20_000, "a" * 200_000)[0] < 3
+    squares = fuzzer.Target(lambda text: sum(range(len(text) ** 2 // 2_000)), lambda text, found: None)
+    lines = fuzzer.Target(lambda text: sum(range(len(text) * 50)), lambda text, found: None)
+    assert fuzzer.measured(squares, "a" * 20_000, "a" * 200_000)[0] > 3
+    assert fuzzer.measured(lines, "a" * 20_000, "a" * 200_000)[0] < 3
 
 
 def test_long_strings_are_read_before_the_clock_stops() -> None:
@@ -167,3 +162,12 @@ def test_long_strings_are_read_before_the_clock_stops() -> None:
         "    for target in f.targets().values(): target.read(text)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=600)
+
+
+def test_a_judge_that_does_not_stop_is_not_read() -> None:
+    """JSON that is broken at each of very many brackets takes the square of their number."""
+    from figlang_tasks.judge.llm import read_answer
+
+    said = '{"label": "entailment"}'
+    assert read_answer("label", said + " " * 60_000) == {"label": "entailment"}
+    assert read_answer("label", said + " " * 70_000) == {}
