@@ -14,6 +14,8 @@ import pytest
 from demo_runs import answers, metrics
 from faults.faulty_runs import PIECE, ROWS, TASK, Runs
 
+pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
+
 AT = 40
 KEPT = AT // PIECE * PIECE
 
@@ -66,7 +68,6 @@ def test_death_after_death_loses_nothing_twice(runs: Runs, undisturbed: dict[str
     assert answers(results, TASK) == answers(undisturbed, TASK)
 
 
-@pytest.mark.slow
 def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
     killed = runs.by_command(fault={"faulty": "kill", "faulty_at": AT})
     assert killed.returncode == -signal.SIGKILL
@@ -76,7 +77,6 @@ def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert_same_file(runs, undisturbed)
 
 
-@pytest.mark.slow
 def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs, undisturbed: dict[str, Any]) -> None:
     failed = runs.by_command(fault={"faulty": "raise", "faulty_at": AT})
     assert failed.returncode == 1
@@ -87,7 +87,6 @@ def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs, undisturbed
     assert_same_file(runs, undisturbed)
 
 
-@pytest.mark.slow
 def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     process = runs.command(fault={"faulty": "wait", "faulty_at": AT})
     waiting = runs.log.with_suffix(".waiting")
@@ -104,7 +103,6 @@ def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert_same_file(runs, undisturbed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["leave", "raise"])
 def test_one_of_two_ranks_dies(how: str, runs: Runs, undisturbed: dict[str, Any]) -> None:
     """Also where the second command has one process only: what either rank has answered is used."""
@@ -121,7 +119,6 @@ def test_one_of_two_ranks_dies(how: str, runs: Runs, undisturbed: dict[str, Any]
     assert_same_file(runs, undisturbed)
 
 
-@pytest.mark.slow
 def test_a_full_disk(runs: Runs, undisturbed: dict[str, Any]) -> None:
     """No file may grow beyond 100 kB: writing fails as on a full disk, first the cache of answers, then the samples."""
     full = runs.by_command(largest_file=100_000)

@@ -22,6 +22,8 @@ import figlang_tasks
 from figlang_tasks import hub
 from figlang_tasks.plugin import tasks_dir
 
+pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
+
 LIMIT = 5
 
 
@@ -153,7 +155,6 @@ def test_other_benchmarks_hit_too(task: str, runs: Runs) -> None:
     assert [len(asked) for asked in runs.asked] == [LIMIT, 0]
 
 
-@pytest.mark.slow
 def test_the_wording_of_a_prompt_changes(runs: Runs) -> None:
     """In an installation, as an upgrade of this package would change it."""
     package = Path(figlang_tasks.__file__).parent

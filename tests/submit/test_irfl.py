@@ -162,7 +162,7 @@ def test_tasks_may_lie_in_several_runs_of_one_model(folder: Path, tmp_path: Path
         row(folder)
     assert row(folder, other).detection["Metaphor"] == pytest.approx(1 / 3)
     write_results(other, {"model_source": "hf", "config": {"model_args": "pretrained=b,api_key=abc123"}})
-    with pytest.raises(SubmissionError, match=r"several models \(.*pretrained=b,api_key=\*\*\*\)"):
+    with pytest.raises(SubmissionError, match=r"several models \(.*pretrained=b,api_key=\[REDACTED\]\)"):
         row(folder, other)
     write(other, "irfl_match_simile", detection("simile", lambda number: True))
     write_results(other, {})
