@@ -20,6 +20,7 @@ from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.statistics import Line
 
 _LISTED = 5
+_IDS_LISTED = 50
 _ROUNDING = 1e-6
 
 
@@ -215,8 +216,8 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
 
 
 def _listing(ids: Sequence[str]) -> str:
-    more = f", and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-    return f"{len(ids)} ({', '.join(ids[:_LISTED])}{more})"
+    more = f", and {len(ids) - _IDS_LISTED} more" if len(ids) > _IDS_LISTED else ""
+    return f"{len(ids)} ({', '.join(ids[:_IDS_LISTED])}{more})"
 
 
 def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:

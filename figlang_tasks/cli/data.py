@@ -165,6 +165,7 @@ def check(
             show_default=False,
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")] = False,
 ) -> None:
     """Read the data as the tasks do, count beside the published counts, list the faults; exit status 1 if any.
 
@@ -182,7 +183,8 @@ def check(
     except hub.DataError as error:
         typer.echo(f"figlang data: {error}", err=True)
         raise typer.Exit(1) from error
-    typer.echo("\n".join(report.lines))
+    content = {"benchmark": benchmark, "faults": report.faults, "lines": report.lines}
+    typer.echo(json.dumps(content, indent=2) if as_json else "\n".join(report.lines))
     if report.faults:
         raise typer.Exit(1)
 

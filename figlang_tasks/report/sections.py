@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from loguru import logger
+from tqdm import tqdm
 
 from figlang_tasks import comparison, explanations, metric_names
 from figlang_tasks import published as papers
@@ -206,17 +207,18 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
         raise ValueError("there are no runs")
     results = _by_task(runs)
     plain = {task: of for task, of in results.items() if not _INSTRUCTION.fullmatch(task)}
-    sections = [
-        _summary(runs, plain, published),
-        _scopes(plain, published),
-        _explanation_quality(plain),
-        _choices(plain),
-        _position_bias(plain),
-        _retrieval(plain),
-        _instructions(results),
-        _significance(runs, plain, seed),
-        _outcomes(plain),
+    makers: list[Callable[[], Section | None]] = [
+        lambda: _summary(runs, plain, published),
+        lambda: _scopes(plain, published),
+        lambda: _explanation_quality(plain),
+        lambda: _choices(plain),
+        lambda: _position_bias(plain),
+        lambda: _retrieval(plain),
+        lambda: _instructions(results),
+        lambda: _significance(runs, plain, seed),
+        lambda: _outcomes(plain),
     ]
+    sections = [make() for make in tqdm(makers, "sections", delay=2, leave=False, disable=None)]
     return [section for section in sections if section is not None]
 
 

@@ -115,6 +115,9 @@ def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:
     (output / "0" / "1.png").unlink()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(output)])
     assert done.exit_code == 1 and "row 1: there is no picture 0/1.png" in done.stdout
+    told = json.loads(RUN.invoke(app, ["data", "check", "metaclue", str(output), "--json"]).stdout)
+    assert told["benchmark"] == "metaclue" and told["faults"] > 0
+    assert "\n".join(told["lines"]) == done.stdout.rstrip("\n")
 
 
 def test_metaclue_faults_end_with_status_1(tmp_path: Path) -> None:
