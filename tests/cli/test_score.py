@@ -351,6 +351,7 @@ def many_rows() -> bytes:
     return "".join(lines).encode()
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path) -> None:
     def start(name: str) -> subprocess.Popen[str]:
         (tmp_path / name).mkdir(exist_ok=True)
