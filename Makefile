@@ -52,7 +52,7 @@ test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"
 	$(PYTEST) -m 'not slow' $(PYTEST_ARGS)
 
-test-slow: $(STAMP)  ## run the long ones: whole released tables, several processes, benchmarks (a few minutes)
+test-slow: $(STAMP)  ## run the long ones: killed runs, several processes, commands of the documents (about 10 minutes)
 	@echo "==> running the slow tests"
 	$(PYTEST) -m slow $(PYTEST_ARGS)
 
