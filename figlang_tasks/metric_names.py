@@ -25,6 +25,11 @@ def scoped(names: Collection[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
+def is_share(metric: str) -> bool:
+    """Whether a metric, of the whole or of one source, is from 0 to 1 and read in percent."""
+    return not any(metric == name or metric.startswith(f"{name}_") for name in NO_SHARES)
+
+
 def text(value: float, metric: str) -> str:
     """A value as people read it: in percent, but for :data:`NO_SHARES`."""
-    return f"{value:.2f}" if metric.split("_")[0] in NO_SHARES or metric in NO_SHARES else f"{100 * value:.1f}"
+    return f"{100 * value:.1f}" if is_share(metric) else f"{value:.2f}"

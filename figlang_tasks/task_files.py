@@ -14,11 +14,11 @@ from typing import Any
 import yaml
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads a task file without importing what it names."""
 
 
-_Loader.add_constructor("!function", lambda loader, node: node.value)
+Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
 _NEEDED = ("task", "group", "tag", "class", "include")
@@ -34,7 +34,7 @@ def _own(path: Path) -> dict[str, Any]:
             needed = line.partition(":")[0] in _NEEDED
         if needed:
             kept.append(line)
-    return yaml.load("".join(kept), Loader=_Loader) or {}
+    return yaml.load("".join(kept), Loader=Loader) or {}
 
 
 def _names(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def report(
             published=not no_published,
             command=shlex.join(["figlang", *sys.argv[1:]]),
         )
-        _write(output, made.content)
+        write_whole(output, made.content)
     except (finished.RunError, ComparisonError) as error:
         _fail(str(error))
     except OSError as error:
@@ -95,13 +95,3 @@ def _check(output: Path) -> None:
         _fail(f"there is no folder {output.parent}: make it, or name another -o")
     if output.exists() and not page.is_report(output):
         _fail(f"{output} is there already and is no report: it is not replaced. Name another -o")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

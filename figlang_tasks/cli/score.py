@@ -8,7 +8,6 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import typer
 from figlang_tasks import explanations, samples
 from figlang_tasks.cli.summary import metrics_table, scorer_line
 from figlang_tasks.explanations import Explained
+from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
 from figlang_tasks.samples import Samples, SamplesError
 
@@ -226,12 +226,7 @@ def _write(path: Path, content: bytes) -> None:
     """Write whole or not at all."""
     for left_by_a_kill in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         left_by_a_kill.unlink(missing_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, content)
 
 
 # --- scoring ---------------------------------------------------------------------------------------------------------

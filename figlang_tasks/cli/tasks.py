@@ -20,6 +20,7 @@ import yaml
 
 from figlang_tasks import resource_dir
 from figlang_tasks.data_checks import DATASETS
+from figlang_tasks.task_files import Loader
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
@@ -29,13 +30,6 @@ WIDTH = 100
 
 _INTERVAL = ("_ci_low", "_ci_high")
 _TOLD = ("sample", "explanation_scorer")  # "metrics" by which lm-eval says what was read and what scored it
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads a task file without importing what it names."""
-
-
-_Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
 @dataclass(frozen=True)
@@ -178,7 +172,7 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
 @cache
 def _read(file: Path) -> dict[str, Any]:
     """A task file with what it includes: its own keys win, then those of the first file that it includes."""
-    own = yaml.load(file.read_bytes(), Loader=_Loader)
+    own = yaml.load(file.read_bytes(), Loader=Loader)
     included = own.pop("include", [])
     files = (own.get("dataset_kwargs") or {}).get("data_files")
     if isinstance(files, dict):

@@ -10,13 +10,13 @@ import codecs
 import csv
 import hashlib
 import io
-import os
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from figlang_tasks import files
 from figlang_tasks.judge import JudgeError
 
 LETTERS = string.ascii_uppercase
@@ -154,13 +154,8 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         JudgeError: it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        try:
-            temporary.write_bytes(content)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        files.write_whole(path, content)
     except OSError as error:
         raise JudgeError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks import markdown
-from figlang_tasks.metric_names import NO_SHARES, OVERALL, scoped
+from figlang_tasks.metric_names import OVERALL, is_share, scoped
 
 __all__ = ["Published", "PublishedError", "Row", "beside", "for_task", "protocol", "read_file", "rows"]
 
@@ -87,7 +87,7 @@ class Published:
 
     def _printed(self) -> list[Decimal]:
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        scale = 100 if _is_share(self.metric) else 1
+        scale = 100 if is_share(self.metric) else 1
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
@@ -246,7 +246,7 @@ def _checked(paper: str, record: Any, where: str) -> Published:
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) and task for task in tasks):
         raise PublishedError(f"{where}: task must be a name or a list of names")
     numbers = {name: record[name] for name in _NUMBERS if name in record}
-    top, meaning = (1.0, "a share from 0 to 1") if _is_share(texts["metric"]) else (math.inf, "0 or above")
+    top, meaning = (1.0, "a share from 0 to 1") if is_share(texts["metric"]) else (math.inf, "0 or above")
     for name, number in numbers.items():
         is_number = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
         if not is_number or not 0 <= number <= top:
@@ -257,10 +257,6 @@ def _checked(paper: str, record: Any, where: str) -> Published:
         raise PublishedError(f"{where}: low is above high")
     shares: dict[str, Any] = {name: float(number) for name, number in numbers.items()}
     return Published(**texts, tasks=tuple(tasks), **shares)
-
-
-def _is_share(metric: str) -> bool:
-    return not any(metric == name or metric.startswith(f"{name}_") for name in NO_SHARES)
 
 
 def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:

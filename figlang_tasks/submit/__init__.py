@@ -5,11 +5,11 @@ Each is checked before it is written, and read back before it takes its place.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from figlang_tasks import hub, runs
+from figlang_tasks.files import write_whole
 from figlang_tasks.runs import Run, TaskRun
 
 SHOWN = 5
@@ -93,17 +93,15 @@ def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | 
     """
     if not path.name or path.is_dir():
         raise SubmissionError(f"{path} is a folder: name a file in it")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+    def read_back(written: Path) -> None:
+        if written.read_bytes() != content:
+            raise SubmissionError(f"{path} does not read back as it was written: is the disk sound?")
+        if check is not None:
+            check(written)
+
     try:
-        try:
-            temporary.write_bytes(content)
-            if temporary.read_bytes() != content:
-                raise SubmissionError(f"{path} does not read back as it was written: is the disk sound?")
-            if check is not None:
-                check(temporary)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, content, read_back)
     except OSError as error:
         raise SubmissionError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -122,8 +122,8 @@ def test_what_is_allowed(source: str) -> None:
 def test_our_reader_of_task_files_builds_no_objects() -> None:
     import yaml
 
-    from figlang_tasks.cli.tasks import _Loader
+    from figlang_tasks.task_files import Loader
 
-    assert issubclass(_Loader, yaml.constructor.SafeConstructor)
+    assert issubclass(Loader, yaml.constructor.SafeConstructor)
     with pytest.raises(yaml.YAMLError):
-        yaml.load("!!python/object/apply:os.getcwd []", Loader=_Loader)
+        yaml.load("!!python/object/apply:os.getcwd []", Loader=Loader)
