@@ -118,6 +118,44 @@ def write_vflute(folder: Path, count: int) -> None:
     datasets.Dataset.from_dict(columns, features).to_parquet(folder / "data" / "test-00000-of-00001.parquet")
 
 
+PLAIN_TASK = """
+task: plain
+dataset_path: json
+dataset_kwargs: {data_files: {test: FOLDER/NYK-MS/nyk_m.jsonl}}
+test_split: test
+output_type: generate_until
+doc_to_text: !function plain.doc_to_text
+doc_to_visual: !function plain.doc_to_visual
+doc_to_target: ME
+process_results: !function plain.process_results
+generation_kwargs: {max_new_tokens: 256, do_sample: false}
+metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}]
+"""
+PLAIN_FUNCTIONS = """
+from figlang_tasks.nykms import task
+
+
+def doc_to_text(doc):
+    return task.doc_to_text({**doc, "question": "metaphor", "modality": "image"})
+
+
+def doc_to_visual(doc):
+    return []
+
+
+def process_results(doc, results):
+    return {"acc": float(results[0].startswith("1. Yes") == bool(doc["MC"]))}
+"""
+
+
+def write_plain(folder: Path, count: int) -> None:
+    """Write `count` rows of NYK-MS, and a task that asks the same of them with the harness's own means alone."""
+    write_nykms(folder.parent / "NYK-MS", count)
+    folder.mkdir()
+    (folder / "plain.yaml").write_text(PLAIN_TASK.replace("FOLDER", str(folder.parent)))
+    (folder / "plain.py").write_text(PLAIN_FUNCTIONS)
+
+
 def picture() -> bytes:
     """A JPEG of 5 megapixels."""
     import io
@@ -134,6 +172,7 @@ def picture() -> bytes:
 SETTINGS = {
     "vflute": ("V-FLUTE", write_vflute, "The picture shows a shark.\nLABEL: entailment"),
     "nykms_metaphor": ("NYK-MS", write_nykms, GOLD),
+    "plain": ("plain", write_plain, GOLD),
 }
 
 
@@ -147,7 +186,7 @@ def measure_documents(task_name: str, count: int) -> dict[str, float]:
         os.environ |= {"FIGLANG_DATA_DIR": temporary, "HF_HOME": f"{temporary}/hf", "HF_HUB_OFFLINE": "1"}
         os.environ["FIGLANG_SCORER"] = "off"
 
-        from lmms_eval.tasks import get_task_dict
+        from lmms_eval.tasks import TaskManager, get_task_dict
         from loguru import logger
 
         import figlang_tasks
@@ -162,8 +201,10 @@ def measure_documents(task_name: str, count: int) -> dict[str, float]:
 
         ImageFile.ImageFile.load = counting  # type: ignore[method-assign, assignment]
         logger.remove()
-        manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_random")
-        started, memory = time.process_time(), peak()
+        makes = TaskManager if task_name == "plain" else figlang_tasks.task_manager
+        own = {"include_path": f"{temporary}/plain"} if task_name == "plain" else {}
+        manager = makes(include_defaults=False, model_name="figlang_random", **own)
+        started, at_start = time.process_time(), peak()
         task = get_task_dict([task_name], manager, "simple")[task_name]
         loaded, at_loading, memory_loaded = time.process_time(), decoded, peak()
         task.build_all_requests(rank=0, world_size=1)
@@ -180,10 +221,15 @@ def measure_documents(task_name: str, count: int) -> dict[str, float]:
             "decoded at loading": at_loading,
             "decoded at building": at_building - at_loading,
             "decoded at judging": decoded - at_building,
-            "memory of loading": memory_loaded - memory,
+            "memory of loading": memory_loaded - at_start,
             "memory of building": memory_built - memory_loaded,
             "memory of judging": peak() - memory_built,
         }
+
+
+def memory(measured: dict[str, float]) -> float:
+    """MB that all steps have added."""
+    return sum(measured[f"memory of {step}"] for step in STEPS)
 
 
 def peak() -> float:
@@ -228,7 +274,7 @@ def report(repeats: int, many: int) -> tuple[str, bool]:
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     found = {}
-    for task, count in (("vflute", FEW), ("nykms_metaphor", FEW), ("nykms_metaphor", many)):
+    for task, count in (("vflute", FEW), ("nykms_metaphor", FEW), ("nykms_metaphor", many), ("plain", many)):
         measured = found[task, count] = child("--measure", task, "--documents", str(count))
         cells = [f"{1000 * measured[step] / count:.2f}" for step in STEPS]
         cells += [f"{measured[f'decoded at {step}']:.0f}" for step in STEPS]

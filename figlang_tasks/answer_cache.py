@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import score_requests
+from figlang_tasks import redaction, score_requests
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -43,8 +43,9 @@ def create(
     Args:
         original: ``ResponseCache.create``.
         ours: whether a task object is one of our tasks.
-        args, kwargs: of `original`; ``task_dict`` is by name.
+        args, kwargs: of `original`; ``task_dict`` and ``model_args`` are by name.
     """
+    kwargs["model_args"] = _without_secrets(kwargs.get("model_args") or "")
     cache = original(*args, **kwargs)
     setattr(cache, _OURS, {name for name, task in _tasks(kwargs.get("task_dict") or {}) if ours(task)})
     if getattr(cache, _OURS):
@@ -79,6 +80,19 @@ def content_hash(original: Callable[[Instance], str], request: Instance) -> str:
     """What the key of an answer says about the content of a request: its text, and all that it shows."""
     shown = _shown.get(id(request))
     return original(request) + (f":{shown}" if shown else "")
+
+
+def _without_secrets(model_args: str | dict[str, Any]) -> str | dict[str, Any]:
+    """The arguments of a model as the database may keep them, with a digest of all of them where one is hidden.
+
+    Other arguments must stay another model: what looks like a secret need not be one.
+    """
+    shown = redaction.redacted(model_args)
+    if redaction.HIDDEN not in str(shown):
+        return model_args
+    given = json.dumps(model_args, sort_keys=True, default=str)
+    digest = hashlib.sha256(given.encode()).hexdigest()[:16]
+    return f"{shown},sha256={digest}" if isinstance(shown, str) else {**shown, "sha256": digest}
 
 
 def _tasks(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:

@@ -175,7 +175,9 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[
         shared = {label: [(run.name, single) for run, single in zip(runs, singles, strict=True)]}
     if not shared:
         have = "; ".join(f"{run.name}: {', '.join(sorted(run.tasks)[:_LISTED])}" for run in runs)
-        raise ComparisonError(f"no two of the runs share a task ({have})")
+        of = "; ".join(f"{run.name}: {single.data}" for run, single in zip(runs, singles, strict=False))
+        other_data = f", and their data differ ({of})" if len(singles) == len(runs) else ""
+        raise ComparisonError(f"no two of the runs share a task ({have}){other_data}")
     for task in tasks or ():
         if task not in shared:
             raise ComparisonError(f"no two of the runs share the task {task}; they share: {', '.join(sorted(shared))}")

@@ -329,7 +329,7 @@ def stubs(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         try:
             with open(path, encoding="utf-8") as file:
                 stub = json.loads(file.readline())
-        except (OSError, TypeError, ValueError) as error:
+        except (OSError, TypeError, ValueError, RecursionError) as error:
             raise DataError(f"the stub {path} of the task cannot be read ({error})") from error
         if not isinstance(stub, dict):
             raise DataError(f"the stub {path} of the task is no JSON object")

@@ -218,7 +218,7 @@ def _made_from(metrics: Path) -> str | None:
     try:
         content = json.loads(metrics.read_text(encoding="utf-8"))
         return str(content["samples"]["sha256"]) if content["written_by"] == samples.SCORED_BY else None
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
         return None
 
 

@@ -210,7 +210,7 @@ def read_file(path: Path) -> tuple[Published, ...]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PublishedError(f"{path}: {error}") from error
     if not isinstance(content, dict) or content.keys() != {"paper", "records"}:
         raise PublishedError(f"{path}: must be an object with paper and records")

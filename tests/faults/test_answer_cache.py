@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -100,6 +101,31 @@ def test_answers_of_a_run_that_cannot_be_read_are_told_and_asked_again(
     runs.here()
     assert len(runs.asked[1]) == ROWS
     assert any(f"{left} cannot be read" in message for message in warnings_of_loguru)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("model=m,api_key=one-key", "model=m,api_key=one-key", True),
+        ("model=m,api_key=one-key", "model=m,api_key=another", False),
+        ({"model": "m", "api_key": "one-key"}, {"model": "m", "api_key": "another"}, False),
+        ({"model": "m", "api_key": "one-key"}, {"api_key": "one-key", "model": "m"}, True),
+        ("model=m,dtype=float32", "model=m,dtype=bfloat16", False),
+        ("", "", True),
+    ],
+)
+def test_keys_among_the_arguments_tell_models_apart_and_are_not_kept(
+    tmp_path: Path, first: Any, second: Any, same: bool
+) -> None:
+    prints = []
+    for number, model_args in enumerate((first, second)):
+        folder = tmp_path / str(number)
+        with closing(response_cache.ResponseCache.create(str(folder), model="m", model_args=model_args)) as cache:
+            prints.append(cache.model_fingerprint)
+        assert not any(b"one-key" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert (prints[0] == prints[1]) == same
+    assert ("sha256" in prints[0]) == ("key" in str(first))
+    assert "dtype" not in str(first) or "float32" in prints[0]
 
 
 def test_a_finished_run_is_not_read_twice(tmp_path: Path) -> None:
