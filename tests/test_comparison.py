@@ -148,7 +148,8 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
     assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
     elsewhere = dataclasses.replace(strong, tasks={"other": mini})
     refused(elsewhere, "no two of the runs share a task")
-    newer = dataclasses.replace(strong, tasks={"other": dataclasses.replace(mini, data="figlang_mini/test:000000000000")})
+    other_data = dataclasses.replace(mini, data="figlang_mini/test:000000000000")
+    newer = dataclasses.replace(strong, tasks={"other": other_data})
     with pytest.raises(ComparisonError, match="their data differ .*strong: figlang_mini/test:000000000000"):
         comparison.compare([dataclasses.replace(weak, tasks={task: weak.tasks[task]}), newer])
     with pytest.raises(ComparisonError, match="share the task vflute; they share: figlang_mini"):
