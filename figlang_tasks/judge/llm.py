@@ -182,6 +182,7 @@ def _questions(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]])
             yield _Question(first, "preferred", prompt, letters)
 
 
+_MOST_BRACES = 100  # each of them is tried, and what follows it may be long
 _LONGEST = 1 << 16
 """Characters of the longest answer that is read: some words were asked for, and JSON that breaks again and again takes
 the square of its length."""
@@ -222,17 +223,19 @@ def _word(value: object) -> str:
     raise ValueError(f"{value!r} is no word")
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects in a text, none inside another."""
+def _objects(text: str) -> list[Mapping[str, Any]]:
+    """The JSON objects in a text, none inside another; none of a text with too many braces that begin no object."""
     decoder, start = json.JSONDecoder(), text.find("{")
-    while start >= 0:
+    found, failed = [], 0
+    while start >= 0 and failed <= _MOST_BRACES:
         try:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = start + 1
+            end, failed = start + 1, failed + 1
         else:
-            yield value
+            found.append(value)
         start = text.find("{", end)
+    return found if failed <= _MOST_BRACES else []
 
 
 def _server(model: str, provider: Provider, max_tokens: int, retries: int, retry_delay: float) -> ServerInterface:

@@ -188,6 +188,8 @@ def test_what_ends_the_work_before_a_request(
         ("label", "entailment", {}),
         ("label", '{"label": "entailment"', {}),
         ("label", "{" * 5000, {}),
+        ("label", "{" * 90 + '{"label": "entailment"}', {"label": "entailment"}),
+        ("label", "{" * 110 + '{"label": "entailment"}', {}),
         ("label", "", {}),
         ("adequate", '{"adequate": true, "error": null}', {"adequate": "yes"}),
         ("adequate", '{"adequate": "Yes", "error": "None"}', {"adequate": "yes"}),

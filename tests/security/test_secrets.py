@@ -97,8 +97,7 @@ def test_an_api_with_its_key_in_the_arguments(tmp_path: Path, dead_hub: str) -> 
     with JudgeServer(lambda prompt, pictures: "Entails. They say the same.") as server:
         arguments = f"model_version={MODEL},base_url={server.url},api_key={API}-in-arguments"
         command = ("--model", "figlang_openai", "--model_args", arguments, "--verbosity", "DEBUG", *EVALUATE)
-        command = (*command, "--use_cache", "answers")
-        assert run(tmp_path, dead_hub, *command) == 0
+        assert run(tmp_path, dead_hub, *command, "--use_cache", "answers") == 0
         assert len(server.prompts) == 2
     assert HIDDEN.encode() in (tmp_path / "0.stdout").read_bytes()
     assert (tmp_path / "answers" / "cache.db").is_file()
