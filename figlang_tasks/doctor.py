@@ -195,8 +195,10 @@ def _optional(online: bool) -> Iterator[Finding]:
 def _in_child(name: str, online: bool) -> Iterator[Finding]:
     """Run one of :data:`_CHILDREN` in a process of its own; its findings come one by one."""
     with tempfile.TemporaryFile() as errors:
+        # The modules that this process finds: -m alone would look into the working directory first.
+        code = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_module({__name__!r}, run_name='__main__')"
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__, name], stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
+            [sys.executable, "-c", code, name], stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
         )
         timer = threading.Timer(CHILD_TIMEOUT, process.kill)
         timer.start()

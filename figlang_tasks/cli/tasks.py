@@ -39,7 +39,7 @@ class Definition:
     Attributes:
         name: what ``--tasks`` takes.
         kind: ``task`` or ``group``.
-        benchmark: key of :data:`BENCHMARKS`, or :data:`MINI`.
+        benchmark: name of its folder, one of :data:`BENCHMARKS` for the published ones; or :data:`MINI`.
         harnesses: which run it.
         card: the page that describes it, in the project's repository; an installed package holds no pages.
         members: of a group: tasks and groups, in order.
@@ -139,8 +139,9 @@ def definitions() -> dict[str, Definition]:
                 found[each.name] = replace(known, harnesses=(*known.harnesses, harness))
             elif each is not None:
                 found[each.name] = each
-    order = [*BENCHMARKS, MINI]
-    return dict(sorted(found.items(), key=lambda item: (order.index(item[1].benchmark), item[0])))
+    order = dict.fromkeys([*BENCHMARKS, *(each.benchmark for each in found.values() if each.benchmark != MINI), MINI])
+    places = {benchmark: place for place, benchmark in enumerate(order)}
+    return dict(sorted(found.items(), key=lambda item: (places[item[1].benchmark], item[0])))
 
 
 # --- task files ------------------------------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
     """What a task file defines; None for one that others include."""
     content = _read(file)
     below = file.relative_to(folder(harness)).parts[0]
-    benchmark = below if below in BENCHMARKS else MINI
+    benchmark = MINI if below == "mini" else below
     define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/{benchmark}.md")
     if isinstance(content.get("group"), str):
         return define(content["group"], "group", members=tuple(_members(content["task"])))
@@ -213,14 +214,14 @@ def _rows(stub: Mapping[str, Any]) -> int | None:
 
     source = hub.source(stub["dataset"])
     if "split" in stub:
-        return source.splits[stub["split"]]
+        return source.splits.get(stub["split"])
     if "part" in stub:
         return _flute_rows(stub["part"], source.splits["train"])
     if "table" in stub:
         return _irfl_rows(stub["table"], source.folder)
     if "question" in stub:
         return _nykms_rows(stub["question"], source.folder)
-    return _metaclue_rows(stub["task"]) if source.folder is None else None
+    return _metaclue_rows(stub["task"]) if "task" in stub and source.folder is None else None
 
 
 def _flute_rows(part: str, train: int) -> int:
@@ -270,9 +271,9 @@ def _metaclue_rows(task: str) -> int | None:
 
 
 def _matches(each: Definition, pattern: str | None) -> bool:
-    if pattern is None or pattern in (*BENCHMARKS, MINI):
-        return pattern in (None, each.benchmark)
-    return fnmatchcase(each.name, pattern)
+    if pattern in (*BENCHMARKS, MINI):  # some are names of groups, too
+        return each.benchmark == pattern
+    return pattern is None or each.benchmark == pattern or fnmatchcase(each.name, pattern)
 
 
 def _listing(found: Sequence[Definition]) -> str:

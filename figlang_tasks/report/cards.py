@@ -59,7 +59,7 @@ def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
     """
     record = lines[0]["sample"]
     try:
-        made: Card = {"facts": [], "gold": [], "source": "", "pictures": []} | _DESCRIBE[task.benchmark](
+        made: Card = {"facts": [], "gold": [], "source": "", "pictures": []} | _DESCRIBE.get(task.benchmark, _any)(
             task, [line["sample"] for line in lines], document
         )
     except _DAMAGED as error:
@@ -76,7 +76,7 @@ def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """
     record = lines[0]["sample"]
     try:
-        made = _ANSWER[task.benchmark]([line["sample"] for line in lines], lines[0])
+        made = _ANSWER.get(task.benchmark, _any_answer)([line["sample"] for line in lines], lines[0])
     except _DAMAGED as error:
         raise _not_ours(task, record, error) from error
     made = {"status": record.get("status", ""), "rule": record.get("rule", "")} | made
@@ -313,6 +313,31 @@ def _truth(record: Record) -> tuple[Sequence[Sequence[float]], Sequence[str]]:
 def _box(edges: Sequence[float]) -> str:
     left, top, right, bottom = edges
     return f"({left:.0f}, {top:.0f}) to ({right:.0f}, {bottom:.0f})"
+
+
+# --- a benchmark that has nothing of its own here ---------------------------------------------------------------------
+
+
+def _any(task: TaskRun, records: Sequence[Record], document: Document) -> Card:
+    """The texts of the row."""
+    record = records[0]
+    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
+    return {
+        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
+        "gold": [("gold", record["gold"])] if "gold" in record else [],
+        "pictures": [{"name": record["id"], "label": "", "role": ""}],
+    }
+
+
+def _any_answer(records: Sequence[Record], line: Line) -> Answer:
+    record = records[0]
+    predicted = record.get("predicted")
+    return {
+        "predicted": "none" if predicted is None else predicted,
+        "outcome": _outcome(
+            predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN
+        ),
+    }
 
 
 _DESCRIBE = {"vflute": _entailment, "flute": _entailment, "irfl": _irfl, "nykms": _nykms, "metaclue": _metaclue}

@@ -320,9 +320,12 @@ def test_the_text_and_wrong_usage() -> None:
 
 @pytest.mark.slow
 def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
-    """What lmms-eval finds of ours is all there; and a broken package of others is named."""
-    command = [sys.executable, "-m", "figlang_tasks.cli.figlang", "doctor", "--offline", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    """What lmms-eval finds of ours is all there, wherever one stands; and a broken package of others is named."""
+    other = tmp_path / "elsewhere" / "figlang_tasks"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("raise SystemExit('not the one that is installed')")
+    command = [str(Path(sys.executable).with_name("figlang")), "doctor", "--offline", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=other.parent)
     report = json.loads(done.stdout)
     assert done.returncode == 0 and report["problems"] == 0, done.stdout
     texts = {each["name"]: each["text"] for each in report["findings"] if each["section"] == "harness"}

@@ -67,6 +67,9 @@ def test_a_new_benchmark_is_evaluated_and_compared_as_described(checkout: Path) 
     said = run(checkout, commands)
     assert "7 passed" in said
     assert said.count("| emblems |") >= 2  # the short table after each run
+    assert "# emblems, docs/emblems.md" in said  # the list of tasks
     assert "## emblems" in said  # the comparison
+    report = (checkout / "report.html").read_text(encoding="utf-8")
+    assert report.count("data:image/") >= 8 and "emblems" in report
     # Half of the eight sayings fit, and a constant answer is right for these.
     assert re.search(r"majority *\| +50\.0", said), said[-3000:]
