@@ -5,6 +5,7 @@ VENV ?= .venv
 PIP_ARGS ?=
 TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
+TESTS ?= tests
 RESULTS ?= results/demo
 
 BIN := $(VENV)/bin
@@ -27,16 +28,17 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --editable '.[dev]'
 	@touch $@
 
+LMMS_EVAL := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --model_args pretrained=$(DEMO_MODEL) --device cpu \
+	  --log_samples --output_path $(RESULTS) --verbosity WARNING
+
 demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show the result table
-	@echo "==> evaluating the demo model ($(DEMO_MODEL)) with lmms_eval, on the CPU"
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --model llava_hf \
-	  --tasks figlang_mini,figlang_mini_flute,figlang_mini_nykms_metaphor,figlang_mini_nykms_sarcasm \
-	  --model_args pretrained=$(DEMO_MODEL) --device cpu --batch_size 1 \
-	  --log_samples --output_path $(RESULTS) --verbosity WARNING
-	@echo "==> the same model's yes and no as matching scores, on figlang_mini_irfl"
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --tasks figlang_mini_irfl_match,figlang_mini_irfl_retrieve \
-	  --model figlang_vlm --model_args pretrained=$(DEMO_MODEL) --device cpu --batch_size 8 \
-	  --log_samples --output_path $(RESULTS) --verbosity WARNING
+	@echo "==> the demo model ($(DEMO_MODEL)) on the CPU: its yes and no as matching scores, on figlang_mini_irfl"
+	$(LMMS_EVAL) --tasks figlang_mini_irfl_match,figlang_mini_irfl_retrieve --model figlang_vlm --batch_size 8
+	@echo "==> FLUTE's and NYK-MS's questions, which it has never seen: it answers none of them"
+	$(LMMS_EVAL) --tasks figlang_mini_flute,figlang_mini_nykms_metaphor,figlang_mini_nykms_sarcasm \
+	  --model llava_hf --batch_size 1
+	@echo "==> V-FLUTE's task, on figlang_mini"
+	$(LMMS_EVAL) --tasks figlang_mini --model llava_hf --batch_size 1
 	@echo
 	@echo "==> done. Results and every sample:"
 	@ls -1 $(RESULTS)/*/*.json*
@@ -46,7 +48,7 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf --batch_size 1 \\"
 	@echo "      --log_samples --output_path results"
 
-PYTEST := $(BIN)/python -m pytest tests -q -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest $(TESTS) -q -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"

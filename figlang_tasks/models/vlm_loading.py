@@ -64,12 +64,14 @@ def load_processor(pretrained: str, **source: Any) -> Any:
     Raises:
         SystemExit: it cannot be loaded, or has no tokenizer or chat template.
     """
-    from transformers import AutoProcessor
+    from transformers import AutoConfig, AutoProcessor
 
     try:
+        # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
+        AutoConfig.from_pretrained(pretrained, **source)
         processor = AutoProcessor.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
-        stop(_remedy("the processor of", pretrained, error))
+        stop(_remedy("configuration and processor of", pretrained, error))
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
         stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")

@@ -6,6 +6,7 @@ import copy
 import functools
 import json
 import math
+import shutil
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -365,6 +366,7 @@ def test_a_processor_without_template_is_named(
     processor = vlm.vlm_loading.load_processor(checkpoint("llava"))
     processor.chat_template = processor.tokenizer.chat_template = None
     processor.save_pretrained(tmp_path)
+    shutil.copy(Path(checkpoint("llava")) / "config.json", tmp_path)
     with pytest.raises(SystemExit, match="has no chat template"):
         build(pretrained=str(tmp_path))
 
