@@ -8,9 +8,10 @@ as models give them: pieces cut, doubled, swapped and repeated, signs of every s
 Markdown, JSON that is almost right. What must hold is in `Target.fault`. Equal seeds give equal inputs and equal
 outcomes, whatever the hash seed: the digest at the end tells.
 
-The second measures strings that are one piece again and again, 4 million characters of it and `--megabytes` of it, and
-just within the 64 KiB that most parsers read: time must grow no faster than the string. (Below 4 million a string may
-still fit into the processor's cache, and memory alone makes the next ones twice as slow.)
+The second measures strings that are one piece again and again, a million characters of it and `--megabytes` millions
+of it, and just within the 64 KiB that most parsers read: time must grow no faster than the string. (A string of
+millions no longer fits into the processor's cache, and its memory comes from the system anew: copying alone takes up to
+2.6 times as long for each character. A time that grows with the square takes 10 times as long.)
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ from figlang_tasks.vflute import parse as vflute
 Fault = str | None
 """What is wrong with a result, in words; None: nothing."""
 
-AIM_RATIO = 1.5  # of the growth of the time to that of the string
+AIM_RATIO = 1.5  # of the growth of the time to that of the string, within 64 KiB
+AIM_BEYOND = 3.0  # the same from a million characters to ten millions
 WIDTH, HEIGHT = 640, 480
 
 
@@ -528,8 +530,7 @@ UNITS = (
 )
 # fmt: on
 SHORT = 6_400, 64_000
-LONG = 4_000_000
-MILLION = 1_000_000
+LONG = 1_000_000
 
 
 def repeated(unit: str, size: int) -> str:
@@ -553,7 +554,7 @@ class Growth:
 
     Attributes:
         within: growth of the time over that of the string, up to 64,000 characters.
-        beyond: the same from 4 million characters on.
+        beyond: the same from a million characters on.
         longest: the longest time, in seconds.
     """
 
@@ -610,14 +611,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: argparse.Namespace, chosen: Mapping[str, Target]) -> int:
     if given.times:
-        worst = 0.0
-        print("| parser | within 64 KiB | beyond 4 MB | longest, s |\n|---|---|---|---|")
-        for name, growth in times(chosen, given.megabytes * MILLION, UNITS[:: given.every]).items():
-            worst = max(worst, growth.within[0], growth.beyond[0])
+        within = beyond = 0.0
+        print("| parser | within 64 KiB | beyond a million | longest, s |\n|---|---|---|---|")
+        for name, growth in times(chosen, given.megabytes * LONG, UNITS[:: given.every]).items():
+            within, beyond = max(within, growth.within[0]), max(beyond, growth.beyond[0])
             cells = [f"{value:.2f} {unit!r}" if value else "-" for value, unit in (growth.within, growth.beyond)]
             print(f"| {name} | {' | '.join(cells)} | {growth.longest[0]:.2f} {growth.longest[1]!r} |")
-        print(f"\nGrowth of the time over that of the string: {worst:.2f} at most (aim: below {AIM_RATIO})")
-        return int(worst >= AIM_RATIO)
+        print(
+            f"\nGrowth of the time over that of the string: at most {within:.2f} within 64 KiB (aim: below {AIM_RATIO}) "
+            f"and {beyond:.2f} beyond (aim: below {AIM_BEYOND})"
+        )
+        return int(within >= AIM_RATIO or beyond >= AIM_BEYOND)
     started = time.perf_counter()
     found = fuzz(given.inputs, given.seed, chosen)
     for name, counts in found.outcomes.items():

@@ -34,6 +34,7 @@ _RECOGNIZED = (
     (re.compile(r"(?<=://)[^/@\s]+@"), f"{HIDDEN}@"),  # user and password of an address
     (re.compile(r"\b(?:hf|sk|ghp|gho|xox[abp])[_-][\w-]{8,}"), HIDDEN),  # tokens of well-known services
 )
+_NO_SECRETS = ("PWD",)  # variables: the working directory
 _SHORTEST = 8  # of a secret that is looked for wherever it stands: "key=1" must not hide every 1
 _given: set[str] = set()
 
@@ -65,7 +66,8 @@ def remember(model_args: object) -> None:
 def hidden(text: str) -> str:
     """Return a text without secrets: those of the environment (``HF_TOKEN``, ``OPENAI_API_KEY`` and whatever is called
     so), those of :func:`remember`, and what :func:`redacted` finds."""
-    values = {value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name) and _is_long(value)}
+    named = (value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name) and name not in _NO_SECRETS)
+    values = set(filter(_is_long, named))
     for value in sorted(values | _given, key=len, reverse=True):  # the longer first: one may be the start of another
         text = text.replace(value, HIDDEN)
     return str(redacted(text))

@@ -113,6 +113,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("HF_TOKEN", HUB)
     monkeypatch.setenv("MY_SERVICE_API_KEY", JUDGE)
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false-and-longer")
+    monkeypatch.setenv("PWD", "/the/working/directory")
     before = logger._core.patcher  # type: ignore[attr-defined]
     yield
     logger.configure(patcher=before)
@@ -128,6 +129,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("max_new_tokens=8,tokenizer=t,keyword=k,monkey=1", "max_new_tokens=8,tokenizer=t,keyword=k,monkey=1"),
         ("false-and-longer", "false-and-longer"),
         ("the key is joy", "the key is joy"),
+        ("/the/working/directory/results", "/the/working/directory/results"),
     ],
 )
 def test_hidden(clean: None, text: str, shown: str) -> None:
