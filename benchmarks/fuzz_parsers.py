@@ -618,7 +618,7 @@ def _run(given: argparse.Namespace, chosen: Mapping[str, Target]) -> int:
             cells = [f"{value:.2f} {unit!r}" if value else "-" for value, unit in (growth.within, growth.beyond)]
             print(f"| {name} | {' | '.join(cells)} | {growth.longest[0]:.2f} {growth.longest[1]!r} |")
         print(
-            f"\nGrowth of the time over that of the string: at most {within:.2f} within 64 KiB (aim: below {AIM_RATIO}) "
+            f"\nGrowth of time over that of the string: at most {within:.2f} within 64 KiB (aim: below {AIM_RATIO}) "
             f"and {beyond:.2f} beyond (aim: below {AIM_BEYOND})"
         )
         return int(within >= AIM_RATIO or beyond >= AIM_BEYOND)
