@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import redaction, score_requests
+from figlang_tasks import failures, redaction, score_requests
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -49,6 +49,7 @@ def create(
     cache = original(*args, **kwargs)
     setattr(cache, _OURS, {name for name, task in _tasks(kwargs.get("task_dict") or {}) if ours(task)})
     if getattr(cache, _OURS):
+        _keep_no_failures(cache)
         _take_over(cache)
     return cache
 
@@ -157,6 +158,27 @@ def _update(digest: Any, value: Any) -> None:
             _update(digest, each)
     else:
         digest.update(json.dumps(value, default=repr).encode() + b" ")
+
+
+# --- requests that got no answer -------------------------------------------------------------------------------------
+
+
+def _keep_no_failures(cache: ResponseCache) -> None:
+    """Let the cache store no request of ours that got no answer: it would be given in place of one for ever."""
+    is_valid, log = cache._is_valid_response, cache._log_to_audit
+
+    def failed(response: Any) -> bool:
+        return bool(_shown) and failures.is_no_answer(getattr(response, "text", response))
+
+    def valid(response: Any, reqtype: str) -> bool:
+        return is_valid(response, reqtype) and not failed(response)
+
+    def log_answer(*args: Any, **kwargs: Any) -> None:
+        if not failed(args[5]):  # a run of the same name puts what is logged into its cache
+            log(*args, **kwargs)
+
+    setattr(cache, "_is_valid_response", valid)  # noqa: B010  (methods, for this object alone)
+    setattr(cache, "_log_to_audit", log_answer)  # noqa: B010
 
 
 # --- answers of runs that did not end --------------------------------------------------------------------------------

@@ -6,11 +6,19 @@ The harness has no place for it: our ``lmms_eval`` command reads it here and exi
 from __future__ import annotations
 
 _noted: list[str] = []
+# What the harness's API classes (openai, async_openai, gemini) put in place of an answer: after the last try of a
+# request, and where --max_tokens is spent.
+_NO_ANSWER = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
 
 
 def note(message: str) -> None:
     """Remember a failure of this process; the caller has logged its cause."""
     _noted.append(message)
+
+
+def is_no_answer(text: object) -> bool:
+    """Whether a text, which may be the JSON of several rounds, holds words of the harness in place of an answer."""
+    return isinstance(text, str) and any(words in text for words in _NO_ANSWER)
 
 
 def noted() -> list[str]:

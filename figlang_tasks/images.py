@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageFile, ImageOps
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from figlang_tasks.hub import DataError
 
@@ -37,7 +37,7 @@ def check(cell: Mapping[str, Any] | None, where: str) -> None:
                 )  # JPEG: decodes at an eighth of the size
                 image.load()
     except Exception as error:  # Pillow raises many kinds on damaged files
-        raise _damaged(where, error) from error
+        raise _damaged(cell, where, error) from error
 
 
 def decode(cell: Mapping[str, Any] | None, where: str) -> Image.Image:
@@ -53,7 +53,7 @@ def decode(cell: Mapping[str, Any] | None, where: str) -> Image.Image:
         with _strictly(), Image.open(io.BytesIO(data)) as image:
             return _rgb(ImageOps.exif_transpose(image))
     except Exception as error:  # Pillow raises many kinds on damaged files
-        raise _damaged(where, error) from error
+        raise _damaged(cell, where, error) from error
 
 
 def _rgb(image: Image.Image) -> Image.Image:
@@ -88,8 +88,9 @@ def _read(cell: Mapping[str, Any] | None, where: str) -> bytes:
     return data
 
 
-def _damaged(where: str, error: Exception) -> DataError:
-    return DataError(
-        f"{where}: the image cannot be decoded ({type(error).__name__}: {error}). "
-        "Load the dataset again (delete the damaged file first)."
-    )
+def _damaged(cell: Mapping[str, Any] | None, where: str, error: Exception) -> DataError:
+    path = (cell or {}).get("path")
+    on_disk = path and (cell or {}).get("bytes") is None
+    cause = "no picture" if isinstance(error, UnidentifiedImageError) else f"{type(error).__name__}: {error}"
+    remedy = f"Replace {path}" if on_disk else "Load the dataset again (delete the damaged file first)"
+    return DataError(f"{where}: the image cannot be decoded ({cause}). {remedy}.")

@@ -12,7 +12,7 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -204,10 +204,18 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
     So it stands in every results file, and in what the response cache knows a task by: other data, other answers.
     """
     original(task, *args, **kwargs)
-    if _is_ours(task.config.process_docs) and isinstance(task.config.metadata, dict):
+    if not _is_ours(task.config.process_docs):
+        return
+    task.process_results = functools.partial(_process_results, task.process_results)
+    if isinstance(task.config.metadata, dict):
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
+
+
+def _process_results(original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    """Judge an answer; the harness's own words in place of one are none (an error message may hold "yes")."""
+    return original(doc, ["" if failures.is_no_answer(each) else each for each in results], *args, **kwargs)
 
 
 def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
@@ -219,7 +227,7 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     if ours:
         try:
             explanations.drop_metrics_without_value(task_output)
-            explanations.add_metadata(task_output, {"versions": versions.recorded()})
+            explanations.add_metadata(task_output, {"versions": versions.recorded(), **_unanswered(task_output)})
             records = [sample.get("sample", {}) for sample in task_output.logged_samples]
             if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
                 explanations.add_metadata(task_output, {"bleu": ", ".join(signatures)})
@@ -227,6 +235,26 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
             logger.exception("figlang_tasks: the results could not be completed")
             failures.note("the results could not be completed, see the log")
     return result
+
+
+def _unanswered(task_output: Any) -> dict[str, int]:
+    """How many requests got no answer, if any: then the run has failed, whatever its numbers are."""
+    samples = task_output.logged_samples
+    answers = [(sample["doc_id"], text) for sample in samples for text in sample["filtered_resps"]]
+    found = [(doc_id, text) for doc_id, text in answers if failures.is_no_answer(text)]
+    if not found:
+        return {}
+    doc_id, text = found[0]
+    message = (
+        f"{task_output.task_name}: {len(found)} of {len(answers)} requests got no answer and count as wrong "
+        f"(the first: document {doc_id}, {text[:200]})"
+    )
+    logger.error(
+        f"figlang_tasks: {message}. Repair the cause and type the same command again; with --use_cache FOLDER those "
+        "alone are asked again"
+    )
+    failures.note(message)
+    return {"unanswered": len(found)}
 
 
 def _put_in_order(task_output: Any) -> None:

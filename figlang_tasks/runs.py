@@ -18,7 +18,7 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks import samples
+from figlang_tasks import failures, samples
 from figlang_tasks.samples import SamplesError
 
 BENCHMARKS: Mapping[str, str] = {
@@ -81,6 +81,11 @@ class TaskRun:
     def ids(self) -> tuple[str, ...]:
         """The rows' ids in the order of the file."""
         return tuple(line["sample"]["id"] for line in self.lines)
+
+    @cached_property
+    def unanswered(self) -> int:
+        """How many requests got no answer: the harness has its own words in place of one."""
+        return sum(failures.is_no_answer(json.dumps(line.get("filtered_resps"))) for line in self.lines)
 
     @property
     def explained(self) -> bool:
@@ -173,7 +178,9 @@ def read(argument: str, scorer: str | None = None) -> Run:
 def limited(run: Run) -> str | None:
     """How a run was cut short: ``limit 8``, ``offset 4``; None if it was not, or no results file tells."""
     config = run.results.get("config") or {}
-    cuts = [f"{option} {config[option]}" for option in ("limit", "offset", "samples") if config.get(option)]
+    given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
+    # The harness makes 8.0 of a limit of 8.
+    cuts = [f"{option} {f'{value:g}' if isinstance(value, float) else value}" for option, value in given if value]
     counts = run.results.get("n-samples") or {}
     for task in run.tasks:
         count = counts.get(task) or {}
@@ -309,7 +316,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         metrics = {**metrics, **_numbers(scores.report.get("metrics") or {})}
         if scores.path != path:
             read = samples.read_any(scores.path)
-    return TaskRun(
+    run = TaskRun(
         task=task,
         benchmark=benchmark,
         path=read.path,
@@ -321,6 +328,11 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
     )
+    if run.unanswered:
+        logger.warning(
+            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} requests got no answer and count as wrong"
+        )
+    return run
 
 
 def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Mapping[str, Any]:

@@ -126,7 +126,7 @@ def test_names_of_lm_eval(folder: Path) -> None:
     (folder / "results_2026-01-02T03-04-05.123456.json").write_text(json.dumps(content), encoding="utf-8")
     run = runs.read(str(folder))
     assert (run.name, run.tasks["figlang_mini"].metrics) == ("tiny", {"acc": 0.5})
-    assert runs.limited(run) == "limit 8.0"
+    assert runs.limited(run) == "limit 8"
 
 
 def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:

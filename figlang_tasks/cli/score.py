@@ -121,7 +121,10 @@ def score(
         store.close()
         if private is not None:
             store.delete()
-    except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
+    except WeightsError as error:
+        demo = all(file.rows[0].record.data.startswith("figlang_mini") for file in inputs)
+        _fail(f"{error}{'. For figlang_mini there is --scorer embedded' * (demo and scorer != 'embedded')}")
+    except (ValueError, ArithmeticError, MemoryError) as error:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
@@ -139,6 +142,12 @@ def _read(files: Sequence[Path]) -> list[Samples]:
     """All files, checked before anything is computed."""
     found, problems = [], []
     for path in files:
+        if path.is_dir() or path.name.endswith("_results.json"):
+            folder = path if path.is_dir() else path.parent
+            there = sorted(map(str, folder.rglob("*_samples_*.jsonl")))
+            have = f"for instance {there[0]}" if there else f"there are none in {folder}: evaluate with --log_samples"
+            problems.append(f"{path}: name the samples files (*_samples_*.jsonl), {have}")
+            continue
         try:
             found.append(samples.read(path))
         except SamplesError as error:
@@ -168,6 +177,8 @@ def _without_own_outputs(found: Sequence[Samples]) -> list[Samples]:
             )
         else:
             kept.append(file)
+    if not kept:
+        _fail("nothing is left to score: name the samples file that the run itself has written")
     return kept
 
 

@@ -282,7 +282,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
         raise hub.DataError(
             f"{where}: image {_brief(image)} is not there ({str(file)[:300]}). Put the file there, "
             f"correct the path (below {folder}), or "
-            " leave image empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
+            "leave image empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
         )
     return Row(where, row_id, contest, caption, description, file, label, texts)
 

@@ -35,10 +35,16 @@ def whole(run: Run) -> Run:
     """Return `run`.
 
     Raises:
-        SubmissionError: it was cut short.
+        SubmissionError: it was cut short, or requests got no answer.
     """
     if cut := runs.limited(run):
         raise SubmissionError(f"{run.path}: the run was cut short ({cut}): evaluate again without it")
+    for task in run.tasks.values():
+        if count := task.unanswered:
+            raise SubmissionError(
+                f"{task.path}: {count} of {len(task.lines)} requests got no answer (they failed, or --max_tokens was "
+                "spent): evaluate again; with --use_cache FOLDER those alone are asked again"
+            )
     return run
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
@@ -196,6 +197,32 @@ def test_the_output_of_an_earlier_call_among_the_files_is_left_out(samples_file:
     assert result.exit_code == 0
     assert f"{STEM}.embedded.jsonl is left out" in result.stderr
     assert len(names(samples_file.parent)) == 5
+
+    # Of a run that had the same scores the output is the same, byte for byte.
+    output, report = (samples_file.with_name(f"{STEM}.embedded{ending}") for ending in (".jsonl", ".json"))
+    content = json.loads(report.read_text())
+    content["samples"]["sha256"] = hashlib.sha256(output.read_bytes()).hexdigest()
+    report.write_text(json.dumps(content))
+    alone = figlang("score", output, *EMBEDDED)
+    assert alone.exit_code == 1 and "nothing is left to score: name the samples file" in alone.stderr
+
+
+def test_what_a_run_is_named_by_elsewhere_leads_to_its_samples(samples_file: Path, tmp_path: Path) -> None:
+    folder, results = samples_file.parent, samples_file.parent / "20261122_results.json"
+    results.write_text("{}")
+    for given in (folder, results):
+        found = figlang("score", given, *EMBEDDED)
+        assert found.exit_code == 1 and f"for instance {samples_file}" in found.stderr
+    (tmp_path / "nothing").mkdir()
+    found = figlang("score", tmp_path / "nothing", *EMBEDDED)
+    assert found.exit_code == 1 and "evaluate with --log_samples" in found.stderr
+
+
+def test_the_demo_is_told_of_its_scorer(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
+    found = figlang("score", samples_file)
+    assert found.exit_code == 1 and "For figlang_mini there is --scorer embedded" in found.stderr
 
 
 def test_a_scored_file_can_be_scored_again(samples_file: Path) -> None:

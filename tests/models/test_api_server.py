@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import lmms_eval.models
 import pytest
@@ -10,6 +11,7 @@ from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
 from openai import OpenAI
 from openai_server import OpenAIServer
 
+from figlang_tasks import failures
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 TASK = "figlang_mini"
@@ -75,12 +77,39 @@ def test_the_names_that_users_know_are_the_same_classes() -> None:
         assert resolve(f"{name}_compatible").class_path == resolve(name).class_path
 
 
-@pytest.mark.parametrize("server", [["429"] * 100], indirect=True)
-def test_when_all_tries_fail_the_harness_records_its_own_words_as_the_answer(server: OpenAIServer) -> None:
-    # Not what one would wish: docs/model_classes.md tells users to look for it.
-    results = evaluate(TASK, "openai", arguments(server, "num_concurrent=1,max_retries=1"), limit=1)
-    assert answers(results, TASK)[0].startswith("[LMMS_EVAL_REQUEST_FAILED after 1 retries]")
-    assert results["results"][TASK]["parse_rate,none"] == 0.0
+@pytest.mark.parametrize("server", [["429"] * 3], indirect=True)  # the client asks three times, the harness once
+@pytest.mark.parametrize("model", ["openai", "figlang_openai", "async_openai"])
+def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
+    model: str, server: OpenAIServer, expected: dict, tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    failures.noted()
+    concurrent = "num_cpus=1" if model == "async_openai" else "num_concurrent=1"
+    model_args = arguments(server, f"{concurrent},max_retries=1")
+    settings: dict = {"limit": LIMIT, "use_cache": str(tmp_path / "cache")}
+    results = evaluate(TASK, model, model_args, **settings)
+    # The harness takes its own words for the model's answer.
+    (failed,) = [doc for doc, each in answers(results, TASK).items() if each.startswith("[LMMS_EVAL_REQUEST_FAILED")]
+    assert results["samples"][TASK][failed]["sample"]["status"] == "empty"
+    assert results["configs"][TASK]["metadata"]["unanswered"] == 1
+    (noted,) = failures.noted()
+    assert noted.startswith(f"{TASK}: 1 of {LIMIT} requests got no answer") and f"document {failed}" in noted
+    assert any("type the same command again" in message for message in warnings_of_loguru)
+
+    asked = len(server.requests)
+    results = evaluate(TASK, model, model_args, **settings)
+    assert len(server.requests) == asked + 1
+    assert answers(results, TASK) == answers(expected, TASK)
+    assert "unanswered" not in results["configs"][TASK]["metadata"]
+    assert not failures.noted()
+
+
+@pytest.mark.parametrize("server", [["drop"] * 100], indirect=True)
+def test_an_error_message_is_judged_by_nobody(server: OpenAIServer) -> None:
+    task = "figlang_mini_irfl_detect_idiom"  # where a letter may be an answer
+    results = evaluate(task, "openai", arguments(server, "num_concurrent=1,max_retries=1"), limit=2)
+    assert results["configs"][task]["metadata"]["unanswered"] == 2
+    assert {sample["sample"]["chosen"] for sample in results["samples"][task]} == {None}
+    failures.noted()
 
 
 def test_a_text_alone_and_the_list_of_models(server: OpenAIServer) -> None:

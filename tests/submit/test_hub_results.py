@@ -12,7 +12,7 @@ from huggingface_hub import HfApi, parse_eval_result_entries
 from hypothesis import given
 from hypothesis import strategies as st
 from submit.hub_commits import CommitServer
-from submit.published import records, write_run
+from submit.published import NAME, records, write_run
 
 from figlang_tasks import runs
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
@@ -127,6 +127,13 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
         hub_results.files([cut])
+    folder = write_run(tmp_path / "failed", records(), results())
+    lines = (folder / NAME).read_text(encoding="utf-8")
+    failed = '"filtered_resps": ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error."]'
+    (folder / NAME).write_text(lines.replace('"filtered_resps": ""', failed, 1), encoding="utf-8")
+    unanswered = runs.read(str(folder))
+    with pytest.raises(SubmissionError, match="1 of 723 requests got no answer .*: evaluate again"):
+        hub_results.files([unanswered])
     short = runs.read(str(write_run(tmp_path / "short", records()[:8])))
     with pytest.raises(SubmissionError, match="8 of the 723 rows of test: evaluate them all"):
         hub_results.files([short])
