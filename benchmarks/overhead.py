@@ -7,11 +7,9 @@ then the plugin is imported and registered, and reads its task files, as every s
 is that of processor times, so other processes matter little. *Documents*: tasks on pictures of 5 megapixels (which all
 documents share on disk). Loading checks each file once; how often a picture is decoded after that is counted, by
 Pillow's own decoder. Each row is measured in a process of its own; the largest is compared with the smallest of its
-task, per document.
+task, per document. ``plain`` is a task of the harness alone, without code of ours but for the wording of the question.
 
-Seen on 2 cores of x86-64, other jobs beside it: 0.8 % added to a start of 9.2 s (30 % before
-``figlang_tasks.task_files`` read our files); no picture decoded by building or judging; from 723 to 100,000 documents
-building takes 1.4 times as long for each, judging 0.9 times; 3.4 KB of memory for each document, none of it pictures.
+docs/overhead.md has a table, and what it means.
 """
 
 from __future__ import annotations
@@ -26,7 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,16 +85,19 @@ def measure_start() -> dict[str, float]:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-def write_nykms(folder: Path, count: int) -> None:
-    """Write `count` rows of NYK-MS, all with one cartoon."""
+def write_nykms(folder: Path, count: int, each: bool = False) -> None:
+    """Write `count` rows of NYK-MS, all with one cartoon, or `each` with a file of its own (of the same content)."""
     (folder / "images").mkdir(parents=True)
-    (folder / "images" / "1.jpg").write_bytes(picture())
+    first = folder / "images" / "0.jpg"
+    first.write_bytes(picture())
     with (folder / "nyk_m.jsonl").open("w") as file:
         for number in range(count):
             row: dict[str, Any] = {"id": f"NYK_1_{number}", "caption": f"It fell flat, {number}.", "MC": number % 2}
             if row["MC"]:
                 row |= {"MW": "flat", "ME": "The word has two meanings."}
-            file.write(json.dumps(row | {"image": "images/1.jpg"}) + "\n")
+            if each and number:
+                os.link(first, folder / "images" / f"{number}.jpg")
+            file.write(json.dumps(row | {"image": f"images/{number * each}.jpg"}) + "\n")
 
 
 def write_vflute(folder: Path, count: int) -> None:
@@ -169,18 +171,19 @@ def picture() -> bytes:
     return data.getvalue()
 
 
-SETTINGS = {
-    "vflute": ("V-FLUTE", write_vflute, "The picture shows a shark.\nLABEL: entailment"),
-    "nykms_metaphor": ("NYK-MS", write_nykms, GOLD),
-    "plain": ("plain", write_plain, GOLD),
+SETTINGS: dict[str, tuple[str, str, Callable[[Path, int], None], str]] = {
+    "vflute": ("vflute", "V-FLUTE", write_vflute, "The picture shows a shark.\nLABEL: entailment"),
+    "nykms, a picture each": ("nykms_metaphor", "NYK-MS", partial(write_nykms, each=True), GOLD),
+    "nykms, one picture": ("nykms_metaphor", "NYK-MS", write_nykms, GOLD),
+    "plain": ("plain", "plain", write_plain, GOLD),
 }
 
 
-def measure_documents(task_name: str, count: int) -> dict[str, float]:
+def measure_documents(setting: str, count: int) -> dict[str, float]:
     """Seconds of processor time for each step, pictures decoded in the last two, and memory in MB that each adds."""
     from PIL import ImageFile
 
-    folder, write, answer = SETTINGS[task_name]
+    task_name, folder, write, answer = SETTINGS[setting]
     with tempfile.TemporaryDirectory() as temporary:
         write(Path(temporary) / folder, count)
         os.environ |= {"FIGLANG_DATA_DIR": temporary, "HF_HOME": f"{temporary}/hf", "HF_HUB_OFFLINE": "1"}
@@ -274,13 +277,15 @@ def report(repeats: int, many: int) -> tuple[str, bool]:
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     found = {}
-    for task, count in (("vflute", FEW), ("nykms_metaphor", FEW), ("nykms_metaphor", many), ("plain", many)):
+    texts, pictures, plain = "nykms, one picture", "nykms, a picture each", "plain"
+    sizes = {"vflute": (FEW,), pictures: (FEW, 4 * FEW), texts: (FEW, many), plain: (FEW, many)}
+    for task, count in ((task, count) for task, counts in sizes.items() for count in counts):
         measured = found[task, count] = child("--measure", task, "--documents", str(count))
         cells = [f"{1000 * measured[step] / count:.2f}" for step in STEPS]
         cells += [f"{measured[f'decoded at {step}']:.0f}" for step in STEPS]
         cells += [f"{1000 * measured[f'memory of {step}'] / count:.1f}" for step in STEPS]
         lines.append(f"| {task} | {count:,} | {' | '.join(cells)} |")
-    few, most = found["nykms_metaphor", FEW], found["nykms_metaphor", many]
+    few, most = found[texts, FEW], found[texts, many]
     growth = {step: (most[step] / many) / max(few[step] / FEW, 1e-6) for step in STEPS}
     decoded = sum(each[f"decoded at {step}"] for each in found.values() for step in ("building", "judging"))
     lines += [
@@ -288,6 +293,11 @@ def report(repeats: int, many: int) -> tuple[str, bool]:
         f"Time for each document, from {FEW} to {many:,}: "
         + ", ".join(f"{step} {value:.2f} times" for step, value in growth.items())
         + f" (aim: below {AIM_GROWTH:g}). Pictures decoded by building and judging: {decoded:.0f} (aim: 0).",
+        "",
+        f"Memory for each of {many:,} documents: {1000 * memory(most) / many:.1f} KB, of which the harness takes "
+        f"{1000 * memory(found[plain, many]) / many:.1f} KB for the same texts in a task of its own (`plain`). "
+        f"{4 * FEW:,} pictures take {memory(found[pictures, 4 * FEW]):.0f} MB, {FEW} take "
+        f"{memory(found[pictures, FEW]):.0f} MB.",
         "",
     ]
     met = share < AIM_START and decoded == 0 and max(growth.values()) < AIM_GROWTH

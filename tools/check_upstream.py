@@ -105,7 +105,23 @@ HOOKS = (
     Hook("lmms_eval.loggers:EvaluationTracker.save_results_samples", "plugin", takes=("task_name", "samples")),
     Hook("lmms_eval.caching.response_cache:ResponseCache.create", "answer_cache", takes=("cache_root", "task_dict")),
     Hook("lmms_eval.caching.response_cache:ResponseCache.execute", "answer_cache", call=(4, ())),
+    Hook(
+        "lmms_eval.caching.response_cache:ResponseCache._is_valid_response",
+        "answer_cache",
+        only=("response", "request_type"),
+    ),
+    Hook(
+        "lmms_eval.caching.response_cache:ResponseCache._log_to_audit",
+        "answer_cache",
+        takes=("request_type", "task_name", "doc_id", "idx", "gen_kwargs", "response"),
+    ),
     Hook("lmms_eval.caching.response_cache:_extract_content_hash", "answer_cache", call=(1, ())),
+    Hook("lmms_eval.api.task:ConfigurableTask.process_results", "plugin", call=(3, ())),
+    # The words that failed requests are known by.
+    *(
+        Hook(f"lmms_eval.models.chat.{module}", "failures", source=("[LMMS_EVAL_REQUEST_FAILED ",))
+        for module in ("openai", "async_openai", "gemini")
+    ),
     # --- the command ---
     Hook(
         "lmms_eval.__main__:cli_evaluate_single",

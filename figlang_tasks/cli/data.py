@@ -39,7 +39,8 @@ SW, ST, SE       of a positive in nyk_s.jsonl: word or object, target, and expla
 MW, SW and ST: words of the caption as they are; "[I] object" for an object in the image; "[I]" alone for the whole
 image (not ST); "[S] text" for words of one's own.
 
-Check: lmms_eval --tasks nykms_joint --model figlang_random --limit 5
+Check, with FIGLANG_DATA_DIR set to the folder above this one: figlang data check nykms
+Try:   lmms_eval --tasks nykms_joint --model figlang_random --limit 5
 """
 
 

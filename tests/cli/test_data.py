@@ -64,7 +64,7 @@ def test_the_readme_names_every_field_and_the_variable(tmp_path: Path) -> None:
 def test_the_readmes_check_runs_on_the_written_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
     readme = (tmp_path / "NYK-MS" / "README.txt").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^Check: lmms_eval (.*)$", readme, re.M)
+    (command,) = re.findall(r"^Try: +lmms_eval (.*)$", readme, re.M)
     options = dict(re.findall(r"--(\w+) (\S+)", command))
     assert set(options) == {"tasks", "model", "limit"}
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))

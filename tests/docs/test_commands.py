@@ -82,7 +82,6 @@ CHANGES = [
     (r"^(figlang doctor)\b(.*)", r"\1 --offline\2 || test $? = 1", "tells what the machine lacks"),
     (r"(judge export .*)", r"\1 --n 12", "the judge is asked about each"),
     (r"^# \.\.\. both fill in their sheet \.\.\.", "python fill.py", "people"),
-    (r"^(grep -c .*)", r"\1 || test $? = 1", "nothing found, which is good, is status 1"),
     (
         r"^((?:\w+=\S+ )*lmms_eval (?!.*--limit)(?!.*gen_kwargs).*)",
         r"\1 --limit 2 --gen_kwargs max_new_tokens=8",

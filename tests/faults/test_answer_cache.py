@@ -31,6 +31,9 @@ def test_hooks_of_the_harness() -> None:
     assert "run_dir, rank_db_name)" in create and 'rank_db_name = f"rank_{global_rank}.db"' in create
     assert "_LAYERED_RUNS_DIRNAME" in create and response_cache._LAYERED_RUNS_DIRNAME == "runs"
     assert response_cache._LAYERED_MERGED_MARKER == ".merged"
+    assert "self._is_valid_response(resp, reqtype)" in inspect.getsource(execute)
+    logged = list(inspect.signature(response_cache.ResponseCache._log_to_audit).parameters)
+    assert logged.index("response") == 1 + 5  # behind self, by place
     columns = response_cache._SCHEMA_SQL.partition("CREATE INDEX")[0]
     assert all(name in columns for name in answer_cache._COLUMNS.split(", "))
 
