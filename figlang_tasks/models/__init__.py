@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +25,19 @@ def manifests() -> list[ModelManifest]:
         ModelManifest("figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"),
         *llava.manifests(),
     ]
+
+
+def require_checkpoint(name: str, pretrained: str) -> None:
+    """Tell of a folder that is not there; the libraries take its path for a malformed id of the hub.
+
+    Raises:
+        SystemExit: `pretrained` is no id of the hub, and there is no such folder.
+    """
+    is_id = pretrained.count("/") <= 1 and not pretrained.startswith((".", "/", "~"))
+    if not is_id and not Path(pretrained).is_dir():
+        raise SystemExit(
+            f"{name}: there is no folder {pretrained} (pretrained=); an id of the hub is NAME or OWNER/NAME"
+        )
 
 
 def name_of(model: object) -> str | None:

@@ -41,6 +41,7 @@ from PIL import Image
 from torch.nn import functional
 from tqdm import tqdm
 
+from figlang_tasks import models
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
 from figlang_tasks.score_requests import KEY, ScoreRequestError, answer, score_request
@@ -602,6 +603,7 @@ def _load(
     source: dict[str, Any] = {"trust_remote_code": trust_remote_code}
     if revision is not None:
         source["revision"] = revision
+    models.require_checkpoint("figlang_clip", pretrained)
     config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     kind = config.model_type
     if head is not None and (kind != "blip" or head not in ("itm", "cosine")):

@@ -19,6 +19,8 @@ from lmms_eval.models.chat.llava_hf import LlavaHf as HarnessChat
 from lmms_eval.models.simple.llava_hf import LlavaHf as HarnessSimple
 from loguru import logger
 
+from figlang_tasks import models
+
 DEFAULT_CHECKPOINT = "llava-hf/llava-1.5-7b-hf"
 
 
@@ -71,6 +73,7 @@ class LlavaHfSimple(HarnessSimple):
         device_map: str = "",
         **others: Any,
     ) -> None:
+        models.require_checkpoint("llava_hf", pretrained)
         cuda = torch.cuda.is_available()
         device = device or ("cuda" if cuda else "cpu")
         if not device_map and not (cuda and Accelerator().num_processes > 1):

@@ -26,7 +26,7 @@ from tqdm import tqdm
 from transformers import GenerationConfig, StoppingCriteria
 from transformers.image_utils import load_image
 
-from figlang_tasks import score_requests
+from figlang_tasks import models, score_requests
 
 from . import vlm_loading
 from .vlm_scoring import OutOfMemory, Scorer, attempt
@@ -112,6 +112,7 @@ class FigLangVLM(lmms):
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         where = vlm_loading.placement(self.accelerator, device, device_map)
         source = {"revision": str(revision) if revision else "main", "trust_remote_code": trust_remote_code}
+        models.require_checkpoint(vlm_loading.NAME, pretrained)
         self.processor = vlm_loading.load_processor(pretrained, **source)
         self._model = vlm_loading.load_model(
             pretrained,

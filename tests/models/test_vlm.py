@@ -337,7 +337,7 @@ def test_video_is_refused(build: Callable[..., FigLangVLM]) -> None:
             "Install the package that the message names",
             marks=pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is there"),
         ),
-        ({"pretrained": "/there/is/no/such/folder"}, "Check its name and revision"),
+        ({"pretrained": "/there/is/no/such/folder"}, "there is no folder /there/is/no/such/folder"),
         ({"peft": "/there/is/no/such/folder"}, "cannot load the adapter"),
     ],
 )
