@@ -45,10 +45,12 @@ def create(
         ours: whether a task object is one of our tasks.
         args, kwargs: of `original`; ``task_dict`` and ``model_args`` are by name.
     """
-    kwargs["model_args"] = _without_secrets(kwargs.get("model_args") or "")
+    names = {name for name, task in _tasks(kwargs.get("task_dict") or {}) if ours(task)}
+    if names:
+        kwargs["model_args"] = _without_secrets(kwargs.get("model_args") or "")
     cache = original(*args, **kwargs)
-    setattr(cache, _OURS, {name for name, task in _tasks(kwargs.get("task_dict") or {}) if ours(task)})
-    if getattr(cache, _OURS):
+    setattr(cache, _OURS, names)
+    if names:
         _keep_no_failures(cache)
         _take_over(cache)
     return cache

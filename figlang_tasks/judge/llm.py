@@ -184,8 +184,7 @@ def _questions(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]])
 
 _MOST_BRACES = 100  # each of them is tried, and what follows it may be long
 _LONGEST = 1 << 16
-"""Characters of the longest answer that is read: some words were asked for, and JSON that breaks again and again takes
-the square of its length."""
+"""Characters of the longest answer that is read: some words were asked for."""
 
 
 def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:

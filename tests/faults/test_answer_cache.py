@@ -17,8 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lmms_eval.caching import response_cache
 from lmms_eval.loggers import EvaluationTracker
+from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
+import figlang_tasks
 from figlang_tasks import answer_cache
 
 
@@ -121,9 +123,11 @@ def test_keys_among_the_arguments_tell_models_apart_and_are_not_kept(
     tmp_path: Path, first: Any, second: Any, same: bool
 ) -> None:
     prints = []
+    tasks = get_task_dict([TASK], figlang_tasks.task_manager(include_defaults=False), "simple")
     for number, model_args in enumerate((first, second)):
         folder = tmp_path / str(number)
-        with closing(response_cache.ResponseCache.create(str(folder), model="m", model_args=model_args)) as cache:
+        made = response_cache.ResponseCache.create(str(folder), model="m", model_args=model_args, task_dict=tasks)
+        with closing(made) as cache:
             prints.append(cache.model_fingerprint)
         assert not any(b"one-key" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert (prints[0] == prints[1]) == same
