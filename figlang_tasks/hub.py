@@ -215,10 +215,12 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
     return _download(origin, patterns)
 
 
+_ATTEMPTS = 3
+_LONGEST_PAUSE = 300.0  # the hub's limits are for five minutes
 _resolved: dict[str, str] = {}  # repository -> commit, so that one process never mixes two
 
 
-def _download(origin: Source, patterns: Sequence[str], again: bool = True) -> Snapshot:
+def _download(origin: Source, patterns: Sequence[str], attempt: int = 1) -> Snapshot:
     from huggingface_hub import errors, snapshot_download
 
     assert origin.repository is not None
@@ -251,10 +253,12 @@ def _download(origin: Source, patterns: Sequence[str], again: bool = True) -> Sn
         ) from error
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
         refused = _refused(error)
-        if again and refused is not None and refused >= 500:  # of which the client does not try downloads again
-            logger.warning(f"figlang_tasks: {origin.repository}: HTTP status {refused}; trying once more")
-            time.sleep(2)
-            return _download(origin, patterns, again=False)
+        told = f"HTTP status {refused}" if refused else f"{type(error).__name__}: {_first_line(error)}"
+        pause = _pause(error, attempt)
+        if pause is not None:
+            logger.warning(f"figlang_tasks: {origin.repository}: {told}; trying once more")
+            time.sleep(pause)
+            return _download(origin, patterns, attempt + 1)
         if refused == 401:
             raise DataError(
                 f"the hub refuses the token given for {origin.repository}: put a valid one into HF_TOKEN "
@@ -265,7 +269,6 @@ def _download(origin: Source, patterns: Sequence[str], again: bool = True) -> Sn
                 f"{origin.repository}@{revision} is not in the cache of this machine, and HF_HUB_OFFLINE is set. Unset "
                 f"it and run once with a connection, {elsewhere}."
             ) from error
-        told = f"HTTP status {refused}" if refused else f"{type(error).__name__}: {_first_line(error)}"
         advice = "Wait some minutes" if refused == 429 else "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE"
         raise DataError(
             f"{origin.repository} cannot be downloaded ({told}). {advice} and run again, {elsewhere}."
@@ -275,13 +278,34 @@ def _download(origin: Source, patterns: Sequence[str], again: bool = True) -> Sn
     return Snapshot(folder, folder.name)
 
 
+def _pause(error: Exception, attempt: int) -> float | None:
+    """Seconds to wait before a download is tried again, where the hub's client does not do so; None: do not."""
+    response = _response(error)
+    if response is not None and response.status_code >= 500:
+        return 2 if attempt == 1 else None
+    import huggingface_hub
+
+    if int(huggingface_hub.__version__.partition(".")[0]) >= 1 or attempt > _ATTEMPTS:
+        return None
+    # Before 1.0 (which transformers 4 takes) it waits for nobody, and goes on with a file at the next call only.
+    if response is not None and response.status_code == 429:
+        wait = response.headers.get("Retry-After", "")
+        return min(float(wait), _LONGEST_PAUSE) if wait.isdigit() else 5
+    return 2 if type(error).__module__.startswith("requests.") else None
+
+
 def _refused(error: BaseException | None) -> int | None:
     """The HTTP status of an error of the hub's client, or of what it comes from."""
+    response = _response(error)
+    return None if response is None else int(response.status_code)
+
+
+def _response(error: BaseException | None) -> Any:
     from huggingface_hub import errors
 
     while error is not None:
         if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
-            return int(error.response.status_code)
+            return error.response
         error = error.__cause__ or error.__context__
     return None
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from submit.published import WRITES_EVAL_RESULTS
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "after_a_run.md"
 
@@ -45,6 +46,8 @@ def test_the_commands_of_the_document(tmp_path: Path) -> None:
     environment.pop("FIGLANG_SCORER", None)
     shown = []
     for block in blocks:
+        if not WRITES_EVAL_RESULTS:
+            block = re.sub(r"^figlang submit hub .*$", "", block, flags=re.MULTILINE)
         if "judge agree" in block:
             for number in (1, 2):
                 fill_in(tmp_path / f"human/sheet.annotator{number}.csv", tmp_path / "human/sheet.key.json")
@@ -63,6 +66,7 @@ def test_the_commands_of_the_document(tmp_path: Path) -> None:
     assert f1["difference"] < 0 and f1["p_randomization"] < 0.05  # the demo model does look at the picture
     assert {each["task"] for each in differences} > {"figlang_mini", "figlang_mini_irfl_match_simile"}
     assert (tmp_path / "report.html").stat().st_size > 100_000
-    assert "figlang_mini" in (tmp_path / "card/README.md").read_text(encoding="utf-8")
+    if WRITES_EVAL_RESULTS:
+        assert "figlang_mini" in (tmp_path / "card/README.md").read_text(encoding="utf-8")
     assert list((tmp_path / "eee").rglob("*_samples.jsonl"))
     assert "kappa" in shown[6] and "| seeing" in shown[6]

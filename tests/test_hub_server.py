@@ -134,7 +134,7 @@ def test_datasets_gives_another_revision_from_its_cache_when_offline(hub: HubSer
             REPO_ID,
             REVISION,
             "HfHubHTTPError",
-            "401 Unauthorized.*Invalid credentials in Authorization header",
+            "401 .*Unauthorized.*Invalid credentials in Authorization header",
         ),
         (
             None,

@@ -119,7 +119,7 @@ def test_a_password_in_the_endpoint_is_not_shown(server: HubServer, monkeypatch:
 def test_a_dead_server_is_one_problem(server: HubServer) -> None:
     server.stop()
     status, found = run("hub")
-    assert status == 1 and "cannot be reached (ConnectError" in found["hub"]["text"]
+    assert status == 1 and "cannot be reached (Connect" in found["hub"]["text"]
     assert {name for name, each in found.items() if each["status"] == "problem"} == {"hub"}
     assert found["FLUTE"]["text"] == "not cached; the hub cannot be reached"
 

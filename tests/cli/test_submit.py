@@ -13,7 +13,7 @@ import pytest
 import typer.testing
 from flute.synthetic import blind_rows
 from submit.hub_commits import CommitServer
-from submit.published import records, rows, write_run
+from submit.published import WRITES_EVAL_RESULTS, records, rows, write_run
 from submit.test_hub_results import README, WRITER, results
 from submit.test_irfl import ROWS, detection, write
 from vflute_hub import write_vflute_repo
@@ -138,6 +138,17 @@ def test_every_eval_ever(run: Path, tmp_path: Path) -> None:
     assert figlang("every-eval-ever", run, "-o", tmp_path).exit_code == 2
 
 
+needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")
+
+
+@pytest.mark.skipif(WRITES_EVAL_RESULTS, reason="huggingface_hub 2.0 or newer")
+def test_hub_needs_a_newer_client(run: Path, tmp_path: Path) -> None:
+    told = refused("hub", run, "--repo", "org/model", "-o", tmp_path / "model")
+    assert "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub" in told
+    assert not (tmp_path / "model").exists()
+
+
+@needs_eval_results
 def test_hub_writes_a_folder_and_uploads_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = done("hub", run, "--repo", "org/model")
@@ -152,6 +163,7 @@ def test_hub_writes_a_folder_and_uploads_nothing(run: Path, tmp_path: Path, monk
         assert figlang("hub", run, "--repo", "org/model", *usage).exit_code == 2
 
 
+@needs_eval_results
 def test_hub_push_shows_what_and_where_and_asks(run: Path, tmp_path: Path) -> None:
     with CommitServer(tmp_path / "hub", {WRITER}) as server:
         assert isinstance(server, CommitServer)

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 from vflute_hub import VFluteRow
 
+WRITES_EVAL_RESULTS = hasattr(huggingface_hub, "parse_eval_result_entries")
+"""Whether this huggingface_hub writes .eval_results: that of transformers 4 does not."""
 NAME = "2026-01-02T03-04-05_samples_vflute.jsonl"
 DATA = "V-FLUTE/test:0123456789ab"
 # Table 3 of the paper; entailment and contradiction.
