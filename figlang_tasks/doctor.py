@@ -195,10 +195,10 @@ def _optional(online: bool) -> Iterator[Finding]:
 def _in_child(name: str, online: bool) -> Iterator[Finding]:
     """Run one of :data:`_CHILDREN` in a process of its own; its findings come one by one."""
     with tempfile.TemporaryFile() as errors:
-        # The modules that this process finds: -m alone would look into the working directory first.
-        code = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_module({__name__!r}, run_name='__main__')"
+        # What is installed: -m, and -c too, would look into the working directory first.
+        code = f"import sys; sys.path = [*filter(None, sys.path)]; from {__name__} import _child; _child({name!r})"
         process = subprocess.Popen(
-            [sys.executable, "-c", code, name], stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
         )
         timer = threading.Timer(CHILD_TIMEOUT, process.kill)
         timer.start()
@@ -713,7 +713,3 @@ def _child(name: str) -> None:
         finding = Finding(name, "problem", f"does not work: {_cause(error)}", "repair or reinstall what it names")
         findings.write(json.dumps(asdict(finding)) + "\n")
         findings.flush()
-
-
-if __name__ == "__main__":
-    _child(sys.argv[1])
