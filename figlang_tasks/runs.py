@@ -88,6 +88,16 @@ class TaskRun:
         return sum(failures.is_no_answer(json.dumps(line.get("filtered_resps"))) for line in self.lines)
 
     @property
+    def sampled(self) -> str | None:
+        """The setting by which answers were drawn at random (``temperature 0.7``); None: none tells so."""
+        settings = self.config.get("generation_kwargs")
+        found = settings if isinstance(settings, Mapping) else {}
+        temperature = found.get("temperature")
+        if isinstance(temperature, int | float) and temperature > 0:
+            return f"temperature {temperature:g}"
+        return "do_sample" if found.get("do_sample") is True else None
+
+    @property
     def explained(self) -> bool:
         """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
         return {"gold", "reference", "explanation"} <= self.lines[0]["sample"].keys()

@@ -120,6 +120,26 @@ def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_l
     assert f"holds 2 runs of figlang_mini: read is {later.name}" in warnings_of_loguru[0]
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"do_sample": False, "temperature": 0}, None),
+        ({"do_sample": False, "temperature": None, "top_p": 0.9}, None),
+        ({"do_sample": True, "temperature": 1.0}, "temperature 1"),
+        ({"temperature": 0.25}, "temperature 0.25"),  # servers draw by it alone
+        ({"do_sample": True}, "do_sample"),
+        (None, None),
+    ],
+)
+def test_answers_drawn_at_random(settings: dict[str, object] | None, told: str | None, folder: Path) -> None:
+    content = {
+        "results": {"figlang_mini": {"acc,none": 0.5}},
+        "configs": {"figlang_mini": {"generation_kwargs": settings}},
+    }
+    (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    assert runs.read(str(folder)).tasks["figlang_mini"].sampled == told
+
+
 def test_names_of_lm_eval(folder: Path) -> None:
     (folder / NAME).rename(folder / "samples_figlang_mini_2026-01-02T03-04-05.123456.jsonl")
     content = {"results": {"figlang_mini": {"acc,none": 0.5}}, "model_name": "org/tiny", "config": {"limit": 8.0}}

@@ -35,11 +35,16 @@ def whole(run: Run) -> Run:
     """Return `run`.
 
     Raises:
-        SubmissionError: it was cut short, or requests got no answer.
+        SubmissionError: it was cut short, answers were drawn at random, or requests got no answer.
     """
     if cut := runs.limited(run):
         raise SubmissionError(f"{run.path}: the run was cut short ({cut}): evaluate again without it")
     for task in run.tasks.values():
+        if setting := task.sampled:
+            raise SubmissionError(
+                f"{task.path}: answers were drawn at random ({setting}), another run would give others: evaluate again "
+                "with the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
+            )
         if count := task.unanswered:
             raise SubmissionError(
                 f"{task.path}: {count} of {len(task.lines)} requests got no answer (they failed, or --max_tokens was "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from figlang_tasks import failures
 from figlang_tasks import runs as saved_runs
 from figlang_tasks.metrics.explanation import Scorer
 from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.submit import SubmissionError, whole
 
 
 @pytest.fixture
@@ -130,7 +132,7 @@ def test_the_whole_data_is_not_marked(runs: Runs) -> None:
 
 
 def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
-    """And such answers are never kept in the cache."""
+    """And such answers are never kept in the cache, and never submitted."""
     folder = runs.folder / "saved"
     for number in range(2):
         runs.here(saved=folder / str(number), limit=2, gen_kwargs="do_sample=True,temperature=0.7")
@@ -138,3 +140,5 @@ def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
     (path,) = (folder / "0").rglob("*_results.json")
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]
     assert (settings["do_sample"], settings["temperature"]) == (True, 0.7)
+    with pytest.raises(SubmissionError, match=r"drawn at random \(temperature 0.7\)"):
+        whole(dataclasses.replace(saved_runs.read(str(folder / "0")), results={}))  # as if it were of all rows
