@@ -17,8 +17,11 @@ def note(message: str) -> None:
 
 
 def is_no_answer(text: object) -> bool:
-    """Whether a text, which may be the JSON of several rounds, holds words of the harness in place of an answer."""
-    return isinstance(text, str) and any(words in text for words in _NO_ANSWER)
+    """Whether a text is the harness's own in place of an answer; of JSON with several rounds, whether one is."""
+    if not isinstance(text, str):
+        return False
+    rounds = text.startswith("{") and any(f'": "{words}' in text for words in _NO_ANSWER)
+    return rounds or text.startswith(_NO_ANSWER)
 
 
 def noted() -> list[str]:

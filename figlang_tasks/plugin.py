@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
+_UNANSWERED = "_figlang_tasks_unanswered"  # of a task: how many requests got no answer in this process
 
 
 def tasks_dir() -> Path:
@@ -206,16 +207,32 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
     original(task, *args, **kwargs)
     if not _is_ours(task.config.process_docs):
         return
-    task.process_results = functools.partial(_process_results, task.process_results)
+    task.process_results = functools.partial(_process_results, task, task.process_results)
     if isinstance(task.config.metadata, dict):
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
 
 
-def _process_results(original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-    """Judge an answer; the harness's own words in place of one are none (an error message may hold "yes")."""
-    return original(doc, ["" if failures.is_no_answer(each) else each for each in results], *args, **kwargs)
+def _process_results(
+    task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Judge an answer; the harness's own words in place of one are none (an error message may hold "yes").
+
+    Then the run has failed, whatever its numbers are; each process tells of its own documents.
+    """
+    failed = [each for each in results if failures.is_no_answer(each)]
+    if failed:
+        if not hasattr(task, _UNANSWERED):
+            logger.error(
+                f"figlang_tasks: {task.config.task}: a request got no answer: {failed[0][:300]}. Such requests count "
+                "as wrong answers. Repair the cause and type the same command again; with --use_cache FOLDER they "
+                "alone are asked again"
+            )
+            failures.note(f"{task.config.task}: requests got no answer and count as wrong, see the log")
+        setattr(task, _UNANSWERED, getattr(task, _UNANSWERED, 0) + len(failed))
+        results = ["" if failures.is_no_answer(each) else each for each in results]
+    return original(doc, results, *args, **kwargs)
 
 
 def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
@@ -238,23 +255,14 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
 
 
 def _unanswered(task_output: Any) -> dict[str, int]:
-    """How many requests got no answer, if any: then the run has failed, whatever its numbers are."""
-    samples = task_output.logged_samples
-    answers = [(sample["doc_id"], text) for sample in samples for text in sample["filtered_resps"]]
-    found = [(doc_id, text) for doc_id, text in answers if failures.is_no_answer(text)]
-    if not found:
-        return {}
-    doc_id, text = found[0]
-    message = (
-        f"{task_output.task_name}: {len(found)} of {len(answers)} requests got no answer and count as wrong "
-        f"(the first: document {doc_id}, {text[:200]})"
-    )
-    logger.error(
-        f"figlang_tasks: {message}. Repair the cause and type the same command again; with --use_cache FOLDER those "
-        "alone are asked again"
-    )
-    failures.note(message)
-    return {"unanswered": len(found)}
+    """How many requests got no answer, if any: of all processes with --log_samples, else of this one."""
+    from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded
+
+    if is_budget_exceeded():
+        failures.note("--max_tokens is spent: what was left got no answer and counts as wrong")
+    texts = (text for sample in task_output.logged_samples for text in sample["filtered_resps"])
+    count = sum(map(failures.is_no_answer, texts)) or getattr(task_output.task, _UNANSWERED, 0)
+    return {"unanswered": count} if count else {}
 
 
 def _put_in_order(task_output: Any) -> None:

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -85,17 +85,18 @@ class TaskRun:
     @cached_property
     def unanswered(self) -> int:
         """How many requests got no answer: the harness has its own words in place of one."""
-        return sum(failures.is_no_answer(json.dumps(line.get("filtered_resps"))) for line in self.lines)
+        return sum(any(map(failures.is_no_answer, _texts(line.get("filtered_resps")))) for line in self.lines)
 
     @property
     def sampled(self) -> str | None:
         """The setting by which answers were drawn at random (``temperature 0.7``); None: none tells so."""
         settings = self.config.get("generation_kwargs")
         found = settings if isinstance(settings, Mapping) else {}
-        temperature = found.get("temperature")
-        if isinstance(temperature, int | float) and temperature > 0:
-            return f"temperature {temperature:g}"
-        return "do_sample" if found.get("do_sample") is True else None
+        try:
+            temperature = float(found["temperature"])
+        except (LookupError, TypeError, ValueError):  # none is given
+            return "do_sample" if str(found.get("do_sample")).lower() in ("true", "1") else None
+        return f"temperature {temperature:g}" if temperature > 0 else None  # at 0 the most probable word is taken
 
     @property
     def explained(self) -> bool:
@@ -191,6 +192,9 @@ def limited(run: Run) -> str | None:
     given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
     # The harness makes 8.0 of a limit of 8.
     cuts = [f"{option} {f'{value:g}' if isinstance(value, float) else value}" for option, value in given if value]
+    usage = run.results.get("usage")
+    if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
+        cuts.append("--max_tokens spent")
     counts = run.results.get("n-samples") or {}
     for task in run.tasks:
         count = counts.get(task) or {}
@@ -198,6 +202,27 @@ def limited(run: Run) -> str | None:
         if not cuts and effective != original:
             cuts.append(f"{effective} of {original} rows of {task}")
     return ", ".join(cuts) or None
+
+
+def caveats(run: Run) -> list[str]:
+    """What a reader of the numbers of a run must know: a sentence each, without a full stop."""
+    found = [f"{run.name} was cut short: {cut}"] if (cut := limited(run)) else []
+    for task in run.tasks.values():
+        where = f"{run.name}, {task.task}"
+        if task.unanswered:
+            found.append(f"{where}: {task.unanswered} of {len(task.lines)} rows got no answer and count as wrong")
+        if task.sampled:
+            found.append(f"{where}: answers were drawn at random ({task.sampled}); another run gives others")
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in lists of lists, as deep as lm-eval nests them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
 
 
 # --- finding the files -----------------------------------------------------------------------------------------------
@@ -340,7 +365,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     )
     if run.unanswered:
         logger.warning(
-            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} requests got no answer and count as wrong"
+            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} rows got no answer and count as wrong"
         )
     return run
 

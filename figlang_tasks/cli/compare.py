@@ -121,9 +121,9 @@ def _content(
 
 
 def _text(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:
-    from figlang_tasks.runs import limited
+    from figlang_tasks.runs import caveats
 
-    parts = [f"{markdown.printable(run.name)} was cut short: {cut}" for run in runs if (cut := limited(run))]
+    parts = [markdown.printable(caveat) for run in runs for caveat in caveats(run)]
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         parts.append(f"## {task}")

@@ -2,7 +2,7 @@
 
 It differs from ``lmms-eval`` in four ways: it takes the name that many people type, ``lmms_eval tasks list`` shows our
 tasks too, it ends with a short table of our tasks, and it exits with status 1 when an evaluation failed, a metric could
-not be computed or a file could not be written (the harness prints the error and exits 0).
+not be computed, a request got no answer or a file could not be written (the harness prints the error and exits 0).
 """
 
 from __future__ import annotations

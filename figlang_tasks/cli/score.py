@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from figlang_tasks.samples import Samples, SamplesError
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
+
+_RESULTS = re.compile(r"(?:.*_)?results(?:_.*)?\.json")  # of lmms-eval, of lm-eval
 
 
 def score(
@@ -142,11 +145,13 @@ def _read(files: Sequence[Path]) -> list[Samples]:
     """All files, checked before anything is computed."""
     found, problems = [], []
     for path in files:
-        if path.is_dir() or path.name.endswith("_results.json"):
+        if path.is_dir() or _RESULTS.fullmatch(path.name):
             folder = path if path.is_dir() else path.parent
-            there = sorted(map(str, folder.rglob("*_samples_*.jsonl")))
+            there = sorted(
+                each for each in folder.rglob("*samples_*.jsonl") if not _made_from(each.with_suffix(".json"))
+            )
             have = f"for instance {there[0]}" if there else f"there are none in {folder}: evaluate with --log_samples"
-            problems.append(f"{path}: name the samples files (*_samples_*.jsonl), {have}")
+            problems.append(f"{path}: name the samples files (*samples_*.jsonl), {have}")
             continue
         try:
             found.append(samples.read(path))

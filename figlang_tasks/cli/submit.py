@@ -151,13 +151,13 @@ def flute22(
     """
     with _errors("flute22"):
         from figlang_tasks import runs
+        from figlang_tasks.submit import answered, the_task, whole
         from figlang_tasks.submit import flute22 as target
-        from figlang_tasks.submit import the_task, whole
 
         read = whole(runs.read(run))
         chosen = the_task(read, "flute_codalab", lambda each: each.data.startswith("FLUTE/codalab:"))
         label = fallback.capitalize() if fallback else None
-        fallbacks = target.write_submission(chosen.path, output, fallback=label)
+        fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
     report = {
         "written": str(output),
         "data": chosen.data,

@@ -27,12 +27,13 @@ def manifests() -> list[ModelManifest]:
     ]
 
 
-def require_checkpoint(name: str, pretrained: str) -> None:
+def require_checkpoint(name: str, pretrained: object) -> None:
     """Tell of a folder that is not there; the libraries take its path for a malformed id of the hub.
 
     Raises:
         SystemExit: `pretrained` is no id of the hub, and there is no such folder.
     """
+    pretrained = str(pretrained)
     is_id = pretrained.count("/") <= 1 and not pretrained.startswith((".", "/", "~"))
     if not is_id and not Path(pretrained).is_dir():
         raise SystemExit(

@@ -332,7 +332,7 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
                 _notes_of_table([each for task in tasks for each in results[task]], protocols - {""}),
             )
         )
-    notes = [f"{run.name} was cut short: {cut}." for run in runs if (cut := finished.limited(run))]
+    notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
     without = sorted({result.run for of_task in results.values() for result in of_task if not result.reported})
     if without:
         notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples, without intervals.")

@@ -35,31 +35,40 @@ def whole(run: Run) -> Run:
     """Return `run`.
 
     Raises:
-        SubmissionError: it was cut short, answers were drawn at random, or requests got no answer.
+        SubmissionError: it was cut short.
     """
     if cut := runs.limited(run):
         raise SubmissionError(f"{run.path}: the run was cut short ({cut}): evaluate again without it")
-    for task in run.tasks.values():
-        if setting := task.sampled:
-            raise SubmissionError(
-                f"{task.path}: answers were drawn at random ({setting}), another run would give others: evaluate again "
-                "with the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
-            )
-        if count := task.unanswered:
-            raise SubmissionError(
-                f"{task.path}: {count} of {len(task.lines)} requests got no answer (they failed, or --max_tokens was "
-                "spent): evaluate again; with --use_cache FOLDER those alone are asked again"
-            )
     return run
+
+
+def answered(task: TaskRun) -> TaskRun:
+    """Return `task`.
+
+    Raises:
+        SubmissionError: answers were drawn at random, or requests got no answer.
+    """
+    if setting := task.sampled:
+        raise SubmissionError(
+            f"{task.path}: answers were drawn at random ({setting}), another run would give others: evaluate again "
+            "with the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
+        )
+    if count := task.unanswered:
+        raise SubmissionError(
+            f"{task.path}: {count} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
+            "spent): evaluate again; with --use_cache FOLDER those alone are asked again"
+        )
+    return task
 
 
 def all_rows(run: Run) -> Run:
     """Return `run`, whole as far as can be told.
 
     Raises:
-        SubmissionError: it was cut short: it says so, or its rows are not as many as the split has.
+        SubmissionError: as in :func:`answered`; or it was cut short: it says so, or the split has more rows.
     """
-    for task in whole(run).tasks.values():  # no results file tells of samples that were scored alone
+    for task in map(answered, whole(run).tasks.values()):
+        # No results file tells of samples that were scored alone.
         split = task.data.partition("/")[2].partition(":")[0]
         count = hub.source(task.dataset).splits.get(split)
         if task.benchmark == "vflute" and count not in (None, len(task.lines)):

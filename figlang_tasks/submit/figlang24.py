@@ -23,7 +23,17 @@ from figlang_tasks.explanations import Explained
 from figlang_tasks.records import EntailmentRecord
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.samples import SamplesError
-from figlang_tasks.submit import SubmissionError, listing, plain, printable, repeated, the_task, whole, write_checked
+from figlang_tasks.submit import (
+    SubmissionError,
+    answered,
+    listing,
+    plain,
+    printable,
+    repeated,
+    the_task,
+    whole,
+    write_checked,
+)
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
@@ -106,7 +116,7 @@ def write(run: Run, output: Path, fallback: str | None = None, task: str | None 
         run, f"{DATASET}'s {SPLIT} split", lambda each: each.task in explained | ({task} & set(candidates)), task
     )
     try:
-        found = samples.read(chosen.path)
+        found = samples.read(answered(chosen).path)
     except SamplesError as error:
         raise SubmissionError(str(error)) from error
     records = _complete(found.path, [row.record for row in found.rows])

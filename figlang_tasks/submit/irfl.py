@@ -19,7 +19,7 @@ from figlang_tasks import markdown
 from figlang_tasks.irfl import tables
 from figlang_tasks.metrics.ranking import precision_at_k
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, listing, printable, provenance, whole
+from figlang_tasks.submit import SubmissionError, answered, listing, printable, provenance, whole
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard takes rows by e-mail: the address is on {BOARD}"
@@ -124,7 +124,7 @@ def _values(
     """What `compute` makes of each task, by column; idioms have two."""
     idiom, metaphor, open_simile, simile = (compute(tasks[name]) for name in names)
     values = (idiom["figurative"], idiom["figurative_literal"], metaphor[""], open_simile[""], simile[""])
-    return dict(zip(COLUMNS, values, strict=True)), [tasks[name] for name in names]
+    return dict(zip(COLUMNS, values, strict=True)), [answered(tasks[name]) for name in names]
 
 
 def _accuracies(task: TaskRun) -> dict[str, float]:

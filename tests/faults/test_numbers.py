@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from figlang_tasks import failures
 from figlang_tasks import runs as saved_runs
 from figlang_tasks.metrics.explanation import Scorer
 from figlang_tasks.plugin import tasks_dir
-from figlang_tasks.submit import SubmissionError, whole
+from figlang_tasks.submit import SubmissionError, answered
 
 
 @pytest.fixture
@@ -141,4 +140,4 @@ def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]
     assert (settings["do_sample"], settings["temperature"]) == (True, 0.7)
     with pytest.raises(SubmissionError, match=r"drawn at random \(temperature 0.7\)"):
-        whole(dataclasses.replace(saved_runs.read(str(folder / "0")), results={}))  # as if it were of all rows
+        answered(saved_runs.read(str(folder / "0")).tasks[TASK])

@@ -58,8 +58,10 @@ def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
     tables.images.cache_clear()
     tables.read.cache_clear()
     pandas.read_csv(path, dtype={"uuid": float}).to_csv(path, index=False)
-    assert "e+76" in path.read_text(encoding="utf-8")
-    with pytest.raises(DataError, match=r"metaphors-dataset row 0: uuid holds '1e\+76'.*takes it for a number"):
+    assert "e+7" in path.read_text(encoding="utf-8")
+    with pytest.raises(
+        DataError, match=r"metaphors-dataset row 0: uuid holds '(1e\+76|9\.9+e\+75)'.*takes it for a number"
+    ):
         tables.images("figlang_mini_irfl", "metaphors-dataset")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,8 +94,7 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     (failed,) = [doc for doc, each in answers(results, TASK).items() if each.startswith("[LMMS_EVAL_REQUEST_FAILED")]
     assert results["samples"][TASK][failed]["sample"]["status"] == "empty"
     assert results["configs"][TASK]["metadata"]["unanswered"] == 1
-    (noted,) = failures.noted()
-    assert noted.startswith(f"{TASK}: 1 of {LIMIT} requests got no answer") and f"document {failed}" in noted
+    assert failures.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
     assert any("type the same command again" in message for message in warnings_of_loguru)
 
     asked = len(server.requests)
@@ -101,6 +103,33 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     assert answers(results, TASK) == answers(expected, TASK)
     assert "unanswered" not in results["configs"][TASK]["metadata"]
     assert not failures.noted()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("server", "options"),
+    [
+        (["429"] * 100, ()),
+        (["429"] * 100, ("--log_samples",)),
+        ([], ("--max_tokens", "1", "--force_simple")),  # the first request is answered, and spends them
+    ],
+    ids=["refused", "refused, with samples", "budget"],
+    indirect=["server"],
+)
+def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAIServer, tmp_path: Path) -> None:
+    model_args = arguments(server, "num_concurrent=1,max_retries=1")
+    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--tasks", TASK, "--limit", "2", *options]
+    command += ["--model", "openai", "--model_args", model_args, "--output_path", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr[-2000:]
+    (path,) = tmp_path.rglob("*_results.json")
+    results = json.loads(path.read_text(encoding="utf-8"))
+    if "--max_tokens" in options:
+        assert "--max_tokens is spent" in done.stdout + done.stderr
+        assert results["usage"]["budget_exceeded"] is True  # runs.limited
+    else:
+        assert results["configs"][TASK]["metadata"]["unanswered"] == 2
+        assert "requests got no answer and count as wrong" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("server", [["drop"] * 100], indirect=True)

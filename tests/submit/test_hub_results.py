@@ -135,7 +135,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     failed = '"filtered_resps": ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error."]'
     (folder / NAME).write_text(lines.replace('"filtered_resps": ""', failed, 1), encoding="utf-8")
     unanswered = runs.read(str(folder))
-    with pytest.raises(SubmissionError, match="1 of 723 requests got no answer .*: evaluate again"):
+    with pytest.raises(SubmissionError, match="1 of 723 rows got no answer .*: evaluate again"):
         hub_results.files([unanswered])
     short = runs.read(str(write_run(tmp_path / "short", records()[:8])))
     with pytest.raises(SubmissionError, match="8 of the 723 rows of test: evaluate them all"):
