@@ -9,13 +9,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
+import requests
 from faults import faulty_hub
 from faults.faulty_hub import Fault, FaultyHub
+from huggingface_hub.errors import HfHubHTTPError
 from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
 
+from figlang_tasks import hub
 from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, load_split
 
 FILE = "validation-00000-of-00001.parquet"
@@ -159,3 +163,31 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
     with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: was a download broken off"):
         load_split("V-FLUTE", "train")
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "header", "attempt", "seconds"),
+    [
+        ("0.36.2", 429, "7", 1, 7),
+        ("0.36.2", 429, "10000", 3, 300),
+        ("0.36.2", 429, "Wed, 21 Oct 2026 07:28:00 GMT", 1, 5),
+        ("0.36.2", 429, "7", 4, None),
+        ("0.36.2", 403, "", 1, None),
+        ("2.4.0", 429, "7", 1, None),  # this one waits by itself
+        ("2.4.0", 503, "", 1, 2),
+        ("2.4.0", 503, "", 2, None),
+    ],
+)
+def test_pauses_by_version_of_the_client(
+    version: str, status: int, header: str, attempt: int, seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub, "__version__", version)
+    error = HfHubHTTPError.__new__(HfHubHTTPError)
+    error.response = SimpleNamespace(status_code=status, headers={"Retry-After": header})  # type: ignore[assignment]
+    assert hub._pause(error, attempt) == seconds
+
+
+def test_a_lost_connection_with_the_client_of_transformers_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub, "__version__", "0.36.2")
+    assert hub._pause(requests.exceptions.ChunkedEncodingError("cut"), 1) == 2
+    assert hub._pause(ValueError("no file"), 1) is None
