@@ -57,7 +57,7 @@ def saved(seed: int, skill: float) -> Path:
 
     It is made once for all processes of the tests, and is not to be changed.
     """
-    folder = Path(os.environ["FIGLANG_TEST_RUNS"]) / f"varied_{seed}"
+    folder = Path(os.environ["FIGLANG_TEST_RUNS"]) / f"varied_{seed}_{skill}"
     with FileLock(f"{folder}.lock"):
         # METEOR starts Java for each part of the captions: most of the time that this would take.
         if not list(folder.rglob("*_results.json")):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from submit.published import records, write_run
 from submit.test_hub_results import results
-from varied_runs import saved
+from varied_runs import strong
 
 from figlang_tasks import runs
 from figlang_tasks.runs import Run
@@ -26,7 +26,7 @@ PLACE = re.compile(r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    (folder,) = {path.parent for path in saved(1, 0.7).rglob("*_results.json")}
+    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
     return runs.read(str(folder))
 
 
