@@ -12,6 +12,7 @@ import functools
 import inspect
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
 _UNANSWERED = "_figlang_tasks_unanswered"  # of a task: how many requests got no answer in this process
+_COUNTING = threading.Lock()  # the harness judges the documents of a task in several threads
 
 
 def tasks_dir() -> Path:
@@ -223,14 +225,16 @@ def _process_results(
     """
     failed = [each for each in results if failures.is_no_answer(each)]
     if failed:
-        if not hasattr(task, _UNANSWERED):
+        with _COUNTING:
+            before = getattr(task, _UNANSWERED, 0)
+            setattr(task, _UNANSWERED, before + len(failed))
+        if not before:
             logger.error(
                 f"figlang_tasks: {task.config.task}: a request got no answer: {failed[0][:300]}. Such requests count "
                 "as wrong answers. Repair the cause and type the same command again; with --use_cache FOLDER they "
                 "alone are asked again"
             )
             failures.note(f"{task.config.task}: requests got no answer and count as wrong, see the log")
-        setattr(task, _UNANSWERED, getattr(task, _UNANSWERED, 0) + len(failed))
         results = ["" if failures.is_no_answer(each) else each for each in results]
     return original(doc, results, *args, **kwargs)
 

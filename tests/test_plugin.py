@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import lmms_eval.__main__ as harness_main
 import pytest
 from lmms_eval.evaluator import simple_evaluate
 
 import figlang_tasks
-from figlang_tasks import plugin
+from figlang_tasks import failures, plugin
 from figlang_tasks.cli import lmms_eval as cli
 
 BIN = Path(sys.executable).parent
@@ -181,3 +184,31 @@ def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -
 def test_lmms_eval_passes_the_harness_exit_codes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lmms_eval(monkeypatch, "version") == 0
     assert lmms_eval(monkeypatch, "no_such_command") == 2
+
+
+# --- requests without an answer --------------------------------------------------------------------------------------
+
+
+class ReadSlowly(SimpleNamespace):
+    """A task whose count of requests without an answer takes a moment to be read, so that threads meet there."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if name == plugin._UNANSWERED:
+            time.sleep(0.001)
+        return value
+
+
+def test_requests_without_an_answer_are_all_counted_by_several_threads(warnings_of_loguru: list[str]) -> None:
+    failures.noted()
+    task = ReadSlowly(config=SimpleNamespace(task="threaded"))
+
+    def judge(number: int) -> Any:
+        return plugin._process_results(task, lambda doc, results: results, {}, ["[LMMS_EVAL_REQUEST_FAILED at last]"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(judge, range(200))) == [[""]] * 200
+    output = SimpleNamespace(task=task, logged_samples=[])
+    assert plugin._unanswered(output) == {"unanswered": 200}
+    assert failures.noted() == ["threaded: requests got no answer and count as wrong, see the log"]
+    assert len(warnings_of_loguru) == 1
