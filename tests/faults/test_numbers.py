@@ -102,9 +102,7 @@ def test_explanations_that_cannot_be_scored_are_a_failure(
     assert failures.noted() == [NOT_SCORED]
 
 
-def test_missing_weights_are_a_failure_too(
-    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_weights_are_a_failure_too(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     results = runs.here(limit=2, fault={"figlang_scorer": "vflute25"})
