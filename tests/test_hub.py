@@ -74,7 +74,7 @@ def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(repository:
             server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
             check = "import figlang_tasks; from figlang_tasks.plugin import preflight; "
             check += f"preflight(figlang_tasks.task_manager(include_defaults=False), {tasks})"
-            done = load(server, tmp_path, program=check)
+            done = load(server, tmp_path / str(len(tasks)), program=check)
             asked.append(len(server.requests))
         assert done.returncode == 1
         message = done.stderr.splitlines()[-1]
