@@ -334,7 +334,6 @@ class Session:
     def __init__(self, name: str, rows: Iterable[Explained]) -> None:
         self.name = name
         self.signature: str | None = None
-        self._scorer_found = False
         rows = list(rows)
         self._pairs = sorted({row.pair for row in rows if row.needs_score})
         self.scheme = SCHEMES[rows[0].scheme if rows else "f1"]
@@ -375,15 +374,13 @@ class Session:
                 f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "
                 f"--scorer {self.name}"
             )
-            if self._scorer_found:  # where it was not, that was told before the run
-                failures.note("explanations were not scored, see the log")
+            failures.note(f"explanations were not scored, so that {', '.join(self.scheme.need_scores)} are missing")
             return {}
 
     def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
         from figlang_tasks.metrics.explanation import near_threshold
 
         chosen = scorer(self.name)
-        self._scorer_found = True
         references, candidates = zip(*self._pairs, strict=True)
         scored = chosen.score(references, candidates)
         self.signature = scored.signature
@@ -460,6 +457,7 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
         name = choose(option, SCHEMES[some_row.scheme].scorer)
     except ValueError as error:  # preflight was not called
         logger.error(f"figlang_tasks: {error}; explanations are not scored")
+        failures.note("explanations were not scored, see the log")
         name = OFF
     with session(name, rows) as scoring:
         result = original(task_output, *args, **kwargs)
@@ -468,6 +466,7 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
         _add_provenance(task_output, scoring, asked=option not in (OFF, False))
     except Exception:  # a task of the user's own may shape records and metadata in other ways: no reason to lose a run
         logger.exception("figlang_tasks: explanation scores could not be added to the samples")
+        failures.note("explanation scores could not be added to the samples, see the log")
     return result
 
 

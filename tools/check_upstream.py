@@ -79,6 +79,7 @@ HOOKS = (
     Hook("lmms_eval.tasks:TaskManager", "plugin", call=(1, ("model_name", "include_path", "include_defaults"))),
     Hook("lmms_eval.tasks:TaskManager.__init__", "plugin", source=("initialize_tasks(",)),
     Hook("lmms_eval.tasks:TaskManager.initialize_tasks", "plugin", takes=("include_path", "include_defaults")),
+    Hook("lmms_eval.tasks:TaskManager.match_tasks", "plugin", takes=("task_list",)),
     Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "plugin", call=(2, ())),
     Hook("lmms_eval.tasks:TaskManager._get_config", "plugin", call=(2, ())),
     Hook("lmms_eval.models:MODEL_REGISTRY_V2", "doctor"),

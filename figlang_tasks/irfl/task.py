@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import hub, score_requests
+from figlang_tasks import failures, hub, score_requests
 from figlang_tasks.aggregate import aggregators, estimate_mean, estimate_ratio, with_ends
 from figlang_tasks.irfl import rows
 from figlang_tasks.irfl.parse import parse_official, parse_yes_no
@@ -31,6 +31,7 @@ Kwargs = Mapping[str, Any] | None
 PROMPTS = ("choose", "grid", "match", "text")
 LITERAL_ROLES = ("literal", "source", "target")
 SCORES, NO_SCORES = "scores", "no_scores"
+GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
 # An output that is neither yes nor no is ranked against the model: a positive image last, a negative one first.
 UNREADABLE = {True: -1.0, False: 2.0}
 
@@ -156,20 +157,26 @@ def preflight(config: Mapping[str, Any]) -> None:
         kwargs = config.get("lmms_eval_specific_kwargs") or {}
         for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
             Options.of(block)
-        _check_prompt_of_scores(config, kwargs)
+        _check_scores(config, kwargs)
         for stub in hub.stubs(config):
             rows.load(*rows.check_stub(stub))
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
-def _check_prompt_of_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
-    """A model that is asked for a score of each picture alone must not be shown a prompt about all of them."""
-    model, settings = str(config.get("model")), config.get("model_specific_generation_kwargs") or {}
-    asked = {**(config.get("generation_kwargs") or {}), **settings.get(model, {})}
-    if score_requests.KEY not in asked:
+def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
+    """A task of matching scores needs a model that gives some, with a prompt about one picture, not about all."""
+    model = config.get("model")
+    if not score_requests.is_asked(config):
+        if config.get("process_results") is match_process_results and model != score_requests.REPLAY:
+            raise ValueError(
+                f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
+                f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
+                f"that gives scores needs a line under model_specific_generation_kwargs in a task file that includes "
+                f"this one (docs/adding_a_vlm.md)"
+            )
         return
-    prompt = Options.of(kwargs.get(model) or kwargs.get("default") or kwargs).prompt
+    prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
     if prompt not in ("match", "text"):
         raise ValueError(
             f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give it a block "
@@ -245,12 +252,17 @@ def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any
 
 
 def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge matching scores, as :func:`process_results`; an answer in words has no score, and there is no accuracy."""
+    """Judge matching scores, as :func:`process_results`.
+
+    A request that got no answer counts as wrong. An answer in words has no score and no accuracy: the run has failed.
+    """
     record = _choice(doc, results[0])
     if record.scores is None:
-        _report_no_scores()
         record = replace(record, chosen=None, status=NO_SCORES, rule="")
-        return {"sample": asdict(record), **with_ends({"parse_rate": 0.0}, record.unit)}
+        if results[0]:
+            _report_no_scores()
+            failures.note("irfl_match: answers without matching scores have no accuracy, see the log")
+            return {"sample": asdict(record), **with_ends({"parse_rate": 0.0}, record.unit)}
     return _judged(doc, record)
 
 
@@ -341,8 +353,8 @@ def _simile_order(roles: Sequence[str], scores: Sequence[float]) -> dict[str, fl
 @lru_cache(maxsize=1)  # once a process
 def _report_no_scores() -> None:
     logger.error(
-        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: no accuracy is reported. "
-        "Use a backend that gives scores (figlang_clip, figlang_vlm, figlang_openai), or irfl_detect with this one."
+        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: those rows have no "
+        f"accuracy. Use a backend that gives scores ({GIVE_SCORES}), or irfl_detect with this one."
     )
 
 
@@ -457,6 +469,8 @@ def _mean_of_rows(images: tuple[tuple, ...], of_row: Callable[[list[float], list
 
 def _report_cut(cut: int, total: int, metric: str) -> None:
     logger.warning(f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of {metric}")
+    if cut == total:
+        failures.note(f"{metric} could not be computed: no row is complete (--limit?)")
 
 
 circular_acc, circular_acc_ci_low, circular_acc_ci_high = aggregators(_circular_acc)

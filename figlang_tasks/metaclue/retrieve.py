@@ -10,7 +10,7 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks import score_requests
+from figlang_tasks import failures, score_requests
 from figlang_tasks.aggregate import with_ends
 from figlang_tasks.metaclue.parse import UNPARSABLE, parse_number
 from figlang_tasks.metaclue.task import Document
@@ -84,10 +84,12 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     elif scores is not None or _SCORES.match(results[0] or ""):
         # The numbers in it are scores, and none is a choice.
         _report_broken_scores(doc["data"], len(texts))
+        failures.note("metaclue_retrieve: answers without a score for each candidate have no rank, see the log")
         chosen, rank, status, rule = None, None, UNPARSABLE, SCORES
         values = {"p@1": 0.0}
     else:
-        _report_no_scores()
+        if results[0]:
+            _report_no_scores()
         found = parse_number(results[0], len(texts))
         chosen = None if found.number is None else found.number - 1
         rank, status, rule = None, found.status, found.rule

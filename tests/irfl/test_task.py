@@ -13,7 +13,7 @@ import pytest
 from irfl_hub import copy_tables
 from lmms_eval import utils
 
-from figlang_tasks import plugin, score_requests
+from figlang_tasks import failures, plugin, score_requests
 from figlang_tasks.irfl import rows, tables, task
 from figlang_tasks.irfl.task import Options
 from figlang_tasks.metrics import ranking
@@ -227,6 +227,13 @@ def test_match_does_not_take_words(caplog: pytest.LogCaptureFixture, warnings_of
     assert set(judged) == {"sample", "parse_rate", "parse_rate_ci_low", "parse_rate_ci_high"}
     assert (judged["parse_rate"], judged["sample"]["status"]) == (0.0, "no_scores")
     assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
+    assert failures.noted() == ["irfl_match: answers without matching scores have no accuracy, see the log"]
+
+
+def test_a_request_without_an_answer_is_no_match() -> None:
+    judged = task.match_process_results(choice_doc(), [""])
+    assert (judged["acc"], judged["parse_rate"], judged["sample"]["status"]) == (0.0, 0.0, "no_scores")
+    assert not failures.noted()
 
 
 def test_grids_may_be_answered_by_place() -> None:
