@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +84,26 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "is already there, and nothing is overwritten: name another --output" in done.stderr
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine] and mine.read_text() == "mine"
+
+
+def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: Path, target: Path) -> None:
+        if len(list(tmp_path.rglob("*.png"))) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        copy(source, target)
+
+    copy = shutil.copyfile
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfile", full)
+        done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    assert done.exit_code == 1 and "NYK-MS cannot be written: No space left" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / ".NYK-MS.1.tmp" / "images").mkdir(parents=True)  # left by a kill
+    done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
