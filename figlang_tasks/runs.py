@@ -171,7 +171,7 @@ def read(argument: str, scorer: str | None = None) -> Run:
         RunError: nothing is there, a file is damaged or of no task of ours, or the scores are not those asked for.
     """
     name, path = _argument(argument)
-    files = _samples_files(path)
+    files = samples_files(path)
     results = _results(path, files)
     try:
         tasks = {task: _task_run(task, file, results, scorer, exact=path == file) for task, file in files.items()}
@@ -237,8 +237,15 @@ def _argument(argument: str) -> tuple[str | None, Path]:
     return None, Path(argument)
 
 
-def _samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task, without those that ``figlang score`` made of them."""
+def samples_files(path: Path) -> dict[str, Path]:
+    """The samples file of each task of a run, without those that ``figlang score`` made of them.
+
+    Args:
+        path: as of `read`.
+
+    Raises:
+        RunError: nothing is there, or no samples.
+    """
     if not path.exists():
         raise RunError(f"{path} is not there: name a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
@@ -258,7 +265,7 @@ def _samples_files(path: Path) -> dict[str, Path]:
     if not files:
         below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
         if len(below) == 1:  # the harness's own folder, named after the model
-            return _samples_files(below[0])
+            return samples_files(below[0])
         hint = f"; there are some in {', '.join(map(str, below[:_SHOWN]))}: one of these?" if below else ""
         raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
     for task, runs in files.items():
