@@ -239,6 +239,17 @@ def all_metrics(
     return values
 
 
+def counts(rows: Sequence[Explained], groups: Sequence[tuple[str, ...]]) -> dict[str, int]:
+    """How many of n rows each metric of :func:`all_metrics` was taken over, by its name; `groups` as there."""
+    found = {}
+    for group in ("", *dict.fromkeys(name for own in groups for name in own)):
+        members = [row for row, own in zip(rows, groups, strict=True) if not group or group in own]
+        suffix = f"_{group}" * bool(group)
+        found |= {f"{name}{suffix}": len(members) for name in scheme_of(rows).thresholds}
+        found[MEAN_SCORE + suffix] = sum(row.needs_score for row in members)
+    return found
+
+
 # --- choice of the scorer --------------------------------------------------------------------------------------------
 
 

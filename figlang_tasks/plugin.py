@@ -20,7 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import answer_cache, explanations, failures, models, redaction, resource_dir, task_files, versions
+from figlang_tasks import (
+    answer_cache,
+    explanations,
+    failures,
+    metric_names,
+    models,
+    redaction,
+    resource_dir,
+    row_counts,
+    task_files,
+    versions,
+)
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -244,7 +255,10 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     if ours:
         try:
             explanations.drop_metrics_without_value(task_output)
-            explanations.add_metadata(task_output, {"versions": versions.recorded(), **_unanswered(task_output)})
+            explanations.add_metadata(
+                task_output,
+                {"versions": versions.recorded(), "counts": _counts(task_output), **_unanswered(task_output)},
+            )
             records = [sample.get("sample", {}) for sample in task_output.logged_samples]
             if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
                 explanations.add_metadata(task_output, {"bleu": ", ".join(signatures)})
@@ -252,6 +266,14 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
             logger.exception("figlang_tasks: the results could not be completed")
             failures.note("the results could not be completed, see the log")
     return result
+
+
+def _counts(task_output: Any) -> dict[str, int]:
+    """How many rows each metric was taken over, of all processes."""
+    by_metric = {name: values for (name, _), values in task_output.sample_metrics.items()}
+    samples = by_metric.pop("sample", [])
+    shown = {name: values for name, values in by_metric.items() if not name.endswith(metric_names.ENDS)}
+    return row_counts.of_values(shown, samples)
 
 
 def _unanswered(task_output: Any) -> dict[str, int]:

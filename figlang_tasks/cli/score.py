@@ -276,6 +276,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
     scores[needed] = scored.mean
     details = explanations.by_pair([row.pair for row in asked], scored)
     thresholds = explanations.scheme_of(rows).thresholds
+    scopes = [each.scopes for each in records]
     report = {
         "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
@@ -290,7 +291,8 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         "without_explanation": sum(not row.pair[1].strip() for row in asked),
         # BERTScore of an empty text is 0 in every dtype.
         "near_threshold": near_threshold(scored.mean[scored.mean != 0], list(thresholds.values())),
-        "metrics": explanations.all_metrics(rows, scores, [each.scopes for each in records]),
+        "metrics": explanations.all_metrics(rows, scores, scopes),
+        "counts": explanations.counts(rows, scopes),
     }
     if len(asked) < len(rows):
         report["explanations"] = len(asked)
@@ -313,7 +315,7 @@ def _line(values: Mapping[str, Any], scores: Mapping[str, Any] | None) -> bytes:
 def _text(report: Mapping[str, Any]) -> str:
     lines = [
         f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
-        metrics_table(report["task"] or "samples", report["metrics"]),
+        metrics_table(report["task"] or "samples", report["metrics"], report["counts"]),
         scorer_line(report["signature"]),
         f"without an explanation: {report['without_explanation']} of {report.get('explanations', report['n'])}",
     ]

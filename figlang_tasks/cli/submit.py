@@ -145,7 +145,7 @@ def score24(
 
     text = [
         f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
-        metrics_table("figlang24", report["metrics"]),
+        metrics_table("figlang24", report["metrics"], dict.fromkeys(report["metrics"], report["n"])),
         f"{scorer_line(report['signature'])}\nwithout an explanation: {report['without_explanation']} of {report['n']}",
     ]
     _say(report, as_json, "\n\n".join(text))
