@@ -241,7 +241,7 @@ def all_metrics(
 
 def counts(rows: Sequence[Explained], groups: Sequence[tuple[str, ...]]) -> dict[str, int]:
     """How many of n rows each metric of :func:`all_metrics` was taken over, by its name; `groups` as there."""
-    found = {}
+    found: dict[str, int] = {}
     for group in ("", *dict.fromkeys(name for own in groups for name in own)):
         members = [row for row, own in zip(rows, groups, strict=True) if not group or group in own]
         suffix = f"_{group}" * bool(group)

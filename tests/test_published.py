@@ -542,7 +542,7 @@ def test_what_is_not_comparable_is_kept_but_not_shown() -> None:
     assert (other.paper, other.values["f1@60"].value) == ("FigLang 2024 shared task, ACL 2024.figlang-1.13", 0.5)
 
 
-# --- what may stand beside a run ---------------------------------------------------------------------------------------
+# --- what may stand beside a run --------------------------------------------------------------------------------------
 
 
 def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:

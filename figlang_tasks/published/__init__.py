@@ -177,10 +177,8 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     }
     told = ""
     if foreign:
-        theirs_by, ours_by = (
-            ", ".join(dict.fromkeys(each[metric] for metric in foreign)) for each in (wanted, foreign)
-        )
-        told = f"published {', '.join(foreign)} are left out: explanations scored by {theirs_by}, in a run by {ours_by}"
+        by, here = (", ".join(dict.fromkeys(each[metric] for metric in foreign)) for each in (wanted, foreign))
+        told = f"published {', '.join(foreign)} are left out: explanations scored by {by}, in a run by {here}"
     return [metric for metric in theirs if metric not in foreign], told
 
 

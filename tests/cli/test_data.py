@@ -25,7 +25,8 @@ from typer.testing import CliRunner
 from figlang_tasks import hub
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.irfl import tables
-from figlang_tasks.metaclue import annotations, candidates
+from figlang_tasks.metaclue import annotations as annotations_of_metaclue
+from figlang_tasks.metaclue import candidates
 from figlang_tasks.metaclue import rows as rows_of_metaclue
 from figlang_tasks.nykms import rows
 from figlang_tasks.nykms.parse import QUESTIONS
@@ -149,7 +150,7 @@ def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyP
     shipped, folder = hub.source("figlang_mini_metaclue").folder, tmp_path / "MetaCLUE"
     assert shipped is not None
     shutil.copytree(shipped, folder, ignore=shutil.ignore_patterns("candidates"))
-    file = folder / annotations.FILE
+    file = folder / annotations_of_metaclue.FILE
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     test = [line for line in lines if '"split": "test"' in line]
     file.write_text("".join(test[:30]), encoding="utf-8")
@@ -167,7 +168,7 @@ def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert len(rows_of_metaclue.load("MetaCLUE", name))
     (folder / "candidates").mkdir(exist_ok=True)
     (folder / "candidates" / "random50.jsonl").write_text("{\n")
-    annotations.read.cache_clear()
+    annotations_of_metaclue.read.cache_clear()
     rows_of_metaclue.load.cache_clear()
     candidates.load.cache_clear()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path)])
