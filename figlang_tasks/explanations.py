@@ -143,7 +143,7 @@ def kept(
     return right & (~asked | (np.where(asked, scores, np.inf) > threshold))
 
 
-def counts(rows: Sequence[Explained], hits: Bools) -> Floats:
+def cells(rows: Sequence[Explained], hits: Bools) -> Floats:
     """``tn, fp, fn, tp`` of each of n rows, shape [n, 4]; a row that is no hit has the wrong label."""
     return np.eye(4)[[3 * row.gold if hit else 2 - row.gold for row, hit in zip(rows, hits, strict=True)]]
 
@@ -155,7 +155,7 @@ def f1_at(rows: Sequence[Explained], scores: Floats | None, threshold: float) ->
         value = entailment.macro_f1(gold, predicted)
     else:
         value = entailment.f1_at(gold, predicted, list(scores), threshold)
-    _, sums = intervals.sums_by_unit(_units(rows), counts(rows, kept(rows, scores, threshold)))
+    _, sums = intervals.sums_by_unit(_units(rows), cells(rows, kept(rows, scores, threshold)))
     return Estimated.of(value, intervals.of_two_classes(sums, macro_f1_from_counts))
 
 
@@ -252,6 +252,17 @@ def all_metrics(
             found = metric(name, members, scores[chosen])
             values |= as_metrics(name + suffix, found) if found else {}
     return values
+
+
+def counts(rows: Sequence[Explained], groups: Sequence[tuple[str, ...]]) -> dict[str, int]:
+    """How many of n rows each metric of :func:`all_metrics` was taken over, by its name; `groups` as there."""
+    found: dict[str, int] = {}
+    for group in ("", *dict.fromkeys(name for own in groups for name in own)):
+        members = [row for row, own in zip(rows, groups, strict=True) if not group or group in own]
+        suffix = f"_{group}" * bool(group)
+        found |= {f"{name}{suffix}": len(members) for name in scheme_of(rows).thresholds}
+        found[MEAN_SCORE + suffix] = sum(row.needs_score for row in members)
+    return found
 
 
 # --- choice of the scorer --------------------------------------------------------------------------------------------

@@ -136,6 +136,8 @@ def source(name: str) -> Source:
 def load_split(name: str, split: str) -> datasets.Dataset:
     """Load one split of a dataset, checking columns and row count; only this split is downloaded.
 
+    Columns that a dataset does not have by :data:`SOURCES` are left out, with a warning.
+
     Args:
         name: key of :data:`SOURCES`.
         split: one of its splits.
@@ -183,7 +185,11 @@ def load_split(name: str, split: str) -> datasets.Dataset:
             f"{name}: split {split!r} in {folder} has {len(rows)} rows, the published one has {origin.splits[split]}. "
             "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
         )
-    return rows
+    if unknown := [column for column in rows.column_names if column not in origin.columns]:
+        logger.warning(
+            f"figlang_tasks: {name}: split {split!r} in {folder} has columns that are not used: {', '.join(unknown)}"
+        )
+    return rows.select_columns(list(origin.columns))
 
 
 def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:

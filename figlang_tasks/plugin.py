@@ -28,15 +28,16 @@ from figlang_tasks import (
     explanations,
     failures,
     hub,
+    metric_names,
     models,
     redaction,
     resource_dir,
+    row_counts,
     score_requests,
     task_files,
     versions,
 )
 from figlang_tasks.aggregate import OfUnit, units_of
-from figlang_tasks.metric_names import ENDS
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -288,7 +289,10 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     if ours:
         try:
             explanations.drop_metrics_without_value(task_output)
-            explanations.add_metadata(task_output, {"versions": versions.recorded(), **_unanswered(task_output)})
+            explanations.add_metadata(
+                task_output,
+                {"versions": versions.recorded(), "counts": _counts(task_output), **_unanswered(task_output)},
+            )
             records = [sample.get("sample", {}) for sample in task_output.logged_samples]
             if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
                 explanations.add_metadata(task_output, {"bleu": ", ".join(signatures)})
@@ -304,12 +308,20 @@ def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any
     from lmms_eval.api.metrics import clustered_stderr
 
     for (metric, filter_key), values in task_output.sample_metrics.items():
-        if not metric.endswith(ENDS) and all(isinstance(value, OfUnit) for value in values):
+        if not metric.endswith(metric_names.ENDS) and all(isinstance(value, OfUnit) for value in values):
             units = units_of(values)
             if 1 < len(set(units)) < len(units):
                 key = f"{metric}_stderr_clustered,{filter_key}"
                 task_output.agg_metrics[key] = clustered_stderr([float(value) for value in values], units)
     return result
+
+
+def _counts(task_output: Any) -> dict[str, int]:
+    """How many rows each metric was taken over, of all processes."""
+    by_metric = {name: values for (name, _), values in task_output.sample_metrics.items()}
+    samples = by_metric.pop("sample", [])
+    shown = {name: values for name, values in by_metric.items() if not name.endswith(metric_names.ENDS)}
+    return row_counts.of_values(shown, samples)
 
 
 def _unanswered(task_output: Any) -> dict[str, int]:
