@@ -220,7 +220,9 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) 
     )
     turn = task.circular_process_results(choice_doc(), scores(*values))
     assert turn["parse_rate"] == 1.0 and not turn["acc"].correct
-    assert [share([turn["share_A"]]) for share in (task.share_a, task.share_b, task.share_c, task.share_d)] == [None] * 4
+    assert [share([turn["share_A"]]) for share in (task.share_a, task.share_b, task.share_c, task.share_d)] == [
+        None
+    ] * 4
 
 
 @pytest.mark.parametrize(
