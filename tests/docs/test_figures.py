@@ -135,3 +135,19 @@ def test_literal_distractors_of_irfl_metaphors(shared_file: Path) -> None:
         f"phrase, {found['other']} under another phrase, {found['no phrase']} not at all; the other "
         f"{found['phrase lacks']} are in rows of the one phrase that the retrieval table lacks)"
     ) in text_of("docs/irfl.md")
+
+
+@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
+def test_sentences_that_rows_of_flute_share(shared_file: Path) -> None:
+    rows = [json.loads(line) for line in shared_file.read_text(encoding="utf-8").splitlines() if line]
+    told = []
+    for name in ("premise", "hypothesis"):
+        labels: dict[str, list[str]] = {}
+        for row in rows:
+            labels.setdefault(row[name], []).append(row["label"])
+        shared = [each for each in labels.values() if len(each) > 1]
+        told += [sum(map(len, shared)), sum(len(each) for each in shared if len(set(each)) == 2)]
+    assert (
+        f"{told[0]:,} rows share their premise with another row, {told[2]:,} their hypothesis ({told[3]:,} of them with "
+        "a row of the other label)"
+    ) in text_of("docs/flute.md")
