@@ -81,7 +81,7 @@ class ChoiceRecord:
         candidates: uuids in the order shown.
         roles: of each: ``answer``, ``literal``, ``source``, ``target`` or ``random``.
         answer: place of the right one.
-        chosen: place of the chosen one; None if there is none.
+        chosen: place of the chosen one; None if there is none, as where several images have the highest score.
         status, rule: outcome of parsing (``figlang_tasks.irfl.parse``), or ``scores`` and ``argmax``.
         scores: matching scores in the order shown; None for an answer in words.
     """
@@ -98,6 +98,11 @@ class ChoiceRecord:
     status: str
     rule: str
     scores: list[float] | None
+
+    @property
+    def parsed(self) -> bool:
+        """Whether the output names an image, or holds scores: a tie is read, though it chose nothing."""
+        return self.chosen is not None or self.scores is not None
 
 
 @dataclass(frozen=True)
@@ -240,7 +245,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     Returns:
         ``sample``: the :class:`ChoiceRecord` as a dict (in no metric list: only logged); ``acc`` (1 if the answer alone
         has the highest score, or is named) and ``acc_{type}`` of an idiom; ``parse_rate``; of a failure with a choice
-        ``literal_preference`` (1 if a partial-literal image was chosen); with scores ``tie_rate``, and of similes
+        (a tie at the top is none) ``literal_preference`` (1 if a partial-literal image was chosen); with scores
+        ``tie_rate`` (1 for a tie at the top), and of similes
         ``figurative_over_source`` and ``source_over_target``. Each also with ``_ci_low`` and ``_ci_high``.
     """
     return _judged(doc, _choice(doc, results[0]))
@@ -276,7 +282,7 @@ def circular_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     record = _choice(doc, results[0])
     turn = Turn(record.row, record.unit, record.chosen == record.answer, -1 if record.chosen is None else record.chosen)
     names = ("acc", "all_rotations_acc", *(f"share_{letter}" for letter in rows.LETTERS))
-    values = dict.fromkeys(names, turn) | {"parse_rate": float(record.chosen is not None)}
+    values = dict.fromkeys(names, turn) | {"parse_rate": float(record.parsed)}
     return {"sample": asdict(record), **with_ends(values, record.unit)}
 
 
@@ -310,14 +316,12 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 
 
 def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
-    count, answer = len(doc["candidates"]), doc["answer"]
+    count = len(doc["candidates"])
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == count:
         status, rule = SCORES, "argmax"
-        # A tie goes against the model: to another image with the same score.
-        chosen: int | None = max(
-            zip(scores, range(count), strict=False), key=lambda each: (each[0], each[1] != answer)
-        )[1]
+        # A tie chose nothing: of the images that share the highest score none is the model's choice.
+        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
     else:
         scores = None
         found = parse_official(output, count, grid=in_grid)
@@ -328,7 +332,7 @@ def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
 
 def _judged(doc: Document, record: ChoiceRecord) -> dict[str, Any]:
     correct = float(record.chosen == record.answer)
-    values = {"acc": correct, "parse_rate": float(record.chosen is not None)}
+    values = {"acc": correct, "parse_rate": float(record.parsed)}
     if doc["figurative_type"] == "idiom":
         values[f"acc_{record.type}"] = correct
     if record.chosen is not None and not correct:

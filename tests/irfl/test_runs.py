@@ -227,6 +227,17 @@ def test_any_model_ranks_by_its_yes() -> None:
     assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 0
 
 
+def test_a_model_that_scores_all_pictures_alike_prefers_none() -> None:
+    """The preference of a tie would be the role of the picture that is shown first."""
+    names = [f"figlang_mini_irfl_match_{kind}" for kind in ("idiom", "simile")]
+    results = demo_runs.evaluate(names, "figlang_blind", demo_runs.DEMO, limit=4)
+    for name in ("irfl_match_idiom", "irfl_match_simile"):
+        found = values(results, name)
+        assert (found["acc"], found["tie_rate"], found["parse_rate"]) == (0, 1, 1)
+        assert not [metric for metric in found if metric.startswith("literal_preference")]
+    assert values(results, "irfl_match_simile")["source_over_target"] == 0
+
+
 def test_a_majority_that_always_names_one_letter() -> None:
     name = "figlang_mini_irfl_detect_idiom_circular"
     results = demo_runs.evaluate(name, "figlang_majority", "")

@@ -84,17 +84,19 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
     [
         ([0.1, 0.2, 0.9, 0.3], 1, 2, 0),
         ([0.1, 0.95, 0.9, 0.3], 2, 1, 0),
-        ([0.9, 0.2, 0.9, 0.3], 2, 0, 1),  # a tie is lost
-        ([0.5, 0.5, 0.5, 0.5], 4, 0, 1),
+        ([0.9, 0.2, 0.9, 0.3], 2, None, 1),  # a tie is lost, and chose nothing
+        ([0.9, 0.9, 0.2, 0.3], 4, None, 1),
+        ([0.5, 0.5, 0.5, 0.5], 4, None, 1),
         ([1, 2, -3, 4], 4, 3, 0),
     ],
 )
-def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int, tied: int) -> None:
+def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int | None, tied: int) -> None:
     found = retrieve.process_results(retrieval_doc(), [json.dumps({"scores": scores})])
     assert (found["rank"], found["p@1"], found["tie_rate"], found["parse_rate"]) == (rank, float(rank == 1), tied, 1)
     record = found["sample"]
     assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (rank, chosen, "scores", "argmax")
-    assert (record["answer_text"], record["chosen_text"]) == ("statement 2", f"statement {chosen}")
+    text = None if chosen is None else f"statement {chosen}"
+    assert (record["answer_text"], record["chosen_text"]) == ("statement 2", text)
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=8), st.data())
