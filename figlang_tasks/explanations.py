@@ -30,7 +30,7 @@ DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
 DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
 DEFAULT = "vflute25"
 OFF = "off"
-CHOICES = ("vflute25", "figlang24", "flute22", "embedded", OFF)
+CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF)
 
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 """V-FLUTE's thresholds (section 4.2), by metric name."""

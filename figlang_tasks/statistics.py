@@ -16,7 +16,7 @@ import numpy.typing as npt
 from figlang_tasks import explanations
 from figlang_tasks.explanations import Explained
 from figlang_tasks.metric_names import ENDS
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.entailment import explained_well, macro_f1_from_counts
 from figlang_tasks.metrics.significance import Statistic
 
 Line = Mapping[str, Any]
@@ -104,10 +104,12 @@ def _of_explained(metric: str, rows: Sequence[Explained], scores: Floats, scored
     if metric == explanations.MEAN_SCORE:
         needed = [place for place, row in enumerate(rows) if row.needs_score]
         return of_ratio([ids[place] for place in needed], scores[needed], np.ones(len(needed))) if needed else None
-    asked = np.array([scheme.explained.get(metric) != "contradiction" or row.gold == 0 for row in rows])
+    threshold, explained = scheme.thresholds[metric], scheme.explained.get(metric)
+    asked = np.array([explained != "contradiction" or row.gold == 0 for row in rows])
     if scored and not (scheme.explained and metric == scheme.of_labels):
         with np.errstate(invalid="ignore"):
-            right = right & (~asked | (scores > scheme.thresholds[metric]))
+            kept = explained_well(scores, threshold, explained) if explained else scores > threshold
+        right = right & (~asked | kept)
     if scheme.explained:
         return of_ratio(ids, right.astype(float), np.ones(len(ids)))
     predicted = np.where(right, gold, 1 - gold)

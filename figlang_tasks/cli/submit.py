@@ -133,8 +133,9 @@ def score24(
     text = [
         f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
         metrics_table("figlang24", report["metrics"]),
-        f"{scorer_line(report['signature'])}\nwithout a label, which counts as wrong: {report['without_label']}, without "
-        f"an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}",
+        f"{scorer_line(report['signature'])}\n"
+        f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
+        f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}",
     ]
     _say(report, as_json, "\n\n".join(text))
 
@@ -162,8 +163,8 @@ def flute22(
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
         if fallbacks:
             typer.echo(
-                f"figlang submit flute22: {fallbacks} labels are the fallback, and none of the model's: they may add up "
-                f"to {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
+                f"figlang submit flute22: {fallbacks} labels are the fallback and not the model's: they may add up to "
+                f"{100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
                 err=True,
             )
     report = {

@@ -583,7 +583,7 @@ def _curve(lines: Sequence[Mapping[str, Any]]) -> list[float]:
     right = np.array([row.predicted == row.gold for row in rows])
     asked = np.array([row.needs_score for row in rows])
     with np.errstate(invalid="ignore"):
-        counted = right[:, None] & (~asked[:, None] | (scores[:, None] > cuts))
+        counted = right[:, None] & (~asked[:, None] | entailment.explained_well(scores[:, None], cuts, scheme))
     counted[:, 0] = right  # Acc@0 is label accuracy, whatever the scores (arXiv 2205.12404v1, section 4)
     return [100 * float(value) for value in counted.mean(axis=0)]
 
