@@ -25,9 +25,24 @@ def scoped(names: Collection[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
+FACTS = ("mw_marked", "sw_marked", "st_marked")
+"""They are counted of the annotations alone, and say nothing of a model."""
+
+LOWER_IS_BETTER = (
+    *("rank", "fid", "literal_preference"),
+    *("parse_disagreement", "refusal_rate", "tie_rate"),
+)
+"""Of all other metrics more is better, where they say how good a model is."""
+
+
 def is_share(metric: str) -> bool:
     """Whether a metric, of the whole or of one source, is from 0 to 1 and read in percent."""
-    return not any(metric == name or metric.startswith(f"{name}_") for name in NO_SHARES)
+    return not is_one_of(metric, NO_SHARES)
+
+
+def is_one_of(metric: str, names: Collection[str]) -> bool:
+    """Whether a metric is one of `names`, of the whole or of one source (``rank``, ``mw_marked_object``)."""
+    return any(metric == name or metric.startswith(f"{name}_") for name in names)
 
 
 def text(value: float, metric: str) -> str:
