@@ -31,7 +31,7 @@ DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
 DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
 DEFAULT = "vflute25"
 OFF = "off"
-CHOICES = ("vflute25", "figlang24", "flute22", "embedded", OFF)
+CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF)
 
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 """V-FLUTE's thresholds (section 4.2), by metric name."""
@@ -133,14 +133,16 @@ class Explained:
 
 
 def kept(
-    rows: Sequence[Explained], scores: Floats | None, threshold: float, explained: entailment.Explained = "all"
+    rows: Sequence[Explained], scores: Floats | None, threshold: float, explained: entailment.Explained | None = None
 ) -> Bools:
-    """Whether each of n rows is right and, where `explained` asks for it, its score is above the threshold."""
+    """Whether each of n rows is right and explained well enough: of F1@threshold (None) by a score above it, of an
+    accuracy as `entailment.explained_well` says. Without scores: whether it is right."""
     right = np.array([row.predicted == row.gold for row in rows], dtype=bool)
     if scores is None:
         return right
-    asked = np.array([explained == "all" or row.gold == 0 for row in rows], dtype=bool)
-    return right & (~asked | (np.where(asked, scores, np.inf) > threshold))
+    asked = np.array([explained != "contradiction" or row.gold == 0 for row in rows], dtype=bool)
+    given = np.where(asked, scores, np.inf)
+    return right & (entailment.explained_well(given, threshold, explained) if explained else given > threshold)
 
 
 def cells(rows: Sequence[Explained], hits: Bools) -> Floats:

@@ -32,7 +32,7 @@ def forget_where_weights_are() -> None:
     locate.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["vflute25", "flute22"])
+@pytest.mark.parametrize("name", ["vflute25", "flute22", "flute22-xlarge"])
 def test_the_mean_of_bertscore_and_bleurt(name: str, tmp_path: Path) -> None:
     scores = get_scorer(name, cache=tmp_path, **TINY).score(REFERENCES, CANDIDATES)
     assert scores.bleurt is not None
@@ -56,6 +56,20 @@ def test_the_published_recipes() -> None:
     assert (SCORERS["vflute25"].bertscore.name, SCORERS["vflute25"].layer) == ("microsoft/deberta-xlarge-mnli", 40)
     assert SCORERS["vflute25"].bleurt == SCORERS["flute22"].bleurt == BLEURT_20
     assert SCORERS["figlang24"].bleurt is None
+    # The organisers' notebook names this model, and no layer: bert-score takes its own.
+    assert (SCORERS["flute22"].bertscore.name, SCORERS["flute22"].layer) == ("microsoft/deberta-large-mnli", 18)
+    assert SCORERS["flute22-xlarge"] == SCORERS["vflute25"]
+
+
+def test_the_scorers_that_tasks_know_are_these() -> None:
+    from figlang_tasks.explanations import CHOICES
+
+    assert CHOICES == (*SCORERS, "off")
+
+
+def test_the_signature_tells_the_two_scorers_of_flute_apart() -> None:
+    signatures = {name: get_scorer(name, cache=False, **TINY).signature for name in ("flute22", "flute22-xlarge")}
+    assert all(signature.startswith(f"{name}|bertscore:") for name, signature in signatures.items())
 
 
 def test_layers_are_those_of_the_package() -> None:
@@ -66,6 +80,7 @@ def test_layers_are_those_of_the_package() -> None:
     names = {name: name if name.startswith("bert-") else f"microsoft/{name}" for name in LAYERS}
     assert {name: model2layers[full] for name, full in names.items()} == LAYERS
     assert SCORERS["vflute25"].layer == LAYERS["deberta-xlarge-mnli"]
+    assert SCORERS["flute22"].layer == LAYERS["deberta-large-mnli"]
 
 
 def test_the_signature_names_all_that_decides_a_score() -> None:
@@ -146,7 +161,7 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "bleu"}, "valid: vflute25, figlang24, flute22, embedded"),
+        ({"name": "bleu"}, "valid: vflute25, figlang24, flute22, flute22-xlarge, embedded"),
         ({"name": "embedded", "provider": "torchmetrics"}, "valid: figlang, bert-score"),
         ({"name": "embedded", "provider": "bert-score", "dtype": "fast"}, "fp32 only"),
         ({"name": "embedded", "dtype": "fp16"}, "valid: 'fp32'"),
