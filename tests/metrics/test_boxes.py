@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from figlang_tasks.metrics.boxes import (
     BOX_TYPES,
@@ -283,11 +284,37 @@ def test_the_interval_equals_resampling_images() -> None:
     found = average_precision(images, "primary")
     assert intervals[0].low < (found.ap50 or 0) < intervals[0].high
     assert intervals[1].low < (found.ap70 or 0) < intervals[1].high
+    assert intervals == bootstrap_average_precision(images, "primary")
+    assert intervals != bootstrap_average_precision(images, "primary", resamples=1001)
 
 
-def test_a_perfect_model_has_a_point() -> None:
+@given(st.integers(0, 10**9), st.booleans(), st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
+@relaxed
+def test_every_resample_of_one_image_is_that_image(
+    seed: int, scored: bool, role: Role, box_type: BoxType | None
+) -> None:
+    images = corpus(seed, scored)[:1]
+    found = bootstrap_average_precision(images, role, box_type, resamples=2)
+    values = [by_hand(images, role, box_type, threshold) for threshold in (0.5, 0.7)]
+    if values[0] is None:
+        assert found is None
+    else:
+        assert found == tuple((pytest.approx(value, abs=1e-9),) * 2 for value in values)
+
+
+def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
+    """Half of 100 images have their box found and no other prediction: k found are precision 1 up to recall k/100."""
+    images = [image(f"{i:02}", [true(BOX)], [guess(BOX)] if i % 2 else []) for i in range(100)]
+    found = bootstrap_average_precision(images, "primary", confidence=0.45)
+    recalls = binom.ppf([0.275, 0.725], 100, 0.5) / 100
+    expected = [np.count_nonzero(np.linspace(0, 1, 101) <= recall) / 101 for recall in recalls]
+    assert found == (pytest.approx(tuple(expected), abs=1e-9),) * 2
+
+
+@pytest.mark.parametrize("resamples", [1, 10])
+def test_a_perfect_model_has_a_point(resamples: int) -> None:
     images = [image(str(i), [true(BOX)], [guess(BOX)]) for i in range(5)]
-    assert bootstrap_average_precision(images, "primary", resamples=10) == ((1.0, 1.0), (1.0, 1.0))
+    assert bootstrap_average_precision(images, "primary", resamples=resamples) == ((1.0, 1.0), (1.0, 1.0))
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
@@ -301,6 +328,7 @@ def test_a_perfect_model_has_a_point() -> None:
         ([image("a", [], [])], "primary", "hybrid", "box_type is 'hybrid'"),
         ([image("a", [], []), image("a", [], [])], "primary", None, "image 'a' is there twice"),
         ([image("a", [true((5, 0, 5, 9))], [])], "primary", None, "image 'a': truth has the box"),
+        ([image("a", [true((0, 9, 5, 9))], [])], "primary", None, "image 'a': truth has the box"),
         ([image("b", [], [guess((5, 0, 4, 9))])], "primary", None, "image 'b': predicted has the box"),
         ([image("b", [], [guess((0, 0, float("nan"), 9))])], "primary", None, "all finite"),
         ([image("b", [], [guess(BOX, score=float("inf"))])], "primary", None, "a score is inf"),

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from figlang_tasks.metrics import captions
 from figlang_tasks.metrics.captions import (
@@ -386,8 +387,9 @@ def test_a_whole_test_set_is_quick() -> None:
 @relaxed
 def test_bleu_from_statistics(seed: int) -> None:
     scores = caption_scores(*corpus(seed))
-    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(scores.metrics["bleu4"].value, abs=1e-9)
-    assert bleu4(scores.bleu_statistics) == pytest.approx(scores.metrics["bleu4"].per_image, abs=1e-9)
+    close = {"rel": 1e-12, "abs": 0}  # close enough to tell pycocoevalcap's constants against division by 0
+    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(scores.metrics["bleu4"].value, **close)
+    assert bleu4(scores.bleu_statistics) == pytest.approx(scores.metrics["bleu4"].per_image, **close)
 
 
 def test_the_interval_equals_resampling_captions() -> None:
@@ -403,6 +405,17 @@ def test_the_interval_equals_resampling_captions() -> None:
     assert bootstrap_bleu4(statistics, 3000, confidence=0.5).low > interval.low
 
 
+def test_the_interval_of_half_right_captions_is_that_of_binomial_draws() -> None:
+    """The others share no word with their reference: with k right ones of 100, BLEU-4 is k/100."""
+    statistics = caption_scores(["a b c d", "w x y z"] * 50, [["a b c d"]] * 100).bleu_statistics
+    interval = bootstrap_bleu4(statistics, confidence=0.45)
+    assert interval == pytest.approx(tuple(binom.ppf([0.275, 0.725], 100, 0.5) / 100))
+    statistics = caption_scores(*corpus(3, size=20)).bleu_statistics
+    assert bootstrap_bleu4(statistics) == bootstrap_bleu4(statistics, 10_000) != bootstrap_bleu4(statistics, 10_001)
+    one = bootstrap_bleu4(statistics, 1)
+    assert one.low == one.high
+
+
 def test_interval_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     statistics = caption_scores(*corpus(3, size=20)).bleu_statistics
     whole = bootstrap_bleu4(statistics, 50)
@@ -416,6 +429,8 @@ def test_interval_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         (np.zeros((0, 10), dtype=np.int64), {}, "shape"),
         (np.zeros((3, 9), dtype=np.int64), {}, "shape"),
         (np.zeros((3, 10), dtype=np.int64), {"resamples": 0}, "resamples"),
+        (np.zeros(10, dtype=np.int64), {}, "shape"),
+        (np.zeros((3, 10), dtype=np.int64), {"confidence": 0.0}, "confidence"),
         (np.zeros((3, 10), dtype=np.int64), {"confidence": 1.0}, "confidence"),
     ],
 )
@@ -591,6 +606,19 @@ def test_spice(stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert found["spice"].value == pytest.approx(1 / 3)
     assert set(found) == {"meteor", "spice"}
     assert messages == []
+
+
+def test_a_folder_without_all_files_of_spice_is_not_taken(
+    stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = stand_in(SPICE)
+    spice_files(tmp_path)
+    (tmp_path / "spice" / "lib" / "stanford-corenlp-3.6.0-models.jar").unlink()
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    if captions._spice_folder() is not None:
+        pytest.skip("pycocoevalcap has the files here")
+    assert set(java_metrics(["a b"], [["a"]])) == {"meteor"}
+    assert "SPICE is left out" in messages[0]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 from figlang_tasks.metrics import classification
@@ -158,10 +159,21 @@ def test_intervals_are_those_of_resampled_rows(name: str) -> None:
     assert classification.bootstrap(counts, statistic) == interval
 
 
-def test_the_seed_decides() -> None:
+def test_the_interval_of_the_accuracy_is_that_of_binomial_draws() -> None:
+    interval = classification.bootstrap((25, 30, 20, 25), classification.accuracy, confidence=0.45)
+    assert interval == tuple(binom.ppf([0.275, 0.725], 100, 0.5) / 100)
+
+
+def test_seed_and_number_of_resamples_decide() -> None:
     counts = (120, 31, 24, 99)
     first, second = (classification.bootstrap(counts, classification.macro_f1, seed=seed) for seed in (1, 2))
     assert first != second
+    counts = (120_011, 31_013, 24_023, 99_001)
+    whole = classification.bootstrap(counts, classification.macro_f1)
+    assert whole == classification.bootstrap(counts, classification.macro_f1, resamples=10_000)
+    assert whole != classification.bootstrap(counts, classification.macro_f1, resamples=10_001)
+    one = classification.bootstrap(counts, classification.macro_f1, resamples=1)
+    assert one.low == one.high
 
 
 def test_interval_of_f1_is_that_of_the_entailment_metric_where_both_classes_occur() -> None:
@@ -193,6 +205,7 @@ def test_bad_counts(counts: object, message: str) -> None:
     ("counts", "settings", "message"),
     [
         ((1, 2, 3, 4), {"resamples": 0}, "resamples is 0"),
+        ((1, 2, 3, 4), {"confidence": 0}, "confidence is 0"),
         ((1, 2, 3, 4), {"confidence": 1}, "confidence is 1"),
         ((1, 2.5, 3, 4), {}, "whole numbers"),
         ([[1, 2, 3, 4]], {}, r"shape \[4\]"),

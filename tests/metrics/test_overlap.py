@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
 import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from figlang_tasks.metrics import overlap
 
@@ -179,7 +182,44 @@ def test_interval_of_corpus_bleu() -> None:
     interval = overlap.bootstrap_corpus_bleu4(found, resamples=200)
     assert interval.low < overlap.corpus_bleu4(found) < interval.high
     assert overlap.bootstrap_corpus_bleu4(found, resamples=200) == interval
-    assert overlap.bootstrap_corpus_bleu4(found[:1], resamples=3) == (overlap.corpus_bleu4(found[:1]),) * 2
+    assert overlap.bootstrap_corpus_bleu4(found[:1], resamples=1) == (overlap.corpus_bleu4(found[:1]),) * 2
+
+
+def test_interval_of_corpus_bleu_by_binomial_draws() -> None:
+    """Half of 100 candidates are right, the others share no word with the reference: with k right ones it is k/100."""
+    found = [overlap.bleu_statistics("a b c d" if i % 2 else "w x y z", "a b c d") for i in range(100)]
+    interval = overlap.bootstrap_corpus_bleu4(found, confidence=0.45)
+    assert interval == pytest.approx(tuple(binom.ppf([0.275, 0.725], 100, 0.5) / 100))
+    mixed = [*found, *(overlap.bleu_statistics("a b c d e", f"{'e ' * i}a b c d") for i in range(9))]
+    default = overlap.bootstrap_corpus_bleu4(mixed)
+    assert default == overlap.bootstrap_corpus_bleu4(mixed, resamples=1000)
+    assert default != overlap.bootstrap_corpus_bleu4(mixed, resamples=1001)
+
+
+def test_interval_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [overlap.bleu_statistics("a b c d e", f"{'e ' * i}a b c d") for i in range(9)]
+    whole = overlap.bootstrap_corpus_bleu4(found, resamples=20)
+    for held in (1, 25):
+        monkeypatch.setattr(overlap, "_SEGMENTS", held)
+        assert overlap.bootstrap_corpus_bleu4(found, resamples=20) == whole
+
+
+def test_sums_round_once() -> None:
+    """1/2, exp(-1/2) and exp(-1), added one by one, give another last bit in another order."""
+    texts = [("the cat", "the cat sat"), ("a house", "house"), ("the cat sat", "the cat sat on a mat")]
+    found = [overlap.bleu_statistics(*pair) for pair in texts]
+    assert len({overlap.sentence_bleu4_mean(list(order)) for order in itertools.permutations(found)}) == 1
+
+
+@relaxed
+@given(st.lists(PAIRS, min_size=1, max_size=3))
+def test_many_corpora_at_once(corpora: list[list[tuple[str, str]]]) -> None:
+    sums = []
+    for pairs in corpora:
+        rows = [overlap.bleu_statistics(*pair) for pair in pairs]
+        sums.append(np.sum([[r.candidate, r.reference, *r.matches, *r.ngrams] for r in rows], axis=0))
+    expected = [bleu_by_hand(pairs, effective=False) for pairs in corpora]
+    assert overlap.corpus_bleu4_of_sums(sums).tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_errors() -> None:
@@ -191,3 +231,5 @@ def test_errors() -> None:
         overlap.bootstrap_corpus_bleu4(one, resamples=0)
     with pytest.raises(ValueError, match="confidence is 0"):
         overlap.bootstrap_corpus_bleu4(one, confidence=0)
+    with pytest.raises(ValueError, match="confidence is 1"):
+        overlap.bootstrap_corpus_bleu4(one, confidence=1)
