@@ -125,6 +125,12 @@ def test_equals_scikit_learn(counts: tuple[int, int, int, int]) -> None:
 
 
 @relaxed
+@given(COUNTS)
+def test_scores_are_quotients_so_the_scale_of_the_counts_plays_no_part(counts: tuple[int, int, int, int]) -> None:
+    assert figures(tuple(count / 64 for count in counts)) == pytest.approx(figures(counts), abs=1e-9)
+
+
+@relaxed
 @given(st.lists(COUNTS, min_size=1, max_size=5))
 def test_many_sets_of_counts_at_once(sets: list[tuple[int, int, int, int]]) -> None:
     for name in METRICS:
@@ -183,6 +189,8 @@ def test_interval_of_f1_is_that_of_the_entailment_metric_where_both_classes_occu
 
 def test_an_empty_cell_stays_empty_in_resamples() -> None:
     assert classification.bootstrap((7, 0, 0, 5), classification.accuracy) == (1.0, 1.0)
+    # The one row of its class is missing in (1 - 1/31)^31 = 36 % of the resamples: that class scores 0 there.
+    assert classification.bootstrap((1, 0, 0, 30), classification.macro_f1) == (0.5, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -190,6 +198,7 @@ def test_an_empty_cell_stays_empty_in_resamples() -> None:
     [
         ((0, 0, 0, 0), "all zero"),
         ((1, 2, 3), r"shape \[\.\.\., 4\]"),
+        (3, r"shape \[\.\.\., 4\]"),
         ((1, -1, 2, 3), "not negative"),
         ((1, float("nan"), 2, 3), "finite"),
         ([[1, 2, 3, 4], [0, 0, 0, 0]], "all zero"),
