@@ -54,7 +54,12 @@ MODULES = [
 # Tests mirror the package; here is where they do not, and what pytest is told besides.
 TESTS = {
     "metrics/explanation/reference.py": ["tests/metrics/explanation/test_bertscore.py"],
-    "metrics/explanation/weights.py": ["tests/metrics/explanation/test_scorers.py"],
+    "metrics/explanation/weights.py": [
+        "tests/metrics/explanation/test_scorers.py",
+        "tests/metrics/explanation/test_bertscore.py",
+        "tests/faults/test_pickle.py",
+    ],
+    "metrics/images.py": ["tests/metrics/test_images.py", "tests/faults/test_pickle.py"],
     "figlang_tasks/vflute/parse.py": ["tests/vflute/test_parse.py", "-k", "not explode"],  # megabytes, for the time
     "figlang_tasks/comparison.py": ["tests/test_comparison.py", "tests/cli/test_compare.py"],
     "figlang_tasks/submit/__init__.py": ["tests/submit", "tests/cli/test_submit.py"],
