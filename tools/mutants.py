@@ -160,7 +160,13 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
                 yield *span(node), f"list({source[slice(*first)].decode()})"
             else:
                 yield *span(node.func), _CALLS[name]
-        elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+        elif isinstance(node, ast.Return) and ast.unparse(node.value or node) not in (
+            "return",
+            "None",
+            "True",
+            "False",
+        ):
+            assert node.value is not None
             yield *span(node.value), "None"
         elif isinstance(node, ast.Continue):
             yield at(node.lineno, node.col_offset), at(node.lineno, node.col_offset) + len("continue"), "break"
@@ -175,8 +181,11 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
             except SyntaxError:
                 continue
             found.append(Mutant(file, function, line, before, after, start, end, new.encode()))
+        # Positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second check of lengths.
         if isinstance(node, ast.JoinedStr) or isinstance(node, ast.keyword) and node.arg == "strict":
-            return  # positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second check
+            return
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+            return
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "decorator_list"):
                 continue
