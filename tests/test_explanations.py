@@ -393,7 +393,7 @@ def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypat
     assert explanations._current is None
     assert aggregate.f1_at_53(explained) == 1
     assert aggregate.explanation_score(explained) == pytest.approx(1, abs=1e-5)
-    kept = [scorer._bertscore._runner for scorer in explanations._scorers.values()]  # type: ignore[union-attr]
+    kept = [scorer._bertscore._runner for scorer in explanations._scorers.values()]
     assert [runner._model for runner in kept] == [None], "the plugin, which would let go of it, is not there"
 
 

@@ -105,6 +105,15 @@ class Mutant:
         return self.file, self.function, self.before, self.after
 
 
+def _other(value: object) -> str | None:
+    """Another number or truth value, as it is written; None for other constants."""
+    if isinstance(value, bool):
+        return repr(not value)
+    if isinstance(value, int):
+        return repr(value + 1)
+    return repr(float(f"{value * 1.1 or 0.1:.12g}")) if isinstance(value, float) else None
+
+
 def mutants(file: str, source: bytes) -> list[Mutant]:
     """All mutants of a module, in the order of its text."""
     starts = [0, *(m.end() for m in re.finditer(rb"\n", source))]
@@ -141,18 +150,8 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
             yield from sign(node.op, node.left, node.right)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             yield span(node)[0], span(node.operand)[0], ""
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
-            value = node.value
-            yield (
-                *span(node),
-                repr(
-                    not value
-                    if value in (True, False) and isinstance(value, bool)
-                    else value + 1
-                    if isinstance(value, int)
-                    else round(value * 1.1, 12) or 0.1
-                ),
-            )
+        elif isinstance(node, ast.Constant) and (other := _other(node.value)) is not None:
+            yield *span(node), other
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in _CALLS:
             name = ast.unparse(node.func)
             if name == "sorted" and node.args:
@@ -160,14 +159,9 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
                 yield *span(node), f"list({source[slice(*first)].decode()})"
             else:
                 yield *span(node.func), _CALLS[name]
-        elif isinstance(node, ast.Return) and ast.unparse(node.value or node) not in (
-            "return",
-            "None",
-            "True",
-            "False",
-        ):
-            assert node.value is not None
-            yield *span(node.value), "None"
+        elif isinstance(node, ast.Return) and node.value is not None:
+            if ast.unparse(node.value) not in ("None", "True", "False"):
+                yield *span(node.value), "None"
         elif isinstance(node, ast.Continue):
             yield at(node.lineno, node.col_offset), at(node.lineno, node.col_offset) + len("continue"), "break"
 
@@ -190,9 +184,10 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
             if name in ("annotation", "returns", "decorator_list"):
                 continue
             for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    inner = isinstance(child, (ast.FunctionDef, ast.ClassDef))
-                    walk(child, f"{function}.{child.name}".lstrip(".") if inner else function)
+                if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+                    walk(child, f"{function}.{child.name}".lstrip("."))
+                elif isinstance(child, ast.AST):
+                    walk(child, function)
 
     walk(ast.parse(source), "")
     return sorted(found, key=lambda m: (m.start, m.end, m.new))
@@ -317,4 +312,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # without the farewells of all that was imported

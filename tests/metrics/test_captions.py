@@ -387,9 +387,10 @@ def test_a_whole_test_set_is_quick() -> None:
 @relaxed
 def test_bleu_from_statistics(seed: int) -> None:
     scores = caption_scores(*corpus(seed))
-    close = {"rel": 1e-12, "abs": 0}  # close enough to tell pycocoevalcap's constants against division by 0
-    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(scores.metrics["bleu4"].value, **close)
-    assert bleu4(scores.bleu_statistics) == pytest.approx(scores.metrics["bleu4"].per_image, **close)
+    # Close enough to tell pycocoevalcap's constants against division by 0.
+    bleu = scores.metrics["bleu4"]
+    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(bleu.value, rel=1e-12, abs=0)
+    assert bleu4(scores.bleu_statistics) == pytest.approx(bleu.per_image, rel=1e-12, abs=0)
 
 
 def test_the_interval_equals_resampling_captions() -> None:

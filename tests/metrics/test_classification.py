@@ -38,7 +38,7 @@ PUBLISHED: list[tuple[str, Figures, tuple[int, int, int, int]]] = [
 ]
 
 
-def figures(counts: tuple[int, ...]) -> list[float]:
+def figures(counts: tuple[float, ...]) -> list[float]:
     return [100 * float(classification.STATISTICS[name](counts)) for name in METRICS]
 
 

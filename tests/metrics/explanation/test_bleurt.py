@@ -71,7 +71,7 @@ def test_the_budget_bounds_a_batch_and_progress_counts_every_pair_once() -> None
         sizes.append((len(inputs), padded(max(len(ids) for ids, _ in inputs))))
         return forward(inputs)
 
-    model._forward = watched  # type: ignore[method-assign]
+    model._forward = watched
     done: list[int] = []
     model.score(pairs * 2, done.append)
     assert all(rows == 1 or rows * width <= 333 for rows, width in sizes)
