@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import answer_cache, explanations, failures, models, redaction, resource_dir, task_files, versions
+from figlang_tasks.aggregate import OfUnit, units_of
+from figlang_tasks.metric_names import ENDS
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -69,6 +71,7 @@ def register_tasks() -> None:
     _wrap(TaskManager, "initialize_tasks", _initialize_tasks)
     _wrap(ConfigurableTask, "__init__", _build_task)
     _wrap(TaskOutput, "calculate_aggregate_metric", _aggregate_task)
+    _wrap(TaskOutput, "calculate_clt_aggregate_metric", _clustered_errors)
     _wrap(response_cache.ResponseCache, "create", _create_cache)
     _wrap(response_cache.ResponseCache, "execute", answer_cache.execute)
     _wrap(response_cache, "_extract_content_hash", answer_cache.content_hash)
@@ -251,6 +254,20 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
         except Exception:  # a user's own process_results may return other records: no reason to lose a run
             logger.exception("figlang_tasks: the results could not be completed")
             failures.note("the results could not be completed, see the log")
+    return result
+
+
+def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
+    """The harness's standard errors; its clustered one also for our numbers, which know what they depend on."""
+    result = original(task_output, *args, **kwargs)
+    from lmms_eval.api.metrics import clustered_stderr
+
+    for (metric, filter_key), values in task_output.sample_metrics.items():
+        if not metric.endswith(ENDS) and all(isinstance(value, OfUnit) for value in values):
+            units = units_of(values)
+            if 1 < len(set(units)) < len(units):
+                key = f"{metric}_stderr_clustered,{filter_key}"
+                task_output.agg_metrics[key] = clustered_stderr([float(value) for value in values], units)
     return result
 
 

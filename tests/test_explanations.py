@@ -108,7 +108,11 @@ BETWEEN = [0.49, 0.5, 0.51, 0.59, 0.6, 0.61]
 )
 def test_thresholds_of_the_papers(scheme: str, scores: list[float], expected: dict[str, float]) -> None:
     """Every label is right, once with each score; a score that equals the threshold does not count."""
-    explained = [Explained(f"{gold}{score}", gold, gold, "a", "b", scheme) for gold in (0, 1) for score in scores]
+    explained = [
+        Explained(f"{gold}{score}", gold, gold, "a", "b", f"{gold}{score}", scheme)
+        for gold in (0, 1)
+        for score in scores
+    ]
     found = all_metrics(explained, np.array(scores * 2), ["one"] * len(explained))
     thresholded = {name: value for name, value in found.items() if name in explanations.SCHEMES[scheme].thresholds}
     assert thresholded == pytest.approx(expected)
@@ -118,7 +122,7 @@ def test_thresholds_of_the_papers(scheme: str, scores: list[float], expected: di
 
 def test_f1_at_0_costs_an_empty_explanation_its_row() -> None:
     """ "LABEL: entailment" alone leaves the label as explanation; the word taken away, nothing: BERTScore is 0."""
-    gold, empty = 1, Explained("a", 1, 1, "The lawyer has fins.", "")
+    gold, empty = 1, Explained("a", 1, 1, "The lawyer has fins.", "", "a")
     assert all_metrics([empty], np.array([0.0]), ["muse"])["f1@0"] == 0
     assert all_metrics([empty], np.array([0.01]), ["muse"])["f1@0"] == gold
 
@@ -270,7 +274,7 @@ def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, w
     scored = get_scorer("embedded", dtype="fast", cache=False).score([reference] * 6, texts).mean.tolist()
     near = sum(any(abs(score - t) <= 0.005 for t in (0, 0.53, 0.6)) for score in scored if score != 0)
     assert scored[-1] == 0 and 0 < near < 5
-    rows_ = [Explained(text, 1, 1, reference, text) for text in [*texts, texts[0]]]
+    rows_ = [Explained(text, 1, 1, reference, text, text) for text in [*texts, texts[0]]]
     with explanations.session("embedded", rows_) as session:
         session.scores(rows_)
     assert warnings_of_loguru == [f"figlang_tasks: dtype fast: {near} of 6 explanations lie within .005 of a threshold"]
@@ -306,7 +310,8 @@ def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subproc
     assert unreachable.returncode == 0, unreachable.stderr[-3000:]
     found = json.loads(unreachable.stdout.splitlines()[-1])
     assert found["outputs"] == 10
-    assert found["noted"] == [], "told before the run, where it could still be stopped: no failure of the run"
+    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    assert found["noted"] == [missing]
     overall = {key for key in found["results"] if "_ci_" not in key and "_stderr" not in key}
     assert "f1@0,none" in overall and "acc,none" in overall
     assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
@@ -355,7 +360,7 @@ class Odd:
         )
         self.task_config: dict[str, Any] = {"metadata": [{"version": 1.0}]}
         self.sample_metrics: dict[tuple[str, str], list[Any]] = {
-            ("f1@53", "none"): [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
+            ("f1@53", "none"): [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.", "a")]
         }
         self.agg_metrics: dict[str, Any] = {}
         self.logged_samples: list[dict[str, Any]] = [{"doc_id": 0}]
@@ -389,7 +394,7 @@ def test_a_choice_that_no_preflight_has_checked_costs_no_run(
 def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """A YAML file that includes ours, run by code that never loaded the entry point."""
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
+    explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.", "a")]
     assert explanations._current is None
     assert aggregate.f1_at_53(explained) == 1
     assert aggregate.explanation_score(explained) == pytest.approx(1, abs=1e-5)
@@ -400,7 +405,7 @@ def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypat
 def test_repeats_are_scored_each_with_its_own_text() -> None:
     session = explanations.Session(
         "embedded",
-        [Explained("a", 1, 1, "The lawyer has fins.", text) for text in ("The lawyer has fins.", "A storm")],
+        [Explained("a", 1, 1, "The lawyer has fins.", text, "a") for text in ("The lawyer has fins.", "A storm")],
     )
     same, other = session._pairs[1], session._pairs[0]
     session.scores([])
@@ -416,7 +421,7 @@ def test_the_environment_of_this_suite_reaches_no_hub() -> None:
 
 def flute(scheme: str) -> list[Explained]:
     def row(name: str, gold: int, predicted: int | None, explanation: str | None) -> Explained:
-        return Explained(name, gold, predicted, "The lawyer has fins.", explanation, scheme)
+        return Explained(name, gold, predicted, "The lawyer has fins.", explanation, name, scheme)
 
     return [
         row("right", 1, 1, "The lawyer has fins."),
@@ -462,7 +467,7 @@ def test_accuracies_of_flute(scheme: str, expected: dict[str, float]) -> None:
 
 def test_acc_at_0_is_the_labels_accuracy_whatever_the_explanations_score() -> None:
     """ "A threshold of 0% ... is equivalent to simply reporting label accuracy": an empty explanation scores 0."""
-    explained = [Explained("a", 0, 0, "The lawyer has fins.", "", "all")]
+    explained = [Explained("a", 0, 0, "The lawyer has fins.", "", "a", "all")]
     assert explanations.all_metrics(explained, np.array([0.0]), ["idiom"])["acc@0"] == 1
     assert explanations.all_metrics(explained, np.array([0.0]), ["idiom"])["acc@50"] == 0
 
@@ -507,7 +512,7 @@ def test_outside_of_a_session_the_rows_bring_their_scorer_along(
     if variable:
         monkeypatch.setenv("FIGLANG_SCORER", variable)
     explanations.release()
-    explained = [Explained("a", 0, 0, "The lawyer has fins.", "A storm", "all", row_choice)]
+    explained = [Explained("a", 0, 0, "The lawyer has fins.", "A storm", "a", "all", row_choice)]
     assert explanations.current(explained).name == expected
     explanations.release()
 
@@ -517,7 +522,7 @@ def test_outside_of_a_session_parts_of_the_rows_are_served_by_the_whole(monkeypa
     explained = flute("all")
     whole = explanations.current(explained)
     assert explanations.current(explained[2:4]) is whole
-    other = [Explained("b", 0, 0, "The lawyer has fins.", "Another storm", "all")]
+    other = [Explained("b", 0, 0, "The lawyer has fins.", "Another storm", "b", "all")]
     assert explanations.current(other) is not whole
     assert explanations.current(explained[:1]) is whole
     assert explanations.current(explained) is whole

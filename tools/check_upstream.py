@@ -99,6 +99,7 @@ HOOKS = (
     Hook("lmms_eval.api.task:ConfigurableTask.__init__", "plugin", takes=("config", "model_name")),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
     Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric", "plugin", takes=("bootstrap_iters",)),
+    Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_clt_aggregate_metric", "plugin", takes=()),
     Hook("lmms_eval.evaluator:evaluate", "plugin", source=("lm.clean()", "canonical_keys = sorted(all_keys_set")),
     Hook("lmms_eval.evaluator:_process_document_results", "records", source=("logged_sample.update(metrics)",)),
     Hook("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "plugin", takes=("results", "samples")),

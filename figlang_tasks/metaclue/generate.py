@@ -25,11 +25,12 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks import images as pictures_of_rows
-from figlang_tasks.aggregate import Estimated, aggregators, estimate_mean, with_ends
+from figlang_tasks.aggregate import aggregators, estimate_mean, with_ends
 from figlang_tasks.hub import DataError
 from figlang_tasks.metaclue import pictures, rows
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import images
+from figlang_tasks.metrics.intervals import Estimated
 from figlang_tasks.prompting import render
 
 PROMPTS = "prompts.jsonl"
@@ -105,7 +106,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {"image_rate": float(file is not None)}
     pair = Pair(doc["id"], doc["dataset"], prompt, "" if file is None else str(file))
     values |= dict.fromkeys(("clip_similarity", "fid"), pair)
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, doc["id"])}
 
 
 def _generated(output: str | None, number: int) -> Path | None:

@@ -104,7 +104,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         status=status,
         rule=rule,
     )
-    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(chosen is not None)})}
+    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(chosen is not None)}, doc["id"])}
 
 
 @lru_cache(maxsize=32)  # once for the documents of a task

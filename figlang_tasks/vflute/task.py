@@ -274,15 +274,16 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         predicted_strict=strict.label,
         report_group=doc["report_group"],
         reference=doc["explanation"],
+        unit=doc["claim"],
     )
     overall_only = {"parse_disagreement": float(official.label != strict.label)}
-    explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation)
+    explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation, record.unit)
     by_group: dict[str, Any] = dict.fromkeys(explanations.METRICS, explained) | {
         "acc": float(official.label == gold),
         "parse_rate": float(official.label is not None),
     }
     values = by_group | overall_only | {f"{name}_{doc['report_group']}": value for name, value in by_group.items()}
-    return {"sample": record.as_dict(), **with_ends(values)}
+    return {"sample": record.as_dict(), **with_ends(values, record.unit)}
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

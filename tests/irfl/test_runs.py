@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import demo_runs
+import numpy as np
 import pytest
 from models import tiny_encoders
 
@@ -100,6 +101,23 @@ def test_a_dual_encoder_reads_text_alone_and_other_models_a_prompt() -> None:
     (sample, *_) = random_run()["samples"]["figlang_mini_irfl_match_idiom"]
     prompt = sample["arguments"][0]
     assert prompt != rows.text(sample["doc"]) and rows.text(sample["doc"]) in prompt
+
+
+def test_the_clustered_error_of_the_harness_is_over_phrases() -> None:
+    """Miller 2024, "Adding Error Bars to Evals", equation 4, by sums over phrases."""
+    task = "figlang_mini_irfl_detect_idiom"
+    found = random_run()["results"][task]
+    of_phrases: dict[str, list[float]] = {}
+    for record in records(random_run(), "detect_idiom"):
+        of_phrases.setdefault(record["unit"], []).append(float(record["chosen"] == record["answer"]))
+    right = [each for own in of_phrases.values() for each in own]
+    n, mean = len(right), np.mean(right)
+    within = sum(
+        sum(each - mean for each in own) ** 2 - sum((each - mean) ** 2 for each in own) for own in of_phrases.values()
+    )
+    assert len(of_phrases) < n
+    assert found["acc_stderr_clustered,none"] == pytest.approx(np.sqrt(np.var(right, ddof=1) / n + within / n**2))
+    assert found["acc_stderr_clt,none"] == pytest.approx(np.std(right, ddof=1) / np.sqrt(n))
 
 
 def test_accuracy_is_what_the_scores_say() -> None:

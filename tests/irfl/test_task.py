@@ -263,7 +263,7 @@ def judged_pairs(*table: Sequence[tuple[bool, float]]) -> list[task.Ranked]:
     records = []
     for number, row in enumerate(table):
         for place, (positive, value) in enumerate(row):
-            doc = pair_doc(positive, place, images=len(row), row=f"r{number}")
+            doc = pair_doc(positive, place, images=len(row), row=f"r{number}", phrase=f"phrase {number}")
             records.append(task.retrieve_process_results(doc, scores(value))["p@k"])
     return records
 
@@ -304,7 +304,7 @@ def turns(*table: str, answer: str = "ABCD") -> list[task.Turn]:
     records = []
     for number, row in enumerate(table):
         for said, right in zip(row, answer, strict=False):
-            doc = choice_doc(row=f"r{number}", answer=LETTERS.index(right))
+            doc = choice_doc(row=f"r{number}", phrase=f"phrase {number}", answer=LETTERS.index(right))
             records.append(task.circular_process_results(doc, [said])["acc"])
     return records
 

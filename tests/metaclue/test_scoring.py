@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lmms_eval.utils import load_yaml_config
 from metaclue.generated import row, write
 from PIL import Image
+from scipy.stats import binomtest
 
 from figlang_tasks.metaclue import classify, describe, generate, localize, retrieve, rows
 from figlang_tasks.metaclue.task import Options, doc_to_messages, doc_to_text, doc_to_visual, preflight, task_of
@@ -214,8 +215,10 @@ def test_answers_are_judged_by_role() -> None:
     value, low, high = AGGREGATES["em"]
     assert value(found["em_primary"]) == 1 and value(found["em_secondary"]) == value(found["em_relationship"]) == 0
     assert value(found["em"]) == pytest.approx(1 / 3)
-    # images are resampled whole, and in each image a third is right: there is nothing to vary
-    assert low(found["em"]) == pytest.approx(1 / 3) and high(found["em"]) == pytest.approx(1 / 3)
+    # Images are what counts, and in each a third is right: they vary less than rows, whose Wilson interval is left.
+    # What ten images can tell of their variance is less: a little wider.
+    of_rows = binomtest(10, 30).proportion_ci(method="wilson")
+    assert of_rows.low - 0.05 < low(found["em"]) < of_rows.low < of_rows.high < high(found["em"]) < of_rows.high + 0.07
 
 
 def test_of_a_long_answer_both_ends_are_kept() -> None:
@@ -274,7 +277,8 @@ def test_right_boxes_are_found_in_each_convention(task: str) -> None:
         for metric in ("map50", "map70"):
             value, low, high = (getattr(localize, f"{metric}_{role}{end}") for end in ("", "_ci_low", "_ci_high"))
             records = found[f"{metric.replace('map', 'mAP')}_{role}"]
-            assert value(records) == low(records) == high(records) == pytest.approx(1)
+            assert value(records) == pytest.approx(1)
+            assert low(records) is high(records) is None  # every resample is perfect too: that is no interval
     assert np.mean(found["parse_rate"]) == 1
 
 
@@ -315,7 +319,8 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
         assert value(found[name]) == value(shuffled(found[name])) == expected
         if expected is not None:
             seen.add(expected)
-            assert low(found[name]) <= expected <= high(found[name])
+            ends = low(found[name]), high(found[name])
+            assert ends == (None, None) if expected in (0, 1) else ends[0] <= expected <= ends[1]
     assert len(seen) > 4  # not all 0 or 1
 
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 from figlang_tasks.metrics import classification
-from figlang_tasks.metrics.resampling import bootstrap_macro_f1
 
 relaxed = settings(deadline=None)
 METRICS = ("acc", "macro_precision", "macro_recall", "macro_f1")
@@ -152,47 +150,6 @@ def test_edges(counts: tuple[int, ...], expected: Figures) -> None:
     assert figures(counts) == pytest.approx(expected, abs=0.005)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_intervals_are_those_of_resampled_rows(name: str) -> None:
-    counts = (12, 9, 5, 14)
-    statistic = classification.STATISTICS[name]
-    interval = classification.bootstrap(counts, statistic)
-    rows = np.repeat(np.eye(4), counts, axis=0)
-    rng = np.random.default_rng(1)
-    drawn = statistic(rows[rng.integers(0, 40, size=(10_000, 40))].sum(axis=1))
-    assert interval == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02)
-    assert interval.low < float(statistic(counts)) < interval.high
-    assert classification.bootstrap(counts, statistic) == interval
-
-
-def test_the_interval_of_the_accuracy_is_that_of_binomial_draws() -> None:
-    interval = classification.bootstrap((25, 30, 20, 25), classification.accuracy, confidence=0.45)
-    assert interval == tuple(binom.ppf([0.275, 0.725], 100, 0.5) / 100)
-
-
-def test_seed_and_number_of_resamples_decide() -> None:
-    counts = (120, 31, 24, 99)
-    first, second = (classification.bootstrap(counts, classification.macro_f1, seed=seed) for seed in (1, 2))
-    assert first != second
-    counts = (120_011, 31_013, 24_023, 99_001)
-    whole = classification.bootstrap(counts, classification.macro_f1)
-    assert whole == classification.bootstrap(counts, classification.macro_f1, resamples=10_000)
-    assert whole != classification.bootstrap(counts, classification.macro_f1, resamples=10_001)
-    one = classification.bootstrap(counts, classification.macro_f1, resamples=1)
-    assert one.low == one.high
-
-
-def test_interval_of_f1_is_that_of_the_entailment_metric_where_both_classes_occur() -> None:
-    counts = (120, 31, 24, 99)
-    assert classification.bootstrap(counts, classification.macro_f1) == bootstrap_macro_f1(counts)
-
-
-def test_an_empty_cell_stays_empty_in_resamples() -> None:
-    assert classification.bootstrap((7, 0, 0, 5), classification.accuracy) == (1.0, 1.0)
-    # The one row of its class is missing in (1 - 1/31)^31 = 36 % of the resamples: that class scores 0 there.
-    assert classification.bootstrap((1, 0, 0, 30), classification.macro_f1) == (0.5, 1.0)
-
-
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
@@ -208,18 +165,3 @@ def test_bad_counts(counts: object, message: str) -> None:
     for statistic in classification.STATISTICS.values():
         with pytest.raises(ValueError, match=message):
             statistic(counts)
-
-
-@pytest.mark.parametrize(
-    ("counts", "settings", "message"),
-    [
-        ((1, 2, 3, 4), {"resamples": 0}, "resamples is 0"),
-        ((1, 2, 3, 4), {"confidence": 0}, "confidence is 0"),
-        ((1, 2, 3, 4), {"confidence": 1}, "confidence is 1"),
-        ((1, 2.5, 3, 4), {}, "whole numbers"),
-        ([[1, 2, 3, 4]], {}, r"shape \[4\]"),
-    ],
-)
-def test_bad_bootstrap(counts: object, settings: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        classification.bootstrap(counts, classification.accuracy, **settings)
