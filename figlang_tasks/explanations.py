@@ -144,7 +144,7 @@ def kept(
     return right & (~asked | (np.where(asked, scores, np.inf) > threshold))
 
 
-def counts(rows: Sequence[Explained], hits: Bools) -> Floats:
+def cells(rows: Sequence[Explained], hits: Bools) -> Floats:
     """``tn, fp, fn, tp`` of each of n rows, shape [n, 4]; a row that is no hit has the wrong label."""
     return np.eye(4)[[3 * row.gold if hit else 2 - row.gold for row, hit in zip(rows, hits, strict=True)]]
 
@@ -156,7 +156,7 @@ def f1_at(rows: Sequence[Explained], scores: Floats | None, threshold: float) ->
         value = entailment.macro_f1(gold, predicted)
     else:
         value = entailment.f1_at(gold, predicted, list(scores), threshold)
-    _, sums = intervals.sums_by_unit(_units(rows), counts(rows, kept(rows, scores, threshold)))
+    _, sums = intervals.sums_by_unit(_units(rows), cells(rows, kept(rows, scores, threshold)))
     return Estimated.of(value, intervals.of_two_classes(sums, macro_f1_from_counts))
 
 
@@ -255,6 +255,17 @@ def all_metrics(
     return values
 
 
+def counts(rows: Sequence[Explained], groups: Sequence[tuple[str, ...]]) -> dict[str, int]:
+    """How many of n rows each metric of :func:`all_metrics` was taken over, by its name; `groups` as there."""
+    found: dict[str, int] = {}
+    for group in ("", *dict.fromkeys(name for own in groups for name in own)):
+        members = [row for row, own in zip(rows, groups, strict=True) if not group or group in own]
+        suffix = f"_{group}" * bool(group)
+        found |= {f"{name}{suffix}": len(members) for name in scheme_of(rows).thresholds}
+        found[MEAN_SCORE + suffix] = sum(row.needs_score for row in members)
+    return found
+
+
 # --- choice of the scorer --------------------------------------------------------------------------------------------
 
 
@@ -335,7 +346,6 @@ class Session:
     def __init__(self, name: str, rows: Iterable[Explained]) -> None:
         self.name = name
         self.signature: str | None = None
-        self._scorer_found = False
         rows = list(rows)
         self._pairs = sorted({row.pair for row in rows if row.needs_score})
         self.scheme = SCHEMES[rows[0].scheme if rows else "f1"]
@@ -376,15 +386,13 @@ class Session:
                 f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "
                 f"--scorer {self.name}"
             )
-            if self._scorer_found:  # where it was not, that was told before the run
-                failures.note("explanations were not scored, see the log")
+            failures.note(f"explanations were not scored, so that {', '.join(self.scheme.need_scores)} are missing")
             return {}
 
     def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
         from figlang_tasks.metrics.explanation import near_threshold
 
         chosen = scorer(self.name)
-        self._scorer_found = True
         references, candidates = zip(*self._pairs, strict=True)
         scored = chosen.score(references, candidates)
         self.signature = scored.signature
@@ -459,6 +467,7 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
         name = choose(option, SCHEMES[some_row.scheme].scorer)
     except ValueError as error:  # preflight was not called
         logger.error(f"figlang_tasks: {error}; explanations are not scored")
+        failures.note("explanations were not scored, see the log")
         name = OFF
     with session(name, rows) as scoring:
         result = original(task_output, *args, **kwargs)
@@ -467,6 +476,7 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
         _add_provenance(task_output, scoring, asked=option not in (OFF, False))
     except Exception:  # a task of the user's own may shape records and metadata in other ways: no reason to lose a run
         logger.exception("figlang_tasks: explanation scores could not be added to the samples")
+        failures.note("explanation scores could not be added to the samples, see the log")
     return result
 
 

@@ -54,3 +54,8 @@ def is_share(metric: str) -> bool:
 def text(value: float, metric: str) -> str:
     """A value as people read it: in percent, but for :data:`NO_SHARES`."""
     return f"{100 * value:.1f}" if is_share(metric) else f"{value:.2f}"
+
+
+def of_fewer(count: int | None, n: int | None) -> str:
+    """What stands behind a value that was taken over fewer rows than its line of a table says: `` (n 12)``."""
+    return "" if count is None or count == n else f" (n {count})"

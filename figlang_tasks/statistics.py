@@ -109,7 +109,7 @@ def _of_explained(metric: str, rows: Sequence[Explained], scores: Floats, scored
     hits = explanations.kept(rows, None if of_labels else scores, scheme.thresholds[metric], asked)
     if scheme.explained:
         return of_ratio(units, hits.astype(float), np.ones(len(units)))
-    return grouped(units, explanations.counts(rows, hits), macro_f1_from_counts)
+    return grouped(units, explanations.cells(rows, hits), macro_f1_from_counts)
 
 
 def _explained(line: Line) -> Explained:

@@ -46,6 +46,7 @@ __all__ = [
     "caption_scores",
     "exact_match",
     "java_metrics",
+    "programs",
     "tokenize",
 ]
 
@@ -321,16 +322,9 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def _java_metrics(given: list[str], expected: list[list[str]]) -> dict[str, Metric]:
-    java = _java()
+    java, spice = programs()
     if java is None:
-        _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
         return {}
-    spice = _spice_folder()
-    if spice is None:
-        _tell(
-            "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
-            "with: python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
-        )
     found: dict[str, Metric] = {}
     work: list[tuple[str, Callable[[], Metric]]] = [("meteor", lambda: _meteor(java, given, expected))]
     if spice is not None:
@@ -341,6 +335,21 @@ def _java_metrics(given: list[str], expected: list[list[str]]) -> dict[str, Metr
         except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as error:
             _tell(f"{name.upper()} is left out: {type(error).__name__}: {error}")
     return found
+
+
+def programs() -> tuple[str | None, Path | None]:
+    """Return the Java program and the folder of SPICE, None for what is missing; it is logged, once a process."""
+    java = _java()
+    if java is None:
+        _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
+        return None, None
+    spice = _spice_folder()
+    if spice is None:
+        _tell(
+            "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
+            "with: python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+        )
+    return java, spice
 
 
 @lru_cache(maxsize=64)

@@ -342,7 +342,8 @@ def test_a_scoring_that_breaks_off_costs_no_run(
     monkeypatch.setattr(Scorer, "score", fail)
     failures.noted()
     results = evaluate(limit=10)
-    assert failures.noted() == ["explanations were not scored, see the log"]
+    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    assert failures.noted() == [missing]
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
     assert len(messages) == 1 and type(error).__name__ in messages[0]
@@ -368,7 +369,9 @@ class Odd:
 
 
 def test_a_task_of_another_shape_costs_no_run(warnings_of_loguru: list[str]) -> None:
+    failures.noted()
     task = Odd()
+    assert failures.noted() == ["explanation scores could not be added to the samples, see the log"]
     assert task.agg_metrics["f1@53,none"] == 1
     assert any("could not be added to the samples" in message for message in warnings_of_loguru)
     assert "explanation_scorer" in task.task_config["metadata"][1]
@@ -387,7 +390,9 @@ def test_a_choice_that_no_preflight_has_checked_costs_no_run(
     monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "bleu")
+    failures.noted()
     assert Odd().sample_metrics == {}
+    assert "explanations were not scored, see the log" in failures.noted()
     assert "valid: vflute25" in warnings_of_loguru[0]
 
 

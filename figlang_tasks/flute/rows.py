@@ -408,7 +408,7 @@ def _half_a_pair(text: str) -> bool:
 
 @lru_cache(maxsize=2)
 def load_blind() -> datasets.Dataset:
-    """Return the shared task's 1,500 test rows, whose answers were not published, as documents.
+    """Return the shared task's 1,500 test rows, which come without answers, as documents.
 
     Columns: `dataset`, `data`, `id` (``codalab-{codalab_id}``), `codalab_id`, `source_id`, `premise`, `hypothesis`,
     `prompt`.

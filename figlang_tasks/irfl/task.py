@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import hub, score_requests
+from figlang_tasks import failures, hub, score_requests
 from figlang_tasks.aggregate import aggregators, estimate_mean, estimate_ratio, with_ends
 from figlang_tasks.irfl import rows
 from figlang_tasks.irfl.parse import parse_official, parse_yes_no
@@ -31,6 +31,7 @@ Kwargs = Mapping[str, Any] | None
 PROMPTS = ("choose", "grid", "match", "text")
 LITERAL_ROLES = ("literal", "source", "target")
 SCORES, NO_SCORES = "scores", "no_scores"
+GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
 # An output that is neither yes nor no is ranked against the model: a positive image last, a negative one first.
 UNREADABLE = {True: -1.0, False: 2.0}
 
@@ -80,7 +81,7 @@ class ChoiceRecord:
         candidates: uuids in the order shown.
         roles: of each: ``answer``, ``literal``, ``source``, ``target`` or ``random``.
         answer: place of the right one.
-        chosen: place of the chosen one; None if there is none.
+        chosen: place of the chosen one; None if there is none, as where several images have the highest score.
         status, rule: outcome of parsing (``figlang_tasks.irfl.parse``), or ``scores`` and ``argmax``.
         scores: matching scores in the order shown; None for an answer in words.
     """
@@ -97,6 +98,11 @@ class ChoiceRecord:
     status: str
     rule: str
     scores: list[float] | None
+
+    @property
+    def parsed(self) -> bool:
+        """Whether the output names an image, or holds scores: a tie is read, though it chose nothing."""
+        return self.chosen is not None or self.scores is not None
 
 
 @dataclass(frozen=True)
@@ -156,20 +162,26 @@ def preflight(config: Mapping[str, Any]) -> None:
         kwargs = config.get("lmms_eval_specific_kwargs") or {}
         for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
             Options.of(block)
-        _check_prompt_of_scores(config, kwargs)
+        _check_scores(config, kwargs)
         for stub in hub.stubs(config):
             rows.load(*rows.check_stub(stub))
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
-def _check_prompt_of_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
-    """A model that is asked for a score of each picture alone must not be shown a prompt about all of them."""
-    model, settings = str(config.get("model")), config.get("model_specific_generation_kwargs") or {}
-    asked = {**(config.get("generation_kwargs") or {}), **settings.get(model, {})}
-    if score_requests.KEY not in asked:
+def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
+    """A task of matching scores needs a model that gives some, with a prompt about one picture, not about all."""
+    model = config.get("model")
+    if not score_requests.is_asked(config):
+        if config.get("process_results") is match_process_results and model != score_requests.REPLAY:
+            raise ValueError(
+                f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
+                f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
+                f"that gives scores needs a line under model_specific_generation_kwargs in a task file that includes "
+                f"this one (docs/adding_a_vlm.md)"
+            )
         return
-    prompt = Options.of(kwargs.get(model) or kwargs.get("default") or kwargs).prompt
+    prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
     if prompt not in ("match", "text"):
         raise ValueError(
             f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give it a block "
@@ -233,7 +245,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     Returns:
         ``sample``: the :class:`ChoiceRecord` as a dict (in no metric list: only logged); ``acc`` (1 if the answer alone
         has the highest score, or is named) and ``acc_{type}`` of an idiom; ``parse_rate``; of a failure with a choice
-        ``literal_preference`` (1 if a partial-literal image was chosen); with scores ``tie_rate``, and of similes
+        (a tie at the top is none) ``literal_preference`` (1 if a partial-literal image was chosen); with scores
+        ``tie_rate`` (1 for a tie at the top), and of similes
         ``figurative_over_source`` and ``source_over_target``. Each also with ``_ci_low`` and ``_ci_high``.
     """
     return _judged(doc, _choice(doc, results[0]))
@@ -245,12 +258,17 @@ def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any
 
 
 def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge matching scores, as :func:`process_results`; an answer in words has no score, and there is no accuracy."""
+    """Judge matching scores, as :func:`process_results`.
+
+    A request that got no answer counts as wrong. An answer in words has no score and no accuracy: the run has failed.
+    """
     record = _choice(doc, results[0])
     if record.scores is None:
-        _report_no_scores()
         record = replace(record, chosen=None, status=NO_SCORES, rule="")
-        return {"sample": asdict(record), **with_ends({"parse_rate": 0.0}, record.unit)}
+        if results[0]:
+            _report_no_scores()
+            failures.note("irfl_match: answers without matching scores have no accuracy, see the log")
+            return {"sample": asdict(record), **with_ends({"parse_rate": 0.0}, record.unit)}
     return _judged(doc, record)
 
 
@@ -264,7 +282,7 @@ def circular_process_results(doc: Document, results: Sequence[str]) -> dict[str,
     record = _choice(doc, results[0])
     turn = Turn(record.row, record.unit, record.chosen == record.answer, -1 if record.chosen is None else record.chosen)
     names = ("acc", "all_rotations_acc", *(f"share_{letter}" for letter in rows.LETTERS))
-    values = dict.fromkeys(names, turn) | {"parse_rate": float(record.chosen is not None)}
+    values = dict.fromkeys(names, turn) | {"parse_rate": float(record.parsed)}
     return {"sample": asdict(record), **with_ends(values, record.unit)}
 
 
@@ -298,14 +316,12 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
 
 
 def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
-    count, answer = len(doc["candidates"]), doc["answer"]
+    count = len(doc["candidates"])
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == count:
         status, rule = SCORES, "argmax"
-        # A tie goes against the model: to another image with the same score.
-        chosen: int | None = max(
-            zip(scores, range(count), strict=False), key=lambda each: (each[0], each[1] != answer)
-        )[1]
+        # A tie chose nothing: of the images that share the highest score none is the model's choice.
+        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
     else:
         scores = None
         found = parse_official(output, count, grid=in_grid)
@@ -316,7 +332,7 @@ def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
 
 def _judged(doc: Document, record: ChoiceRecord) -> dict[str, Any]:
     correct = float(record.chosen == record.answer)
-    values = {"acc": correct, "parse_rate": float(record.chosen is not None)}
+    values = {"acc": correct, "parse_rate": float(record.parsed)}
     if doc["figurative_type"] == "idiom":
         values[f"acc_{record.type}"] = correct
     if record.chosen is not None and not correct:
@@ -341,8 +357,8 @@ def _simile_order(roles: Sequence[str], scores: Sequence[float]) -> dict[str, fl
 @lru_cache(maxsize=1)  # once a process
 def _report_no_scores() -> None:
     logger.error(
-        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: no accuracy is reported. "
-        "Use a backend that gives scores (figlang_clip, figlang_vlm, figlang_openai), or irfl_detect with this one."
+        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: those rows have no "
+        f"accuracy. Use a backend that gives scores ({GIVE_SCORES}), or irfl_detect with this one."
     )
 
 
@@ -457,6 +473,8 @@ def _mean_of_rows(images: tuple[tuple, ...], of_row: Callable[[list[float], list
 
 def _report_cut(cut: int, total: int, metric: str) -> None:
     logger.warning(f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of {metric}")
+    if cut == total:
+        failures.note(f"{metric} could not be computed: no row is complete (--limit?)")
 
 
 circular_acc, circular_acc_ci_low, circular_acc_ci_high = aggregators(_circular_acc)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from loguru import logger
 
+from figlang_tasks import failures
 from figlang_tasks.aggregate import aggregators, with_ends
 from figlang_tasks.metaclue import schema
 from figlang_tasks.metaclue.parse import Caption, parse_caption, parse_official, shortened
@@ -170,7 +171,8 @@ def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
         """The metric with its interval; images are resampled whole, since the texts of one are not independent."""
         scores = _scores(texts)
         found = scores.metrics.get(metric)
-        if found is None:
+        if found is None:  # the reason is logged
+            failures.note(f"{metric} could not be computed and is missing, see the log")
             return None
         if metric not in (*_MEANS, "bleu4"):
             return Estimated(found.value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import statistics as descriptive
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
@@ -173,6 +173,7 @@ class _Result:
     values: Mapping[str, Estimated]
     reported: bool
     runs: tuple[str, ...]  # all of the report
+    measured: papers.Measured
 
     @property
     def heads(self) -> list[str]:
@@ -226,7 +227,8 @@ def _by_task(runs: Sequence[Run]) -> _Results:
     found: dict[str, list[_Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():
-            found.setdefault(task, []).append(_Result(run.name, of, _values(of), bool(of.metrics), names))
+            measured = finished.measured(run, of)
+            found.setdefault(task, []).append(_Result(run.name, of, _values(of), bool(of.metrics), names, measured))
     return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
 
 
@@ -251,6 +253,20 @@ def _cell(found: Estimated | None, metric: str) -> Cell:
         return Cell("failed", "not a number: see the log of the run")
     texts = [metric_names.text(each, metric) for each in found if each is not None and np.isfinite(each)]
     return Cell(texts[0] if len(texts) < 3 else f"{texts[0]} [{texts[1]}, {texts[2]}]", numeric=True)
+
+
+def _cells(result: _Result, names: Sequence[str], heads: Sequence[str], overall: bool) -> list[Cell]:
+    """The name of a run, n, and its metrics; those that were taken over fewer rows have their own n beside them."""
+    counts = [result.of.counts.get(name) for name in names]
+    n = result.of.rows if overall else max((count for count in counts if count is not None), default=None)
+    cells = []
+    for name, head, count in zip(names, heads, counts, strict=True):
+        cell = _cell(result.values.get(name), head)
+        cells.append(replace(cell, text=cell.text + metric_names.of_fewer(count, n)) if cell.text else cell)
+    return [Cell(result.run), Cell("" if n is None else str(n), numeric=True), *cells]
+
+
+_N = Cell("n", "rows of the benchmark", numeric=True)
 
 
 def _head(metric: str) -> Cell:
@@ -317,17 +333,14 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
         rows: list[tuple[Cell, ...]] = []
         for task in tasks:
             about = (Cell(task),) if len(tasks) > 1 else ()
-            for result in results[task]:
-                cells = [_cell(result.values.get(head), head) for head in columns]
-                rows.append((*about, Cell(result.run), *cells))
-            rows += _published_rows(task, columns, about) if published else []
-        protocols = {papers.protocol(task, columns) for task in tasks} if published else set()
+            rows += [(*about, *_cells(result, columns, columns, overall=True)) for result in results[task]]
+            rows += _published_rows(task, results[task], columns, about) if published else []
         tables.append(
             Table(
                 _caption(dataset, tasks),
-                (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), *map(_head, columns)),
+                (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), _N, *map(_head, columns)),
                 tuple(rows),
-                _notes_of_table([each for task in tasks for each in results[task]], protocols - {""}),
+                _notes_of_table({task: results[task] for task in tasks}, columns if published else []),
             )
         )
     notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
@@ -351,27 +364,39 @@ def _caption(dataset: str, tasks: Sequence[str]) -> str:
     return f"{_dataset_name(dataset)}: {named}"
 
 
-def _notes_of_table(results: Sequence[_Result], protocols: Iterable[str]) -> str:
+def _notes_of_table(results: _Results, metrics: Sequence[str]) -> str:
+    """The scorers, and how the published figures of `metrics` came about or why they are left out."""
     parts = []
-    signatures = {result.run: result.of.signature for result in results if result.of.signature}
+    every = [result for of_task in results.values() for result in of_task]
+    signatures = {result.run: result.of.signature for result in every if result.of.signature}
     if len(set(signatures.values())) == 1:
         parts.append(f"Explanation scorer: {next(iter(signatures.values()))}.")
     elif signatures:
         parts.append("Explanation scorers: " + "; ".join(f"{run}: {each}" for run, each in signatures.items()) + ".")
-    if found := sorted(protocols):
-        parts.append(f"Published, not measured here: {' / '.join(found)}.")
-    return " ".join(parts)
+    found = {task: _comparable(task, of_task, metrics) for task, of_task in results.items()}
+    if protocols := sorted({papers.protocol(task, shown) for task, (shown, _) in found.items() if shown}):
+        parts.append(f"Published, not measured here: {' / '.join(protocols)}.")
+    return " ".join([*parts, *(f"{task}: {told}." for task, (_, told) in found.items() if told)])
 
 
-def _published_rows(task: str, metrics: Sequence[str], about: Sequence[Cell]) -> list[tuple[Cell, ...]]:
-    """What was published for a task: cells that tell what the row is about, the model, a figure for each metric."""
+def _comparable(task: str, results: Sequence[_Result], metrics: Sequence[str]) -> tuple[list[str], str]:
+    return papers.comparable(task, metrics, [result.measured for result in results])
+
+
+def _published_rows(
+    task: str, results: Sequence[_Result], metrics: Sequence[str], about: Sequence[Cell]
+) -> list[tuple[Cell, ...]]:
+    """What was published for a task and is comparable with all its results: cells that tell what the row is about, the
+    model, no n, a figure for each metric."""
+    shown, _ = _comparable(task, results, metrics)
     return [
         (
             *(replace(cell, published=True) for cell in about),
             Cell(row.label, f"{row.setting}; {row.paper}, {row.table}; {row.source}", published=True),
+            Cell("", published=True),
             *(_published_cell(row.values.get(metric)) for metric in metrics),
         )
-        for row in papers.rows(task, metrics)
+        for row in papers.rows(task, shown)
     ]
 
 
@@ -394,23 +419,24 @@ def _scopes(results: _Results, published: bool) -> Section | None:
     for (dataset, columns, scopes), tasks in groups.items():
         benchmark = results[tasks[0]][0].of.benchmark
         rows: list[tuple[Cell, ...]] = []
+        notes = [_NYCARTOONS] if "nycartoons" in scopes else []
         for task, scope in product(tasks, scopes):
             about = (*([Cell(task)] if len(tasks) > 1 else []), *_scope_cells(benchmark, scope))
             names = [places[task][scope].get(head, "") for head in columns]
-            for result in results[task]:
-                cells = [_cell(result.values.get(name), head) for name, head in zip(names, columns, strict=True)]
-                rows.append((*about, Cell(result.run), *cells))
-            if published and scope != OVERALL:
-                rows += _published_rows(task, names, about)
+            overall = scope == OVERALL
+            rows += [(*about, *_cells(result, names, columns, overall)) for result in results[task]]
+            if published and not overall:
+                rows += _published_rows(task, results[task], names, about)
         kinds = ("source", "phenomenon") if benchmark == "vflute" else ("part",)
-        top = [Cell(kind) for kind in (*(["task"] if len(tasks) > 1 else []), *kinds, "model")]
-        note = (
-            "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it."
-            if "nycartoons" in scopes
-            else ""
-        )
+        top = [*(Cell(kind) for kind in (*(["task"] if len(tasks) > 1 else []), *kinds, "model")), _N]
+        for task in tasks if published else ():
+            parts = [name for scope, of in places[task].items() if scope != OVERALL for name in of.values()]
+            _, told = _comparable(task, results[task], parts)
+            notes += [f"{task}: {told}."] * bool(told)
         tables.append(
-            Table(f"{_caption(dataset, tasks)}, by {kinds[0]}", (*top, *map(_head, columns)), tuple(rows), note)
+            Table(
+                f"{_caption(dataset, tasks)}, by {kinds[0]}", (*top, *map(_head, columns)), tuple(rows), " ".join(notes)
+            )
         )
         if benchmark == "vflute":
             tables += [_phenomena(task, results[task]) for task in tasks if results[task][0].of.explained]
@@ -418,6 +444,9 @@ def _scopes(results: _Results, published: bool) -> Section | None:
         return None
     intro = "The same metrics for each part of a benchmark. Intervals are wide where a part has few rows."
     return Section("sources", "By source and phenomenon", intro, tuple(tables))
+
+
+_NYCARTOONS = "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it."
 
 
 def _places(results: Sequence[_Result]) -> dict[str, dict[str, str]]:
@@ -461,7 +490,7 @@ def _phenomena(task: str, results: Sequence[_Result]) -> Table:
     told = "; ".join(f"{phenomenon}: {', '.join(names)}" for phenomenon, names in pooled.items())
     return Table(
         f"{task}, by phenomenon",
-        (Cell("phenomenon"), Cell("model"), Cell("rows", numeric=True), *map(_head, columns)),
+        (Cell("phenomenon"), Cell("model"), _N, *map(_head, columns)),
         tuple(cells),
         f"Rows pooled over sources: {told} (arXiv 2405.01474, Table 3).",
     )
@@ -820,12 +849,14 @@ def _chance_of_candidates(result: _Result) -> float:
 def _instructions(results: _Results) -> Section | None:
     """F1@0 by instruction, for the tasks that ask all rows with one of Table 8's."""
     by_base: dict[str, dict[str, dict[int, Estimated]]] = {}
+    counts: dict[tuple[str, str], set[int]] = {}
     for task, of_task in results.items():
         if named := _INSTRUCTION.fullmatch(task):
             for result in of_task:
                 if "f1@0" in result.values:
                     of_run = by_base.setdefault(named["of"], {}).setdefault(result.run, {})
                     of_run[int(named["number"])] = _percent(result.values["f1@0"])
+                    counts.setdefault((named["of"], result.run), set()).add(result.of.rows)
     tables, found = [], []
     for number, (base, series) in enumerate(by_base.items()):
         told = []
@@ -845,6 +876,7 @@ def _instructions(results: _Results) -> Section | None:
             rows.append(
                 (
                     Cell(run),
+                    Cell(" / ".join(map(str, sorted(counts[base, run]))), numeric=True),
                     Cell(str(len(finite)), numeric=True),
                     *(Cell(f"{each:.1f}", numeric=True) for each in numbers),
                     *(Cell(str(place), _instruction(place), True) for place in (worst, best)),
@@ -856,7 +888,7 @@ def _instructions(results: _Results) -> Section | None:
         tables.append(
             Table(
                 f"{base}: F1@0 over the instructions",
-                (Cell("model"), *(Cell(head, numeric=True) for head in heads)),
+                (Cell("model"), _N, *(Cell(head, numeric=True) for head in heads)),
                 tuple(rows),
                 "Percent; sd: standard deviation of the sample of instructions. They are those of Table 8 (arXiv "
                 "2405.01474).",

@@ -124,17 +124,31 @@ def preflight(config: Mapping[str, Any]) -> None:
         if config.get("output_type") == "generate_until_agentic":
             for options in variants:
                 _check_scene_graph_options(options)
-        for stub in hub.stubs(config):
-            rows.load(stub["dataset"], stub["split"])
-            for options in variants:
-                if options.num_shots:
-                    rows.exemplars(stub["dataset"], options.num_shots, options.fewshot_seed)
+        _check_data(hub.stubs(config), variants)
         blocks = [name for name, block in kwargs.items() if isinstance(block, Mapping)]
         effective = variants if "default" not in blocks else variants[1:]  # the first is what stands outside of blocks
         for scorer in {options.scorer for options in effective}:
             explanations.preflight(scorer)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+def _check_data(stubs: Sequence[Mapping[str, Any]], variants: Sequence[Options]) -> None:
+    """Load what is asked and what exemplars are drawn from; of both, all that is wrong is told.
+
+    Raises:
+        hub.DataError: the message has a line for each fault.
+    """
+    faults = []
+    for stub in stubs:
+        shots = {(options.num_shots, options.fewshot_seed) for options in variants if options.num_shots}
+        for load, wanted in [(rows.load, (stub["split"],)), *((rows.exemplars, each) for each in shots)]:
+            try:
+                load(stub["dataset"], *wanted)
+            except hub.DataError as error:
+                faults.append(str(error))
+    if faults:
+        raise hub.DataError("\n".join(dict.fromkeys(faults)))
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from metaclue.generated import row, write
 from PIL import Image
 from scipy.stats import binomtest
 
+from figlang_tasks import failures
 from figlang_tasks.metaclue import classify, describe, generate, localize, retrieve, rows
 from figlang_tasks.metaclue.task import Options, doc_to_messages, doc_to_text, doc_to_visual, preflight, task_of
 from figlang_tasks.metrics import boxes, captions, images, ranking
@@ -83,17 +84,19 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
     [
         ([0.1, 0.2, 0.9, 0.3], 1, 2, 0),
         ([0.1, 0.95, 0.9, 0.3], 2, 1, 0),
-        ([0.9, 0.2, 0.9, 0.3], 2, 0, 1),  # a tie is lost
-        ([0.5, 0.5, 0.5, 0.5], 4, 0, 1),
+        ([0.9, 0.2, 0.9, 0.3], 2, None, 1),  # a tie is lost, and chose nothing
+        ([0.9, 0.9, 0.2, 0.3], 4, None, 1),
+        ([0.5, 0.5, 0.5, 0.5], 4, None, 1),
         ([1, 2, -3, 4], 4, 3, 0),
     ],
 )
-def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int, tied: int) -> None:
+def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int | None, tied: int) -> None:
     found = retrieve.process_results(retrieval_doc(), [json.dumps({"scores": scores})])
     assert (found["rank"], found["p@1"], found["tie_rate"], found["parse_rate"]) == (rank, float(rank == 1), tied, 1)
     record = found["sample"]
     assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (rank, chosen, "scores", "argmax")
-    assert (record["answer_text"], record["chosen_text"]) == ("statement 2", f"statement {chosen}")
+    text = None if chosen is None else f"statement {chosen}"
+    assert (record["answer_text"], record["chosen_text"]) == ("statement 2", text)
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=8), st.data())
@@ -133,9 +136,18 @@ def test_broken_scores_are_no_choice(output: str, warnings_of_loguru: list[str])
     for _ in range(2):
         found = retrieve.process_results(retrieval_doc(), [output])
     assert "rank" not in found and found["p@1"] == found["parse_rate"] == 0
+    noted = failures.noted()
+    failure = "metaclue_retrieve: answers without a score for each candidate have no rank, see the log"
+    assert noted == ([] if output.startswith("[") else [failure])
     assert (found["sample"]["chosen"], found["sample"]["status"]) == (None, "unparsable")
     told = [message for message in warnings_of_loguru if "is no list of 4 finite ones" in message]
     assert len(told) == (0 if output.startswith("[") else 1)
+
+
+def test_a_request_without_an_answer_says_nothing_of_the_model(warnings_of_loguru: list[str]) -> None:
+    retrieve._report_no_scores.cache_clear()
+    assert retrieve.process_results(retrieval_doc(), [""])["p@1"] == 0
+    assert not warnings_of_loguru
 
 
 def test_missing_rank_is_said_once(warnings_of_loguru: list[str]) -> None:
@@ -452,6 +464,8 @@ def test_prompts_score_and_preference(tmp_path: Path, capsys: pytest.CaptureFixt
     assert generate.main(["--dataset", MINI, "score", str(folder), "--model", str(tiny_clip)]) == 0
     scored = json.loads(capsys.readouterr().out)
     assert -100 <= scored["clip_similarity"] <= 100 and scored["fid"] is None and scored["images"] == 40
+    assert generate.main(["--dataset", MINI, "score", str(folder), "--model", str(tmp_path / "none")]) == 1
+    assert json.loads(capsys.readouterr().out)["clip_similarity"] is None
     made = tmp_path / "made" / "0003.png"
     content = made.read_bytes()
     made.write_bytes(content[:40])

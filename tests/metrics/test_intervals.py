@@ -179,7 +179,8 @@ def test_coverage_of_macro_f1(sizes: tuple[int, int], recalls: tuple[float, floa
     truth = float(macro_f1_from_counts(counts([size * recall for size, recall in zip(sizes, recalls, strict=True)])))
 
     def sample(rng: np.random.Generator) -> tuple[Interval, float]:
-        return of_two_classes(units_of(counts(rng.binomial(sizes, recalls)).astype(int)), macro_f1_from_counts), truth
+        drawn = counts(rng.binomial(sizes, recalls).tolist()).astype(int).tolist()
+        return of_two_classes(units_of(drawn), macro_f1_from_counts), truth
 
     assert 0.92 < covered(sample, 600) < 0.99
 

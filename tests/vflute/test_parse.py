@@ -318,6 +318,7 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ("The sea is calm while the claim speaks of a storm.\n\nContradiction", 0, "bare"),
     ("The sea is calm while the claim speaks of a storm. Contradiction.", 0, "bare"),
     ("Entailment: No\nContradiction: Yes", 0, "bare"),
+    ("Entailment: the cat smiles.\nContradiction", 0, "bare"),
     ("A calm sea, bright and wide, is all there is.\nContradiction: the claim speaks of a storm.", 0, "bare"),
     ("Entailment: the cat smiles.\nContradiction: the cat is sad.\nHard to say.", None, "conflict"),
     # JSON
