@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -431,8 +432,7 @@ def session(name: str, rows: Iterable[Explained]) -> Iterator[Session]:
         _current = before
 
 
-_outside: list[Session] = []
-_OUTSIDE_KEPT = 8
+_outside: deque[Session] = deque(maxlen=8)
 
 
 def current(rows: Sequence[Explained]) -> Session:
@@ -448,8 +448,7 @@ def current(rows: Sequence[Explained]) -> Session:
     for kept in _outside:
         if kept.covers(name, rows):
             return kept
-    _outside[_OUTSIDE_KEPT - 1 :] = []
-    _outside.insert(0, Session(name, rows))
+    _outside.appendleft(Session(name, rows))
     return _outside[0]
 
 
