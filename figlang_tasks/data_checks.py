@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loguru import logger
+
 from figlang_tasks import hub
 from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, Snapshot
 
@@ -161,11 +163,26 @@ class _Found:
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the fault that the block ends with."""
+        """Note the fault that the block ends with, once: several tasks may stumble over the same row."""
         try:
             yield
         except DataError as error:
-            self.faults.append(str(error))
+            if str(error) not in self.faults:
+                self.faults.append(str(error))
+
+    @contextmanager
+    def refused(self, what: str) -> Iterator[None]:
+        """Remark that the data does not suffice for some tasks, by the fault that the block ends with.
+
+        The loaders' warnings are left out: the counts say it.
+        """
+        logger.disable("figlang_tasks")
+        try:
+            yield
+        except DataError as error:
+            self.remarks.append(f"{what}: {error}")
+        finally:
+            logger.enable("figlang_tasks")
 
     def report(self, title: str) -> Report:
         width = max((len(name) for name, _, _ in self.counts), default=0)
@@ -173,8 +190,11 @@ class _Found:
         for name, here, published in self.counts:
             cells = ["-" if number is None else f"{number}" for number in (here, published)]
             lines.append(f"{name:{width}}  {cells[0]:>8}  {cells[1]}{_difference(here, published)}")
-        faults = [*self.faults, f"{len(self.faults)} fault(s)"] if self.faults else ["no faults"]
-        return Report((*lines, "", *self.remarks, *faults), len(self.faults))
+        return Report((*lines, "", *self.remarks, *self.verdict()), len(self.faults))
+
+    def verdict(self) -> list[str]:
+        """The last lines: every fault, and how many there are."""
+        return [*self.faults, f"{len(self.faults)} fault(s)"] if self.faults else ["no faults"]
 
 
 def _difference(here: int | None, published: int | None) -> str:
@@ -194,11 +214,6 @@ def check(benchmark: str, folder: Path | None = None) -> Report:
     Raises:
         DataError: there is nothing to check.
     """
-    if benchmark == "metaclue":
-        from figlang_tasks.metaclue import annotations
-
-        found = annotations.check_folder(folder)
-        return Report(found.lines, found.faults)
     with _downloading_nothing(), _reading(DATASETS[benchmark], folder):
         return _CHECKS[benchmark]()
 
@@ -278,7 +293,7 @@ def _check_vflute() -> Report:
             found.count(split, _parquet_rows(files), published)
             continue
         groups: Counter[str] = Counter()
-        pictures = 0
+        pictures, before = 0, len(found.faults)
         undecoded = loaded.cast_column("image", datasets.Image(decode=False))
         for number, row in enumerate(_progress(undecoded, f"V-FLUTE/{split}")):
             name = f"V-FLUTE/{split} row {number}"
@@ -288,6 +303,9 @@ def _check_vflute() -> Report:
             with found.fault():
                 images.check(row["image"], name)
                 pictures += 1
+        if len(found.faults) == before:  # what is wrong with no single row
+            with found.fault():
+                rows.load(source.name, split, check_images=False)
         found.count(split, len(loaded), published)
         found.count(f"{split}, pictures", pictures, published)
         for group, count in VFLUTE_TEST.items() if split == "test" else ():
@@ -310,10 +328,11 @@ def _parquet_rows(files: list[Path]) -> int | None:
 
 
 def _check_irfl() -> Report:
-    from figlang_tasks.irfl import tables
+    from figlang_tasks.irfl import candidates, tables
     from figlang_tasks.irfl.pictures import Pictures
 
     here, found = _here("irfl"), _Found()
+    read: set[str] = set()
     wanted: dict[str, str] = {}  # the picture of each uuid, and the first row that names it
     for name, published in tables.ROWS.items():
         if not (here.folder / (name.replace("-", "_") + ".csv")).is_file():
@@ -325,12 +344,21 @@ def _check_irfl() -> Report:
             continue
         with found.fault():
             table = tables.read("IRFL", name)
+            read.add(name)
             found.count(name, len(table.rows), published)
             for kind, count in tables.TYPES.get(name, {}).items():
                 found.count(f"{name}, {kind}", sum(row.get("type") == kind for row in table.rows), count)
             for where, uuids in _irfl_rows(table, found):
                 for uuid in uuids:
                     wanted.setdefault(uuid, where)
+    for name, (_, base, _) in candidates.CONFIGURATIONS.items():
+        with found.fault():
+            drawn = candidates.read("IRFL", name)
+            if drawn is None and base in read:
+                drawn = candidates.draw("IRFL", name)
+            for row in drawn[0] if drawn else ():
+                for uuid in (row.answer, *row.distractors):
+                    wanted.setdefault(uuid, row.where)
     store = None
     with found.fault():
         store = Pictures(here.folder)
@@ -367,9 +395,11 @@ def _irfl_rows(table: Any, found: _Found) -> Iterator[tuple[str, list[str]]]:
 
 def _check_nykms() -> Report:
     from figlang_tasks.nykms import rows
+    from figlang_tasks.nykms.parse import Question
 
     here, found = _here("nykms"), _Found()
-    for part, question in (("nyk_m", "metaphor"), ("nyk_s", "sarcasm")):
+    parts: tuple[tuple[str, Question, Question], ...] = (("nyk_m", "metaphor", "mw"), ("nyk_s", "sarcasm", "sw"))
+    for part, question, word in parts:
         path = here.folder / f"{part}.jsonl"
         if not path.is_file():
             found.count(part, None, rows.PAPER_ROWS[part])
@@ -377,9 +407,12 @@ def _check_nykms() -> Report:
             continue
         before = len(found.faults)
         annotated = list(_nykms_rows(path, found))
-        if len(found.faults) == before:  # ids, and what is joined from the contest dataset
-            with found.fault():
-                rows.load("NYK-MS", question, "image")  # type: ignore[arg-type]
+        if len(found.faults) == before:  # ids, positives, and what is joined from the contest dataset
+            for of in (question, word):
+                with found.fault():
+                    rows.load("NYK-MS", of, "image")
+            with found.refused(f"{part}: a run refuses the tasks on descriptions (nykms_*_text)"):
+                rows.load("NYK-MS", question, "text")
         found.count(part, len(annotated), rows.PAPER_ROWS[part])
         found.count(f"{part}, positives", sum(row.label for row in annotated), NYKMS_POSITIVES[part])
         found.count(f"{part}, cartoons in files", len({row.image for row in annotated if row.image}), None)
@@ -447,9 +480,25 @@ def _check_flute() -> Report:
     return found.report(f"{here.folder} ({here.revision})")
 
 
+def _check_metaclue() -> Report:
+    """A table of its own: the paper counts images, metaphors and boxes."""
+    from figlang_tasks.metaclue import annotations, candidates, rows
+
+    rows_found = annotations.check_folder()
+    if rows_found.faults:
+        return Report(rows_found.lines, rows_found.faults)
+    folder, found = hub.snapshot(hub.source("MetaCLUE"), []).folder, _Found()
+    for task in rows.TASKS:
+        yours = (folder / candidates.FOLDER / f"{task.removeprefix(rows.RETRIEVE)}.jsonl").is_file()
+        with found.fault() if yours else found.refused(f"a run refuses metaclue_{task}"):
+            rows.load("MetaCLUE", task)
+    return Report((*rows_found.lines[:-1], *found.remarks, *found.verdict()), len(found.faults))
+
+
 _CHECKS: Mapping[str, Callable[[], Report]] = {
     "vflute": _check_vflute,
     "irfl": _check_irfl,
     "nykms": _check_nykms,
+    "metaclue": _check_metaclue,
     "flute": _check_flute,
 }

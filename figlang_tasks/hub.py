@@ -11,7 +11,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -135,6 +136,8 @@ def source(name: str) -> Source:
 def load_split(name: str, split: str) -> datasets.Dataset:
     """Load one split of a dataset, checking columns and row count; only this split is downloaded.
 
+    Columns that a dataset does not have by :data:`SOURCES` are left out, with a warning.
+
     Args:
         name: key of :data:`SOURCES`.
         split: one of its splits.
@@ -182,7 +185,11 @@ def load_split(name: str, split: str) -> datasets.Dataset:
             f"{name}: split {split!r} in {folder} has {len(rows)} rows, the published one has {origin.splits[split]}. "
             "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
         )
-    return rows
+    if unknown := [column for column in rows.column_names if column not in origin.columns]:
+        logger.warning(
+            f"figlang_tasks: {name}: split {split!r} in {folder} has columns that are not used: {', '.join(unknown)}"
+        )
+    return rows.select_columns(list(origin.columns))
 
 
 def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
@@ -212,7 +219,28 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.name} has no public release: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it"
         )
-    return _download(origin, patterns)
+    if _failed is not None and origin.name in _failed:
+        raise _failed[origin.name]
+    try:
+        return _download(origin, patterns)
+    except DataError as error:
+        if _failed is not None and error.__cause__ is not None:  # one without a cause is about a single file
+            _failed[origin.name] = error
+        raise
+
+
+_failed: dict[str, DataError] | None = None  # by name of the source, while asking_once() is open
+
+
+@contextmanager
+def asking_once() -> Iterator[None]:
+    """Inside the block a repository that could not be had is not asked again: the same error is raised."""
+    global _failed
+    before, _failed = _failed, {}
+    try:
+        yield
+    finally:
+        _failed = before
 
 
 _ATTEMPTS = 3

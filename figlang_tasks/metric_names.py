@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 OVERALL = "all"
 ENDS = ("_ci_low", "_ci_high")
 NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
 NO_INTERVAL = ("meteor", "fid")
-DIAGNOSTICS = ("parse_rate", "parse_disagreement", "refusal_rate", "tie_rate", "yes_rate", "image_rate")
-"""They tell how a run went, not how good a model is."""
+DIAGNOSTICS = (
+    *("parse_rate", "parse_disagreement", "refusal_rate", "tie_rate", "yes_rate", "image_rate"),
+    *("share_A", "share_B", "share_C", "share_D"),
+)
+"""They tell how a run went, not how good a model is. They are never tested."""
+
+
+class IntervalMethod(NamedTuple):
+    """How an interval is made: its name, and the resamples of its bootstrap (None where nothing is resampled)."""
+
+    name: str
+    resamples: int | None = None
+
+
+def interval_method(metric: str) -> IntervalMethod:
+    """How the tasks make the interval of a metric (``figlang_tasks.metrics.intervals``).
+
+    Args:
+        metric: its name, of the whole or of one scope: ``f1@60_muse``.
+    """
+    from figlang_tasks.metrics.intervals import RESAMPLES  # it brings scipy along, which commands need not wait for
+
+    if "f1@" in metric or "_macro_" in metric:
+        return IntervalMethod("MOVER of Wilson limits over units")
+    if metric.startswith("mAP"):  # a resample costs a whole computation
+        return IntervalMethod("bootstrap over units, percentiles with tails of t", 1_000)
+    resampled = ("explanation_score", "p@k", "bleu4", "rouge_l", "spice", "cider", "rank", "clip_similarity")
+    if any(name in metric for name in resampled) and not metric.startswith("pooled_p@k"):  # that is a share of pictures
+        return IntervalMethod("bootstrap over units, percentiles with tails of t", RESAMPLES)
+    return IntervalMethod("Wilson, over units")
 
 
 def scoped(names: Collection[str]) -> dict[str, tuple[str, str]]:
@@ -48,3 +77,8 @@ def is_one_of(metric: str, names: Collection[str]) -> bool:
 def text(value: float, metric: str) -> str:
     """A value as people read it: in percent, but for :data:`NO_SHARES`."""
     return f"{100 * value:.1f}" if is_share(metric) else f"{value:.2f}"
+
+
+def of_fewer(count: int | None, n: int | None) -> str:
+    """What stands behind a value that was taken over fewer rows than its line of a table says: `` (n 12)``."""
+    return "" if count is None or count == n else f" (n {count})"

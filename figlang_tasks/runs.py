@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,8 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks import failures, samples
+from figlang_tasks import failures, row_counts, samples
+from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
 
 BENCHMARKS: Mapping[str, str] = {
@@ -81,6 +82,16 @@ class TaskRun:
     def ids(self) -> tuple[str, ...]:
         """The rows' ids in the order of the file."""
         return tuple(line["sample"]["id"] for line in self.lines)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows of the benchmark the lines are of (`figlang_tasks.row_counts`)."""
+        return row_counts.of_samples(line["sample"] for line in self.lines)
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many rows each metric was taken over, by name."""
+        return row_counts.of_lines(self.lines)
 
     @cached_property
     def unanswered(self) -> int:
@@ -171,7 +182,7 @@ def read(argument: str, scorer: str | None = None) -> Run:
         RunError: nothing is there, a file is damaged or of no task of ours, or the scores are not those asked for.
     """
     name, path = _argument(argument)
-    files = _samples_files(path)
+    files = samples_files(path)
     results = _results(path, files)
     try:
         tasks = {task: _task_run(task, file, results, scorer, exact=path == file) for task, file in files.items()}
@@ -186,17 +197,27 @@ def read(argument: str, scorer: str | None = None) -> Run:
     return Run(name or _model_name(path, results), path, found, results)
 
 
+def measured(run: Run, task: TaskRun) -> Measured:
+    """What decides whether published figures may stand beside a task of a run."""
+    return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer)
+
+
 def limited(run: Run) -> str | None:
     """How a run was cut short: ``limit 8``, ``offset 4``; None if it was not, or no results file tells."""
-    config = run.results.get("config") or {}
+    return cut(run.results, run.tasks)
+
+
+def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
+    """How a run was cut short in some tasks, by the content of its results file."""
+    config = results.get("config") or {}
     given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
     # The harness makes 8.0 of a limit of 8.
     cuts = [f"{option} {f'{value:g}' if isinstance(value, float) else value}" for option, value in given if value]
-    usage = run.results.get("usage")
+    usage = results.get("usage")
     if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
         cuts.append("--max_tokens spent")
-    counts = run.results.get("n-samples") or {}
-    for task in run.tasks:
+    counts = results.get("n-samples") or {}
+    for task in tasks:
         count = counts.get(task) or {}
         effective, original = count.get("effective"), count.get("original")
         if not cuts and effective != original:
@@ -206,7 +227,7 @@ def limited(run: Run) -> str | None:
 
 def caveats(run: Run) -> list[str]:
     """What a reader of the numbers of a run must know: a sentence each, without a full stop."""
-    found = [f"{run.name} was cut short: {cut}"] if (cut := limited(run)) else []
+    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
     for task in run.tasks.values():
         where = f"{run.name}, {task.task}"
         if task.unanswered:
@@ -237,8 +258,15 @@ def _argument(argument: str) -> tuple[str | None, Path]:
     return None, Path(argument)
 
 
-def _samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task, without those that ``figlang score`` made of them."""
+def samples_files(path: Path) -> dict[str, Path]:
+    """The samples file of each task of a run, without those that ``figlang score`` made of them.
+
+    Args:
+        path: as of `read`.
+
+    Raises:
+        RunError: nothing is there, or no samples.
+    """
     if not path.exists():
         raise RunError(f"{path} is not there: name a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
@@ -258,7 +286,7 @@ def _samples_files(path: Path) -> dict[str, Path]:
     if not files:
         below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
         if len(below) == 1:  # the harness's own folder, named after the model
-            return _samples_files(below[0])
+            return samples_files(below[0])
         hint = f"; there are some in {', '.join(map(str, below[:_SHOWN]))}: one of these?" if below else ""
         raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
     for task, runs in files.items():

@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from figlang_tasks.data_checks import DATASETS
 from figlang_tasks.records import BlindRecord, EntailmentRecord, FluteRecord
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
@@ -35,6 +36,10 @@ SCORED_BY = "figlang score"
 
 class SamplesError(Exception):
     """A samples file cannot be used; the message names file, line and what to do."""
+
+
+class NothingToScore(SamplesError):
+    """A samples file is of a task that it cannot be used for; nothing says that it is damaged."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def read_any(path: Path) -> AnySamples:
     found = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
-        values, record = _json_record(path, where, line, last=number == len(lines))
+        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_ANY)
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
                 raise SamplesError(
@@ -136,7 +141,7 @@ def read(path: Path) -> Samples:
     rows = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
-        values, record = _json_record(path, where, line, last=number == len(lines))
+        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_EXPLAINED)
         rows.append(_row(path, where, values, record))
     _check_ids(path, [row.record.id for row in rows])
     data = _data(path, rows)
@@ -153,7 +158,7 @@ def read_blind(path: Path) -> BlindSamples:
     rows: list[BlindRecord] = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
-        _, record = _json_record(path, where, line, last=number == len(lines))
+        _, record = _json_record(path, where, line, last=number == len(lines), wanted=_BLIND)
         if "codalab_id" not in record:
             raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task whose answers are handed in")
         rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
@@ -174,13 +179,21 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
     return content, lines
 
 
-def _json_record(path: Path, where: str, line: bytes, last: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A line, and the record of figlang_tasks in it."""
+_ANY = f"every task of figlang_tasks: {', '.join(f'{name}*' for name in (*DATASETS, 'figlang_mini'))}"
+_EXPLAINED = "explainable entailment: vflute*, flute*, figlang_mini and figlang_mini_flute"
+_BLIND = "flute_codalab"
+
+
+def _json_record(path: Path, where: str, line: bytes, last: bool, wanted: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A line, and the record of figlang_tasks in it.
+
+    `wanted`: the tasks whose files the caller takes, in words.
+    """
     values = _json(where, line, last)
     record = values.get("sample") if isinstance(values, dict) else None
     if not isinstance(record, dict):
         found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
-        raise _of_another_task(path, f"{where} holds no `sample` record of figlang_tasks ({found})")
+        raise _of_another_task(path, f"{where} holds no `sample` record of figlang_tasks ({found})", wanted)
     return values, record
 
 
@@ -197,27 +210,24 @@ def _json(where: str, line: bytes, last: bool) -> Any:
         raise SamplesError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
 
 
-def _of_another_task(path: Path, what: str) -> SamplesError:
+def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
     task = f"a file of the task {_task(path)}?" if _task(path) else "a file of another task?"
-    return SamplesError(
-        f"{what}: {task} This works on the files that --log_samples writes for vflute*, flute*, figlang_mini and other "
-        f"explainable-entailment tasks of figlang_tasks"
-    )
+    return NothingToScore(f"{what}: {task} This works on the files that --log_samples writes for {wanted}")
 
 
 def _row(path: Path, where: str, values: dict[str, Any], record: dict[str, Any]) -> Row:
     if "codalab_id" in record:
-        raise SamplesError(
-            f"{where}: the answers to these rows are not published: there is nothing to score them against. "
-            f"figlang submit flute22 makes the file to hand in"
+        raise NothingToScore(
+            f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
+            f"against. figlang submit flute22 makes the file to hand in"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"
-        raise _of_another_task(path, f"{where} holds no explanation to score ({found})")
+        raise _of_another_task(path, f"{where} holds no explanation to score ({found})", _EXPLAINED)
     kind = FluteRecord if "explained" in record else EntailmentRecord
     checked = _checked(where, record, kind)
     if record.get("asks_for_explanation") is False:
-        raise SamplesError(
+        raise NothingToScore(
             f"{where}: the task of this file asks for labels alone (its option scorer is off): there is no explanation "
             f"to score"
         )

@@ -19,8 +19,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks import published, resource_dir
+from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.metaclue.annotations import PAPER
 from figlang_tasks.metric_names import NO_SHARES
-from figlang_tasks.published import Published, PublishedError, beside, for_task, protocol, read_file, rows
+from figlang_tasks.published import (
+    Measured,
+    Published,
+    PublishedError,
+    beside,
+    comparable,
+    for_task,
+    protocol,
+    read_file,
+    rows,
+)
 
 FOLDER = Path(published.__file__).parent
 MATCHED = ("idiom", "metaphor", "simile", "open_simile")
@@ -530,6 +542,56 @@ def test_what_is_not_comparable_is_kept_but_not_shown() -> None:
     assert (other.paper, other.values["f1@60"].value) == ("FigLang 2024 shared task, ACL 2024.figlang-1.13", 0.5)
 
 
+# --- what may stand beside a run --------------------------------------------------------------------------------------
+
+
+def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
+    counts = {
+        task: count
+        for name in ("irfl", *NOT_IRFL)
+        for task, count in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["rows"].items()
+    }
+    known = {task: definitions()[task].rows for task in counts}
+    known["metaclue_vqa"] = PAPER["metaphor", "test"]  # images; their questions depend on the annotations
+    assert {task: known[task] for task, count in counts.items() if isinstance(count, int)} == {
+        task: count for task, count in counts.items() if isinstance(count, int)
+    }
+    assert {task for task, count in counts.items() if isinstance(count, str)} == {
+        *("flute", "flute_v1", "metaclue_generate"),
+        *(task for task in definitions() if re.match(r"irfl_random\d_", task) and for_task(task)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "metrics", "runs", "kept", "told"),
+    [
+        ("vflute", ["acc", "f1@0", "f1@60"], [Measured(723, None, "vflute25")], ["f1@0", "f1@60"], ""),
+        ("vflute", ["f1@0"], [Measured(723)], ["f1@0"], ""),
+        ("vflute", ["f1@0"], [Measured(723), Measured(8)], [], "of 723 rows, a run has 8"),
+        ("vflute", ["f1@0"], [Measured(723, "offset 4")], [], "a run was cut short (offset 4)"),
+        ("vflute", ["f1@60"], [Measured(723)], [], "f1@60 are left out: .* vflute25, in a run by no known scorer"),
+        ("vflute", ["acc"], [Measured(8, "limit 8")], [], ""),  # nothing to leave out
+        (
+            "flute",
+            ["acc@60"],
+            [Measured(1500, None, "flute22|x")],
+            [],
+            "they are of the shared task's 1,500 blind rows",
+        ),
+        ("irfl_random2_simile", ["acc"], [Measured(99)], [], "random candidates, which were not released"),
+        ("metaclue_retrieve_swap", ["p@1"], [Measured(99)], ["p@1"], ""),  # how many can be swapped is not published
+        ("metaclue_retrieve_swap", ["p@1"], [Measured(9, "limit 9")], [], "limit 9"),
+        ("figlang_mini", ["f1@0"], [Measured(76)], [], ""),
+    ],
+)
+def test_figures_stand_beside_runs_of_their_rows_and_scorer(
+    task: str, metrics: list[str], runs: list[Measured], kept: list[str], told: str
+) -> None:
+    shown, line = comparable(task, metrics, runs)
+    assert (shown, bool(line)) == (kept, bool(told))
+    assert re.search(told if ".*" in told else re.escape(told), line) and "\n" not in line
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
@@ -626,7 +688,7 @@ def written(folder: Path, *given: Any) -> Path:
 
 def test_a_good_file(tmp_path: Path) -> None:
     ranged = {k: v for k, v in GOOD.items() if k != "value"} | {"task": ["t", "u"], "low": 0, "high": 1, "metric": "f1"}
-    one, two = read_file(written(tmp_path, GOOD | {"std": 0.1}, ranged))
+    one, two = read_file(written(tmp_path, GOOD | {"std": 0.1}, ranged)).figures
     assert one == Published("P", "1", "M", ("t",), "acc", "zero-shot", "s", value=0.5, std=0.1)
     assert (two.tasks, two.value, two.low, two.high, two.text()) == (("t", "u"), None, 0.0, 1.0, "0.0-100.0")
 
@@ -687,14 +749,14 @@ def test_a_faulty_file_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_the_same_figure_of_an_earlier_version_is_no_conflict(tmp_path: Path) -> None:
-    assert len(read_file(written(tmp_path, GOOD, GOOD | {"setting": "zero-shot; v1"}))) == 2
+    assert len(read_file(written(tmp_path, GOOD, GOOD | {"setting": "zero-shot; v1"})).figures) == 2
 
 
 def test_a_model_may_have_two_settings_and_two_papers(tmp_path: Path) -> None:
     few, elsewhere = GOOD | {"setting": "5-shot"}, GOOD | {"paper": "Q"}
-    assert [p.paper for p in read_file(written(tmp_path, GOOD, few, elsewhere))] == ["P", "P", "Q"]
+    assert [p.paper for p in read_file(written(tmp_path, GOOD, few, elsewhere)).figures] == ["P", "P", "Q"]
 
 
 def test_what_is_no_share_may_be_above_one(tmp_path: Path) -> None:
-    (figure,) = read_file(written(tmp_path, GOOD | {"metric": "cider_primary", "value": 1.076}))
+    (figure,) = read_file(written(tmp_path, GOOD | {"metric": "cider_primary", "value": 1.076})).figures
     assert (figure.value, figure.text(), figure.text(2)) == (1.076, "1.076", "1.08")

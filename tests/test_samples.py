@@ -13,6 +13,7 @@ import pytest
 from saved_samples import NAME, evaluated
 
 from figlang_tasks import samples
+from figlang_tasks.data_checks import DATASETS
 from figlang_tasks.samples import SamplesError
 
 
@@ -109,6 +110,12 @@ def test_another_task_of_the_harness(tmp_path: Path) -> None:
     path = written(tmp_path / "2026_samples_mmmu_val.jsonl", [{"doc_id": 0, "target": "A", "mmmu_acc": {"id": 3}}])
     with pytest.raises(SamplesError, match=r"line 1 holds no .*'doc_id', 'mmmu_acc', 'target'.*the task mmmu_val\?"):
         samples.read(path)
+    told = str(pytest.raises(SamplesError, samples.read_any, path).value)
+    assert "every task of figlang_tasks" in told
+    assert all(f"{name}*" in told for name in (*DATASETS, "figlang_mini"))
+    told = str(pytest.raises(SamplesError, samples.read, path).value)
+    assert "explainable entailment" in told and "flute*" in told and "irfl*" not in told
+    assert "for flute_codalab" in str(pytest.raises(SamplesError, samples.read_blind, path).value)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -65,7 +66,7 @@ def prefetch(
         typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(BENCHMARKS)}. [default: the open ones]"),
     ] = None,
     scorers: Annotated[
-        bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (up to 6.9 GB).")
+        bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (5.4 GB).")
     ] = False,
 ) -> None:
     """Download what the tasks of benchmarks read, and read it once as they do, so that a run needs no network.
@@ -209,12 +210,20 @@ def template(
             f"figlang data: {folder} is already there, and nothing is overwritten: name another --output", err=True
         )
         raise typer.Exit(1)
+    # All of it beside its place first: the next try would refuse the half that a kill or a full disk leaves there.
+    staged = output / f".{folder.name}.{os.getpid()}.tmp"
     try:
-        written = _write_nykms(folder)
+        for left_by_a_kill in output.glob(f".{folder.name}.*.tmp"):
+            shutil.rmtree(left_by_a_kill)
+        try:
+            written = _write_nykms(staged)
+            staged.rename(folder)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         typer.echo(f"figlang data: {folder} cannot be written: {error.strerror}", err=True)
         raise typer.Exit(1) from error
-    typer.echo("\n".join(str(path) for path in written))
+    typer.echo("\n".join(str(folder / path.relative_to(staged)) for path in written))
 
 
 def _write_nykms(folder: Path) -> list[Path]:

@@ -39,7 +39,12 @@ def export(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="NAME.csv: becomes NAME.annotator1.csv, ... and NAME.key.json.")
     ],
-    count: Annotated[int, typer.Option("--n", min=1, help="Samples to draw; the paper judged 95.")] = 95,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--n", min=1, help="Samples to draw.", show_default="95, as the paper judged; all, where there are fewer"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw, and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
     images: Annotated[

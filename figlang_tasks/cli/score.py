@@ -8,7 +8,6 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,19 +21,19 @@ from figlang_tasks.cli.summary import metrics_table, scorer_line
 from figlang_tasks.explanations import Explained
 from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
-from figlang_tasks.samples import Samples, SamplesError
+from figlang_tasks.samples import NothingToScore, Samples, SamplesError
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
-
-_RESULTS = re.compile(r"(?:.*_)?results(?:_.*)?\.json")  # of lmms-eval, of lm-eval
 
 
 def score(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SAMPLES.jsonl", help="What lmms_eval or lm_eval wrote with --log_samples.", show_default=False
+            metavar="RUN",
+            help="Samples or results files, or folders of a run, as lmms_eval or lm_eval wrote with --log_samples.",
+            show_default=False,
         ),
     ],
     scorer: Annotated[
@@ -84,6 +83,7 @@ def score(
     scorer's signature). Run it again after a kill: it goes on where it was.
 
     \b
+    figlang score results/MODEL
     figlang score results/*/*_samples_vflute.jsonl
     figlang score results/*/samples_flute_*.jsonl
     figlang score run.jsonl --scorer figlang24 --dtype fast --device cuda
@@ -142,22 +142,35 @@ def _fail(*messages: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _read(files: Sequence[Path]) -> list[Samples]:
-    """All files, checked before anything is computed."""
+def _read(paths: Sequence[Path]) -> list[Samples]:
+    """All files, checked before anything is computed; of a run those that have explanations to score."""
+    from figlang_tasks.runs import RunError, samples_files
+
     found, problems = [], []
-    for path in files:
-        if path.is_dir() or _RESULTS.fullmatch(path.name):
-            folder = path if path.is_dir() else path.parent
-            there = sorted(
-                each for each in folder.rglob("*samples_*.jsonl") if not _made_from(each.with_suffix(".json"))
-            )
-            have = f"for instance {there[0]}" if there else f"there are none in {folder}: evaluate with --log_samples"
-            problems.append(f"{path}: name the samples files (*samples_*.jsonl), {have}")
+    for path in paths:
+        if path.suffix == ".jsonl" and not path.is_dir():
+            try:
+                found.append(samples.read(path))
+            except SamplesError as error:
+                problems.append(str(error))
             continue
         try:
-            found.append(samples.read(path))
-        except SamplesError as error:
+            of_run = samples_files(path)
+        except RunError as error:
             problems.append(str(error))
+            continue
+        others = []
+        for file in of_run.values():
+            try:
+                found.append(samples.read(file))
+            except NothingToScore as error:
+                others.append(str(error))
+            except SamplesError as error:
+                problems.append(str(error))
+        for other in others:
+            typer.echo(f"figlang score: left out: {printable(other)}", err=True)
+        if len(others) == len(of_run):
+            problems.append(f"{path}: there are no explanations to score")
     if problems:
         _fail(*problems)
     return found
@@ -255,7 +268,8 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
 
     records = [row.record for row in output.samples.rows]
     rows = [
-        Explained(each.id, each.gold, each.predicted, each.reference, each.explanation, each.scheme) for each in records
+        Explained(each.id, each.gold, each.predicted, each.reference, each.explanation, each.unit, each.scheme)
+        for each in records
     ]
     needed = np.array([row.needs_score for row in rows])
     asked = [row for row in rows if row.needs_score]
@@ -264,6 +278,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
     scores[needed] = scored.mean
     details = explanations.by_pair([row.pair for row in asked], scored)
     thresholds = explanations.scheme_of(rows).thresholds
+    scopes = [each.scopes for each in records]
     report = {
         "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
@@ -278,7 +293,8 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         "without_explanation": sum(not row.pair[1].strip() for row in asked),
         # BERTScore of an empty text is 0 in every dtype.
         "near_threshold": near_threshold(scored.mean[scored.mean != 0], list(thresholds.values())),
-        "metrics": explanations.all_metrics(rows, scores, [each.scopes for each in records]),
+        "metrics": explanations.all_metrics(rows, scores, scopes),
+        "counts": explanations.counts(rows, scopes),
     }
     if len(asked) < len(rows):
         report["explanations"] = len(asked)
@@ -300,8 +316,8 @@ def _line(values: Mapping[str, Any], scores: Mapping[str, Any] | None) -> bytes:
 
 def _text(report: Mapping[str, Any]) -> str:
     lines = [
-        f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
-        metrics_table(report["task"] or "samples", report["metrics"]),
+        f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
+        metrics_table(report["task"] or "samples", report["metrics"], report["counts"]),
         scorer_line(report["signature"]),
         f"without an explanation: {report['without_explanation']} of {report.get('explanations', report['n'])}",
     ]

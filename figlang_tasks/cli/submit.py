@@ -9,10 +9,24 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+import typer.core
 
 from figlang_tasks import explanations
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+class _Verbs(typer.core.TyperGroup):
+    """Takes a verb's name with ``_`` for ``-`` too: ``every_eval_ever``, as the module and its schema are called."""
+
+    # Any: typer may bring its own copy of click.
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name.replace("_", "-"))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return (command.name if command else name), command, rest  # so help shows the one name
+
+
+app = typer.Typer(cls=_Verbs, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="A samples or results file, or the folder of a run.", show_default=False)
@@ -131,8 +145,8 @@ def score24(
     from figlang_tasks.cli.summary import metrics_table, scorer_line
 
     text = [
-        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
-        metrics_table("figlang24", report["metrics"]),
+        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
+        metrics_table("figlang24", report["metrics"], dict.fromkeys(report["metrics"], report["n"])),
         f"{scorer_line(report['signature'])}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
         f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}",

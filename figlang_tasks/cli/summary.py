@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks import markdown, metric_names, published
+from figlang_tasks import markdown, metric_names, published, runs
 from figlang_tasks.metric_names import ENDS, NO_INTERVAL, OVERALL
 
 
@@ -14,7 +14,8 @@ def summary_table(results: Mapping[str, Any]) -> str:
     """Return a Markdown table of every task whose metrics carry our confidence intervals; "" if there is none.
 
     Below a table stand the signature of the explanation scorer, where one was used, and what was published for the
-    task, where that is known: the paper's figures for the same metrics, with a line that says how they came about.
+    task, where that is known and comparable: the paper's figures for the same metrics, with a line that says how they
+    came about; else a line that says why they are left out.
 
     Args:
         results: what ``simple_evaluate`` returns (or a results file): ``results["results"][task]["metric,filter"]``,
@@ -23,16 +24,23 @@ def summary_table(results: Mapping[str, Any]) -> str:
     parts = []
     for task, values in results["results"].items():
         metrics = {key.partition(",")[0]: value for key, value in values.items()}
-        table = metrics_table(task, metrics)
+        metadata = results.get("configs", {}).get(task, {}).get("metadata")
+        metadata = metadata if isinstance(metadata, Mapping) else {}
+        counts = metadata.get("counts", {})
+        table = metrics_table(task, metrics, counts)
         if not table:
             continue
         parts.append(table)
-        metadata = results.get("configs", {}).get(task, {}).get("metadata")
-        if isinstance(metadata, Mapping) and "explanation_scorer" in metadata:
-            parts.append(scorer_line(metadata["explanation_scorer"]))
-        theirs = published.beside(task, metrics)
-        if theirs:
-            parts.append(f"published, not measured here ({published.protocol(task, metrics)}):\n\n{theirs}")
+        scorer = metadata.get("explanation_scorer")
+        if scorer is not None:
+            parts.append(scorer_line(scorer))
+        run = published.Measured(max(counts.values(), default=0), runs.cut(results, [task]), scorer)
+        shown, left_out = published.comparable(task, metrics, [run])
+        if shown:
+            about = f"{published.protocol(task, shown)}; n = {run.rows}"
+            parts.append(f"published, not measured here ({about}):\n\n{published.beside(task, shown)}")
+        if left_out:
+            parts.append(left_out)
     return "\n\n".join(parts)
 
 
@@ -41,7 +49,7 @@ def scorer_line(signature: str) -> str:
     return f"explanation scorer: {signature}"
 
 
-def metrics_table(title: str, metrics: Mapping[str, Any]) -> str:
+def metrics_table(title: str, metrics: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     """Return a Markdown table of those `metrics` that carry our confidence intervals; "" if there is none.
 
     Shares are in percent; ``figlang_tasks.metric_names.NO_SHARES`` are as they are.
@@ -50,6 +58,8 @@ def metrics_table(title: str, metrics: Mapping[str, Any]) -> str:
         title: head of the first column.
         metrics: values by name: ``{metric}`` and ``{metric}_{source}``, each with ``..._ci_low`` and ``..._ci_high``;
             those of ``figlang_tasks.metric_names.NO_INTERVAL`` alone.
+        counts: by name of a metric the rows that it was taken over, for the column ``n``; a metric that was taken over
+            fewer than others of its source has its own beside its value.
     """
     intervals = [name for name in metrics if all(isinstance(metrics.get(name + end), float) for end in ("", *ENDS))]
     if not intervals:
@@ -59,11 +69,18 @@ def metrics_table(title: str, metrics: Mapping[str, Any]) -> str:
     scoped = metric_names.scoped(shown)
     heads = list(dict.fromkeys(metric for metric, _ in scoped.values()))
     names = {place: name for name, place in scoped.items()}
-    rows = [[title, *heads]]
+    rows = [[title, "n", *heads]]
     for scope in dict.fromkeys([OVERALL, *(scope for _, scope in scoped.values())]):
-        of_scope = [names.get((head, scope)) for head in heads]
+        of_scope = {head: names[head, scope] for head in heads if (head, scope) in names}
+        n = max((counts[name] for name in of_scope.values() if name in counts), default=None)
+        cells = [_cell(metrics, of_scope[head], head) if head in of_scope else "" for head in heads]
+        own = [counts.get(of_scope.get(head, ""), n) for head in heads]
         rows.append(
-            [scope, *(_cell(metrics, name, head) if name else "" for name, head in zip(of_scope, heads, strict=True))]
+            [
+                scope,
+                "" if n is None else str(n),
+                *(cell + metric_names.of_fewer(count, n) for cell, count in zip(cells, own, strict=True)),
+            ]
         )
     return markdown.table(rows)
 

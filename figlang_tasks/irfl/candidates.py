@@ -55,13 +55,10 @@ def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
     Raises:
         DataError: the base table cannot be had or has no image of the category, or a file of rows is not valid.
     """
-    origin = hub.source(dataset)
-    file_name = name.replace("-", "_") + ".csv"
-    found = hub.snapshot(origin, [file_name])
-    if (found.folder / file_name).is_file():
-        table = tables.read(dataset, name)
-        return tuple(_rows(table.rows, dataset, name)), table.data
+    if (written := read(dataset, name)) is not None:
+        return written
     rows, source = draw(dataset, name)
+    file_name = _file_name(name)
     content = as_csv(rows, name)
     digest = hashlib.sha256(content).hexdigest()[:12]
     place = f"python -m {__name__} FOLDER writes them"
@@ -76,6 +73,22 @@ def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
             logger.warning(f"figlang_tasks: the drawn rows could not be written to {path}: {error.strerror}")
     logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {source}, seed {SEED}: {place}")
     return rows, f"{dataset}/{name}@{source.partition('@')[2].partition(':')[0]}:{digest}"
+
+
+def read(dataset: str, name: str) -> tuple[tuple[Detection, ...], str] | None:
+    """The rows of a configuration from its file beside the tables, and where they are from; None: there is no file.
+
+    Raises:
+        DataError: the file is not valid.
+    """
+    if not (hub.snapshot(hub.source(dataset), [_file_name(name)]).folder / _file_name(name)).is_file():
+        return None
+    table = tables.read(dataset, name)
+    return tuple(_rows(table.rows, dataset, name)), table.data
+
+
+def _file_name(name: str) -> str:
+    return name.replace("-", "_") + ".csv"
 
 
 def draw(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
@@ -172,7 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except DataError as error:
             print(f"figlang_tasks: {error}", file=sys.stderr)
             return 1
-        path = args.folder / (name.replace("-", "_") + ".csv")
+        path = args.folder / _file_name(name)
         try:
             _write(path, as_csv(rows, name))
         except OSError as error:

@@ -19,6 +19,7 @@ from figlang_tasks.runs import Run, RunError, TaskRun
 from figlang_tasks.samples import SamplesError
 
 NO_EXPLANATION = "(no explanation)"
+PAPER_SAMPLES = 95  # arXiv 2405.01474
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def export(
     arguments: Sequence[str],
     output: Path,
     *,
-    count: int,
+    count: int | None,
     seed: int,
     annotators: int,
     images_dir: Path | None,
@@ -46,7 +47,7 @@ def export(
         arguments: runs as `figlang_tasks.runs.read` takes them, each with one explainable-entailment task, on the same
             samples.
         output: ``DIR/NAME.csv`` becomes ``DIR/NAME.annotator1.csv``, ... and ``DIR/NAME.key.json``.
-        count: samples to draw.
+        count: samples to draw; None: as many as the paper judged, all where there are fewer.
         seed: of the draw and of the letters.
         annotators: sheets to write.
         images_dir: where pictures go; None: ``DIR/NAME.images``. FLUTE has none.
@@ -67,6 +68,8 @@ def export(
         raise JudgeError(f"{len(systems)} runs: letters tell {len(sheet.LETTERS)} apart at most")
     _check_same_samples(systems)
     first = systems[0].run
+    if count is None:
+        count = min(PAPER_SAMPLES, len(first.ids))
     if count > len(first.ids):
         raise JudgeError(f"{count} samples asked for, there are {len(first.ids)} in {first.path}: --n {len(first.ids)}")
     key = _key(systems, count, seed)

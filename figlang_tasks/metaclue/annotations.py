@@ -23,7 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import hub
+from figlang_tasks import hub, images
 from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError
 from figlang_tasks.metaclue import pictures, schema
 from figlang_tasks.metaclue.schema import Annotation, Box, Metaphor, SchemaError
@@ -446,11 +446,13 @@ def _picture_faults(folder: Path, rows: Sequence[Annotation]) -> list[str]:
         name = f"{folder / FILE} row {row.row}"
         if not pictures.there(folder / row.image):
             faults.append(f"{name}: there is no picture {row.image}. Put it there, or drop the row.")
-        elif row.boxes:
-            try:
+            continue
+        try:
+            images.check({"path": str(folder / row.image)}, f"{name} ({row.image})")
+            if row.boxes:
                 check_boxes(row, pictures.size(folder / row.image, f"{name} ({row.image})"), name)
-            except DataError as error:
-                faults.append(str(error))
+        except DataError as error:
+            faults.append(str(error))
     return faults
 
 

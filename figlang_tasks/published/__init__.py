@@ -1,7 +1,9 @@
 """Published results that our tasks can be read beside: data files with their sources, and tables of them.
 
-Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "records": [...]}``. A record says
-where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken from.
+Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records": [...]}``. A
+record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken
+from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than ours; a task
+that is not there has no number that is known.
 Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for
 ``metric_names.NO_SHARES``. The files are read when they are first asked for, and once.
 """
@@ -10,17 +12,28 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from figlang_tasks import markdown
+from figlang_tasks import explanations, markdown
 from figlang_tasks.metric_names import OVERALL, is_share, scoped
 
-__all__ = ["Published", "PublishedError", "Row", "beside", "for_task", "protocol", "read_file", "rows"]
+__all__ = [
+    "Measured",
+    "Published",
+    "PublishedError",
+    "Row",
+    "beside",
+    "comparable",
+    "for_task",
+    "protocol",
+    "read_file",
+    "rows",
+]
 
 _TEXTS = ("table", "model", "metric", "setting", "source")
 _NUMBERS = ("value", "low", "high", "std")
@@ -109,6 +122,77 @@ class Row:
     table: str
     source: str
     values: Mapping[str, Published]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What decides whether published figures may stand beside a run of a task.
+
+    Attributes:
+        rows: how many rows were counted (``figlang_tasks.row_counts``).
+        cut: how the run was cut short (``limit 8``); None if it was not.
+        scorer: signature or name of the explanation scorer; None if there was none.
+    """
+
+    rows: int
+    cut: str | None = None
+    scorer: str | None = None
+
+
+def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
+    """Return the metrics whose published figures may stand beside runs, and why others may not.
+
+    Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
+
+    Args:
+        task: name of a task.
+        metrics: names of metrics.
+        runs: those that the figures would stand beside.
+
+    Returns:
+        Those of `metrics` whose figures are comparable with all runs; and one line that names what is left out with the
+        reason, "" if nothing is.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    theirs = [metric for metric in dict.fromkeys(metrics) if any(row.values for row in rows(task, [metric]))]
+    if not theirs:
+        return [], ""
+    measured = list(runs)
+    expected = _rows_by_task().get(task)
+    if isinstance(expected, str):
+        return [], f"published figures are left out: they are of {expected}"
+    for run in measured:
+        if run.cut is not None:
+            return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
+        if expected is not None and run.rows != expected:
+            return [], f"published figures are left out: they are of {expected} rows, a run has {run.rows}"
+    wanted = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) is not None}
+    foreign = {
+        metric: name
+        for metric, scorer in wanted.items()
+        for name in [_family(run.scorer) for run in measured]
+        if name != scorer
+    }
+    told = ""
+    if foreign:
+        by, here = (", ".join(dict.fromkeys(each[metric] for metric in foreign)) for each in (wanted, foreign))
+        told = f"published {', '.join(foreign)} are left out: explanations scored by {by}, in a run by {here}"
+    return [metric for metric in theirs if metric not in foreign], told
+
+
+def _scorer_of(metric: str) -> str | None:
+    """The scorer by which a paper has a metric; None for what needs no explanation scores."""
+    for scheme in explanations.SCHEMES.values():
+        if any(metric == name or metric.startswith(f"{name}_") for name in scheme.need_scores):
+            return scheme.scorer
+    return None
+
+
+def _family(scorer: str | None) -> str:
+    """The name that a signature begins with, and what it says beside it where the scorer is not a paper's."""
+    return (scorer or "no known scorer").partition("|")[0]
 
 
 def for_task(task: str) -> tuple[Published, ...]:
@@ -201,7 +285,14 @@ def protocol(task: str, metrics: Collection[str]) -> str:
     return f"{papers}: {settings}" if found else ""
 
 
-def read_file(path: Path) -> tuple[Published, ...]:
+class File(NamedTuple):
+    """A data file: its figures, and how many rows they are of, by task."""
+
+    figures: tuple[Published, ...]
+    rows: Mapping[str, int | str]
+
+
+def read_file(path: Path) -> File:
     """Read and check one data file.
 
     Raises:
@@ -212,11 +303,16 @@ def read_file(path: Path) -> tuple[Published, ...]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise PublishedError(f"{path}: {error}") from error
-    if not isinstance(content, dict) or content.keys() != {"paper", "records"}:
-        raise PublishedError(f"{path}: must be an object with paper and records")
+    if not isinstance(content, dict) or not {"paper", "records"} <= content.keys() <= {"paper", "rows", "records"}:
+        raise PublishedError(f"{path}: must be an object with paper, records (, rows)")
     paper, records = content["paper"], content["records"]
     if not isinstance(paper, str) or not isinstance(records, list):
         raise PublishedError(f"{path}: paper must be a text, and records a list")
+    of_rows = content.get("rows", {})
+    if not isinstance(of_rows, dict) or not all(
+        type(each) is int and each > 0 or isinstance(each, str) and each for each in of_rows.values()
+    ):
+        raise PublishedError(f"{path}: rows must say of each task how many there are, or in words why not these")
     read: list[Published] = []
     cells: dict[tuple[str, ...], int] = {}
     for number, record in enumerate(records, start=1):
@@ -228,7 +324,9 @@ def read_file(path: Path) -> tuple[Published, ...]:
             other = cells.setdefault(cell, number)
             if other != number:
                 raise PublishedError(f"{where}: {figure.metric} of {figure.model} on {task} is in record {other}, too")
-    return tuple(read)
+    if strange := of_rows.keys() - {task for figure in read for task in figure.tasks}:
+        raise PublishedError(f"{path}: rows of {min(strange)}, which no record is of")
+    return File(tuple(read), of_rows)
 
 
 def _checked(paper: str, record: Any, where: str) -> Published:
@@ -274,10 +372,19 @@ def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str
 
 
 @lru_cache(maxsize=1)
+def _files() -> tuple[File, ...]:
+    return tuple(map(read_file, sorted(Path(__file__).resolve().parent.glob("*.json"))))
+
+
+@lru_cache(maxsize=1)
 def _by_task() -> dict[str, tuple[Published, ...]]:
     found: dict[str, tuple[Published, ...]] = {}
-    for path in sorted(Path(__file__).resolve().parent.glob("*.json")):
-        for figure in read_file(path):
+    for file in _files():
+        for figure in file.figures:
             for task in figure.tasks:
                 found[task] = (*found.get(task, ()), figure)
     return found
+
+
+def _rows_by_task() -> dict[str, int | str]:
+    return {task: count for file in _files() for task, count in file.rows.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import statistics as descriptive
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
@@ -24,13 +24,11 @@ from tqdm import tqdm
 from figlang_tasks import comparison, explanations, metric_names
 from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
-from figlang_tasks.aggregate import Estimated, estimate_mean
 from figlang_tasks.comparison import ComparisonError, Difference
 from figlang_tasks.explanations import Explained
 from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
 from figlang_tasks.metrics import entailment, ranking
-from figlang_tasks.metrics.resampling import DEFAULT_SEED
-from figlang_tasks.metrics.significance import holm
+from figlang_tasks.metrics.intervals import DEFAULT_SEED, Estimated
 from figlang_tasks.prompting import render
 from figlang_tasks.records import PARAPHRASE_AND_SARCASM, flute_scopes
 from figlang_tasks.report import charts
@@ -174,6 +172,7 @@ class _Result:
     values: Mapping[str, Estimated]
     reported: bool
     runs: tuple[str, ...]  # all of the report
+    measured: papers.Measured
 
     @property
     def heads(self) -> list[str]:
@@ -227,7 +226,8 @@ def _by_task(runs: Sequence[Run]) -> _Results:
     found: dict[str, list[_Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():
-            found.setdefault(task, []).append(_Result(run.name, of, _values(of), bool(of.metrics), names))
+            measured = finished.measured(run, of)
+            found.setdefault(task, []).append(_Result(run.name, of, _values(of), bool(of.metrics), names, measured))
     return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
 
 
@@ -252,6 +252,20 @@ def _cell(found: Estimated | None, metric: str) -> Cell:
         return Cell("failed", "not a number: see the log of the run")
     texts = [metric_names.text(each, metric) for each in found if each is not None and np.isfinite(each)]
     return Cell(texts[0] if len(texts) < 3 else f"{texts[0]} [{texts[1]}, {texts[2]}]", numeric=True)
+
+
+def _cells(result: _Result, names: Sequence[str], heads: Sequence[str], overall: bool) -> list[Cell]:
+    """The name of a run, n, and its metrics; those that were taken over fewer rows have their own n beside them."""
+    counts = [result.of.counts.get(name) for name in names]
+    n = result.of.rows if overall else max((count for count in counts if count is not None), default=None)
+    cells = []
+    for name, head, count in zip(names, heads, counts, strict=True):
+        cell = _cell(result.values.get(name), head)
+        cells.append(replace(cell, text=cell.text + metric_names.of_fewer(count, n)) if cell.text else cell)
+    return [Cell(result.run), Cell("" if n is None else str(n), numeric=True), *cells]
+
+
+_N = Cell("n", "rows of the benchmark", numeric=True)
 
 
 def _head(metric: str) -> Cell:
@@ -280,7 +294,7 @@ def _number(count: int, noun: str) -> str:
 
 
 def _percent(found: Estimated) -> Estimated:
-    return Estimated(*(None if each is None else 100 * each for each in found))  # type: ignore[arg-type]
+    return Estimated(*(None if each is None else 100 * each for each in found))
 
 
 def _listed(values: Mapping[str, float]) -> str:
@@ -318,17 +332,14 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
         rows: list[tuple[Cell, ...]] = []
         for task in tasks:
             about = (Cell(task),) if len(tasks) > 1 else ()
-            for result in results[task]:
-                cells = [_cell(result.values.get(head), head) for head in columns]
-                rows.append((*about, Cell(result.run), *cells))
-            rows += _published_rows(task, columns, about) if published else []
-        protocols = {papers.protocol(task, columns) for task in tasks} if published else set()
+            rows += [(*about, *_cells(result, columns, columns, overall=True)) for result in results[task]]
+            rows += _published_rows(task, results[task], columns, about) if published else []
         tables.append(
             Table(
                 _caption(dataset, tasks),
-                (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), *map(_head, columns)),
+                (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), _N, *map(_head, columns)),
                 tuple(rows),
-                _notes_of_table([each for task in tasks for each in results[task]], protocols - {""}),
+                _notes_of_table({task: results[task] for task in tasks}, columns if published else []),
             )
         )
     notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
@@ -340,7 +351,7 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
     return Section(
         "summary",
         "Summary",
-        "All tasks of the runs, in percent unless a column says otherwise, with 95 % bootstrap intervals.",
+        "All tasks of the runs, in percent unless a column says otherwise, with 95 % intervals.",
         tuple(tables),
         notes=tuple(notes),
     )
@@ -352,27 +363,39 @@ def _caption(dataset: str, tasks: Sequence[str]) -> str:
     return f"{_dataset_name(dataset)}: {named}"
 
 
-def _notes_of_table(results: Sequence[_Result], protocols: Iterable[str]) -> str:
+def _notes_of_table(results: _Results, metrics: Sequence[str]) -> str:
+    """The scorers, and how the published figures of `metrics` came about or why they are left out."""
     parts = []
-    signatures = {result.run: result.of.signature for result in results if result.of.signature}
+    every = [result for of_task in results.values() for result in of_task]
+    signatures = {result.run: result.of.signature for result in every if result.of.signature}
     if len(set(signatures.values())) == 1:
         parts.append(f"Explanation scorer: {next(iter(signatures.values()))}.")
     elif signatures:
         parts.append("Explanation scorers: " + "; ".join(f"{run}: {each}" for run, each in signatures.items()) + ".")
-    if found := sorted(protocols):
-        parts.append(f"Published, not measured here: {' / '.join(found)}.")
-    return " ".join(parts)
+    found = {task: _comparable(task, of_task, metrics) for task, of_task in results.items()}
+    if protocols := sorted({papers.protocol(task, shown) for task, (shown, _) in found.items() if shown}):
+        parts.append(f"Published, not measured here: {' / '.join(protocols)}.")
+    return " ".join([*parts, *(f"{task}: {told}." for task, (_, told) in found.items() if told)])
 
 
-def _published_rows(task: str, metrics: Sequence[str], about: Sequence[Cell]) -> list[tuple[Cell, ...]]:
-    """What was published for a task: cells that tell what the row is about, the model, a figure for each metric."""
+def _comparable(task: str, results: Sequence[_Result], metrics: Sequence[str]) -> tuple[list[str], str]:
+    return papers.comparable(task, metrics, [result.measured for result in results])
+
+
+def _published_rows(
+    task: str, results: Sequence[_Result], metrics: Sequence[str], about: Sequence[Cell]
+) -> list[tuple[Cell, ...]]:
+    """What was published for a task and is comparable with all its results: cells that tell what the row is about, the
+    model, no n, a figure for each metric."""
+    shown, _ = _comparable(task, results, metrics)
     return [
         (
             *(replace(cell, published=True) for cell in about),
             Cell(row.label, f"{row.setting}; {row.paper}, {row.table}; {row.source}", published=True),
+            Cell("", published=True),
             *(_published_cell(row.values.get(metric)) for metric in metrics),
         )
-        for row in papers.rows(task, metrics)
+        for row in papers.rows(task, shown)
     ]
 
 
@@ -395,23 +418,24 @@ def _scopes(results: _Results, published: bool) -> Section | None:
     for (dataset, columns, scopes), tasks in groups.items():
         benchmark = results[tasks[0]][0].of.benchmark
         rows: list[tuple[Cell, ...]] = []
+        notes = [_NYCARTOONS] if "nycartoons" in scopes else []
         for task, scope in product(tasks, scopes):
             about = (*([Cell(task)] if len(tasks) > 1 else []), *_scope_cells(benchmark, scope))
             names = [places[task][scope].get(head, "") for head in columns]
-            for result in results[task]:
-                cells = [_cell(result.values.get(name), head) for name, head in zip(names, columns, strict=True)]
-                rows.append((*about, Cell(result.run), *cells))
-            if published and scope != OVERALL:
-                rows += _published_rows(task, names, about)
+            overall = scope == OVERALL
+            rows += [(*about, *_cells(result, names, columns, overall)) for result in results[task]]
+            if published and not overall:
+                rows += _published_rows(task, results[task], names, about)
         kinds = ("source", "phenomenon") if benchmark == "vflute" else ("part",)
-        top = [Cell(kind) for kind in (*(["task"] if len(tasks) > 1 else []), *kinds, "model")]
-        note = (
-            "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it."
-            if "nycartoons" in scopes
-            else ""
-        )
+        top = [*(Cell(kind) for kind in (*(["task"] if len(tasks) > 1 else []), *kinds, "model")), _N]
+        for task in tasks if published else ():
+            parts = [name for scope, of in places[task].items() if scope != OVERALL for name in of.values()]
+            _, told = _comparable(task, results[task], parts)
+            notes += [f"{task}: {told}."] * bool(told)
         tables.append(
-            Table(f"{_caption(dataset, tasks)}, by {kinds[0]}", (*top, *map(_head, columns)), tuple(rows), note)
+            Table(
+                f"{_caption(dataset, tasks)}, by {kinds[0]}", (*top, *map(_head, columns)), tuple(rows), " ".join(notes)
+            )
         )
         if benchmark == "vflute":
             tables += [_phenomena(task, results[task]) for task in tasks if results[task][0].of.explained]
@@ -419,6 +443,9 @@ def _scopes(results: _Results, published: bool) -> Section | None:
         return None
     intro = "The same metrics for each part of a benchmark. Intervals are wide where a part has few rows."
     return Section("sources", "By source and phenomenon", intro, tuple(tables))
+
+
+_NYCARTOONS = "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it."
 
 
 def _places(results: Sequence[_Result]) -> dict[str, dict[str, str]]:
@@ -462,7 +489,7 @@ def _phenomena(task: str, results: Sequence[_Result]) -> Table:
     told = "; ".join(f"{phenomenon}: {', '.join(names)}" for phenomenon, names in pooled.items())
     return Table(
         f"{task}, by phenomenon",
-        (Cell("phenomenon"), Cell("model"), Cell("rows", numeric=True), *map(_head, columns)),
+        (Cell("phenomenon"), Cell("model"), _N, *map(_head, columns)),
         tuple(cells),
         f"Rows pooled over sources: {told} (arXiv 2405.01474, Table 3).",
     )
@@ -474,15 +501,15 @@ def _explained_metrics(lines: Sequence[Mapping[str, Any]]) -> dict[str, Estimate
     for metric in (*explanations.scheme_of(rows).thresholds, explanations.MEAN_SCORE):
         estimate = explanations.metric(metric, rows, scores)
         if estimate is not None:
-            found[metric] = Estimated(estimate.value, estimate.low, estimate.high)
-    return found | {"acc": estimate_mean([float(row.predicted == row.gold) for row in rows])}
+            found[metric] = estimate
+    return found | {"acc": explanations.accuracy(rows)}
 
 
 def _explained(lines: Sequence[Mapping[str, Any]]) -> tuple[list[Explained], npt.NDArray[np.float64] | None]:
     """Rows and explanation scores, NaN where a row needs none; None unless every row that needs a score has one."""
     rows = [
         Explained(
-            **{name: line["sample"][name] for name in ("id", "gold", "predicted", "reference", "explanation")},
+            **{name: line["sample"][name] for name in ("id", "gold", "predicted", "reference", "explanation", "unit")},
             scheme=line["sample"].get("explained", "f1"),
         )
         for line in lines
@@ -821,12 +848,14 @@ def _chance_of_candidates(result: _Result) -> float:
 def _instructions(results: _Results) -> Section | None:
     """F1@0 by instruction, for the tasks that ask all rows with one of Table 8's."""
     by_base: dict[str, dict[str, dict[int, Estimated]]] = {}
+    counts: dict[tuple[str, str], set[int]] = {}
     for task, of_task in results.items():
         if named := _INSTRUCTION.fullmatch(task):
             for result in of_task:
                 if "f1@0" in result.values:
                     of_run = by_base.setdefault(named["of"], {}).setdefault(result.run, {})
                     of_run[int(named["number"])] = _percent(result.values["f1@0"])
+                    counts.setdefault((named["of"], result.run), set()).add(result.of.rows)
     tables, found = [], []
     for number, (base, series) in enumerate(by_base.items()):
         told = []
@@ -846,6 +875,7 @@ def _instructions(results: _Results) -> Section | None:
             rows.append(
                 (
                     Cell(run),
+                    Cell(" / ".join(map(str, sorted(counts[base, run]))), numeric=True),
                     Cell(str(len(finite)), numeric=True),
                     *(Cell(f"{each:.1f}", numeric=True) for each in numbers),
                     *(Cell(str(place), _instruction(place), True) for place in (worst, best)),
@@ -857,7 +887,7 @@ def _instructions(results: _Results) -> Section | None:
         tables.append(
             Table(
                 f"{base}: F1@0 over the instructions",
-                (Cell("model"), *(Cell(head, numeric=True) for head in heads)),
+                (Cell("model"), _N, *(Cell(head, numeric=True) for head in heads)),
                 tuple(rows),
                 "Percent; sd: standard deviation of the sample of instructions. They are those of Table 8 (arXiv "
                 "2405.01474).",
@@ -905,26 +935,25 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
                     logger.warning(f"figlang_tasks: the report has no comparison: {charts.printable(str(error))}")
-    tested = [each for each in differences if each.p_bootstrap is not None]
-    adjusted = holm([each.p_bootstrap for each in tested if each.p_bootstrap is not None])
-    p_values = {id(each): p for each, p in zip(tested, adjusted, strict=True)}
+    differences = comparison.adjusted(differences)
+    tests = sum(each.p_randomization is not None for each in differences)
     found = []
     datasets = dict.fromkeys(of[0].of.dataset for of in results.values())
     for number, dataset in enumerate(datasets):
         own = [each for each in differences if results[each.task][0].of.dataset == dataset]
         if own and len(runs) <= _MOST_IN_ONE_MATRIX:
-            found.append(_matrix_of_pairs(f"matrix-{number}", _dataset_name(dataset), own, p_values))
+            found.append(_matrix_of_pairs(f"matrix-{number}", _dataset_name(dataset), own))
         elif own:
             by_metric: dict[tuple[str, str], list[Difference]] = {}
             for each in own:
                 by_metric.setdefault((each.task, each.name), []).append(each)
             for place, group in enumerate(by_metric.values()):
-                found.append(_matrix_of_runs(f"matrix-{number}-{place}", group, p_values))
+                found.append(_matrix_of_runs(f"matrix-{number}-{place}", group))
     if not found and not notes:
         return None
     intro = (
-        "Differences in points, and p of the paired bootstrap (one-sided, 10,000 resamples) after Holm's correction "
-        f"for the {_number(len(tested), 'test')} shown here. Bold and framed: p < {_ALPHA:.2f}. Blue: better; orange: "
+        "Differences in points, and p of approximate randomization (two-sided, 10,000 swaps) after Holm's correction "
+        f"for the {_number(tests, 'test')} shown here. Bold and framed: p < {_ALPHA:.2f}. Blue: better; orange: "
         "worse."
     )
     return Section("significance", "Significance", intro, charts=tuple(found), notes=tuple(notes))
@@ -933,7 +962,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
 def _headlines(results: Sequence[_Result]) -> list[str]:
     """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the first."""
     shared = [head for head in results[0].heads if all(head in result.values for result in results)]
-    heads = [head for head in shared if head not in metric_names.LOWER_IS_BETTER]
+    heads = [head for head in shared if head not in (*metric_names.LOWER_IS_BETTER, *metric_names.DIAGNOSTICS)]
     if results[0].of.explained:
         scheme = explanations.SCHEMES[results[0].sample.get("explained", "f1")]
         scorers = {result.of.signature or result.of.scorer for result in results}
@@ -949,64 +978,62 @@ def _entry(difference: float, metric: str, p: float | None) -> Entry:
     return Entry(scale * difference, (f"{points:+.1f}" if points else "0.0", told), p is not None and p < _ALPHA)
 
 
-def _told_differences(found: Sequence[Difference], p_values: Mapping[int, float]) -> str:
+def _told_differences(found: Sequence[Difference]) -> str:
     sentences = []
     for each in found:
-        entry = _entry(each.difference, each.metric, p_values.get(id(each)))
+        entry = _entry(each.difference, each.metric, each.p_holm)
         sentences.append(f"{each.task}, {_metric_name(each.metric)}, {each.second} against {each.first}: ")
         sentences[-1] += f"{entry.text[0]}, {entry.text[1]}."
     return " ".join(sentences)
 
 
-def _differences_data(found: Sequence[Difference], p_values: Mapping[int, float]) -> list[tuple[object, ...]]:
+def _differences_data(found: Sequence[Difference]) -> list[tuple[object, ...]]:
     head = ("task", "metric", "first", "second", "value_first", "value_second", "difference", "low", "high")
-    tests = ("p_bootstrap", "p_randomization")
-    rows: list[tuple[object, ...]] = [(*head, *tests, "p_bootstrap_holm")]
+    tests = ("p_randomization", "p_holm", "p_bootstrap")
+    rows: list[tuple[object, ...]] = [(*head, *tests)]
     for each in found:
-        about = (each.task, each.name, *(getattr(each, name) for name in head[2:]))
-        rows.append((*about, *(getattr(each, name) for name in tests), p_values.get(id(each))))
+        rows.append((each.task, each.name, *(getattr(each, name) for name in (*head[2:], *tests))))
     return rows
 
 
-def _matrix_of_pairs(chart_id: str, dataset: str, found: Sequence[Difference], p_values: Mapping[int, float]) -> Chart:
+def _matrix_of_pairs(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     """A row for each metric of each task, a column for each pair of runs."""
     pairs = list(dict.fromkeys((each.first, each.second) for each in found))
     rows = list(dict.fromkeys((each.task, each.metric) for each in found))
     entries = {
         (rows.index((each.task, each.metric)), pairs.index((each.first, each.second))): _entry(
-            each.difference, each.metric, p_values.get(id(each))
+            each.difference, each.metric, each.p_holm
         )
         for each in found
     }
     return charts.matrix(
         chart_id,
         f"{dataset}: differences between runs",
-        f"A matrix of differences in points. {_told_differences(found, p_values)}",
+        f"A matrix of differences in points. {_told_differences(found)}",
         [f"{task} {_metric_name(metric)}" for task, metric in rows],
         [f"{second} against {first}" for first, second in pairs],
         entries,
-        _differences_data(found, p_values),
+        _differences_data(found),
     )
 
 
-def _matrix_of_runs(chart_id: str, found: Sequence[Difference], p_values: Mapping[int, float]) -> Chart:
+def _matrix_of_runs(chart_id: str, found: Sequence[Difference]) -> Chart:
     """The difference of the run of a row against the run of a column, by one metric."""
     names = list(dict.fromkeys(name for each in found for name in (each.first, each.second)))
     entries = {}
     for each in found:
-        first, second, p = names.index(each.first), names.index(each.second), p_values.get(id(each))
+        first, second, p = names.index(each.first), names.index(each.second), each.p_holm
         entries[second, first] = _entry(each.difference, each.metric, p)
         entries[first, second] = _entry(-each.difference, each.metric, p)
     task, metric = found[0].task, _metric_name(found[0].metric)
     return charts.matrix(
         chart_id,
         f"{task}: differences of {metric} between runs (row against column)",
-        f"A matrix of differences in points, the run of the row against that of the column. "
-        f"{_told_differences(found, p_values)}",
+        f"A matrix of differences in points, the run of the row against that of the column. {_told_differences(found)}",
         names,
         names,
         entries,
-        _differences_data(found, p_values),
+        _differences_data(found),
     )
 
 

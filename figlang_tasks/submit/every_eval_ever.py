@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
+from figlang_tasks.metric_names import interval_method
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance, write_checked
-from figlang_tasks.submit.provenance import CONFIDENCE, Value, interval_method
+from figlang_tasks.submit.provenance import CONFIDENCE, Value
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"

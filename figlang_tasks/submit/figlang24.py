@@ -296,7 +296,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
         )
     predictions = {row.id: row for row in submitted}
     references = vflute_rows.load(DATASET, SPLIT, check_images=False).select_columns(
-        ["id", "label", "explanation", "data"]
+        ["id", "label", "explanation", "claim", "data"]
     )
     wanted = dict.fromkeys(references["id"])
     if missing := [row_id for row_id in wanted if row_id not in predictions]:
@@ -310,6 +310,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
             predictions[row["id"]].label,
             row["explanation"],
             predictions[row["id"]].explanation if predictions[row["id"]].explained else _AS_SCORED,
+            row["claim"],
         )
         for row in references
     ]
@@ -338,9 +339,9 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
     scored = scorer.score([row.reference for row in rows], [row.explanation for row in rows])
     metrics: dict[str, float] = {}
     for name, threshold in THRESHOLDS.items():
-        metrics |= explanations.f1_at(rows, scored.mean, threshold).as_metrics(name)
-    metrics |= explanations.accuracy(rows).as_metrics("acc")
-    metrics |= explanations.mean_score(scored.mean).as_metrics(explanations.MEAN_SCORE)
+        metrics |= explanations.as_metrics(name, explanations.f1_at(rows, scored.mean, threshold))
+    metrics |= explanations.as_metrics("acc", explanations.accuracy(rows))
+    metrics |= explanations.as_metrics(explanations.MEAN_SCORE, explanations.mean_score(rows, scored.mean))
     return {
         "file": str(path),
         "data": data,

@@ -33,25 +33,6 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
-class Method:
-    """How an interval was made: its name, and resamples of its bootstrap (None where nothing was resampled)."""
-
-    name: str
-    resamples: int | None
-
-
-def interval_method(metric: str) -> Method:
-    """How the tasks make the interval of a metric. Nothing else in ``figlang_tasks.submit`` says it.
-
-    Args:
-        metric: its name, of the whole or of one scope.
-    """
-    # Each resample of these costs a whole computation (metrics/boxes.py, metrics/overlap.py).
-    costly = metric.startswith("mAP") or metric.endswith("corpus_bleu4")
-    return Method("percentile bootstrap", 1_000 if costly else 10_000)
-
-
-@dataclass(frozen=True)
 class Value:
     """A reported metric.
 

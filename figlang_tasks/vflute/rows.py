@@ -99,6 +99,8 @@ def _check_texts(row: dict[str, Any], where: str) -> None:
     for column, value in row.items():
         if not isinstance(value, str):
             raise hub.DataError(f"{where}: {column} is {value!r}, not text. Use the files of the original release.")
+    if not row["claim"].strip():
+        raise hub.DataError(f"{where}: claim is empty. Use the files of the original release.")
     if row["label"] not in LABELS:
         raise hub.DataError(
             f"{where}: unknown label {row['label']!r}; it must be one of {', '.join(LABELS)}. "

@@ -29,6 +29,8 @@ MINILM = Weights(
     package=True,
     sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",  # as published with the model
 )
+OTHER_MODELS = "with other models"
+"""What a signature says beside the name of a paper's scorer whose models were replaced."""
 _PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)}
 
 
@@ -183,11 +185,12 @@ def get_scorer(
         bertscore = ReferenceBertScore(locate(weights), layer, device)
     else:
         bertscore = BertScore(locate(weights), layer, device, dtype, store, token_budget)
-    bleurt = None
-    if recipe.bleurt is not None:
-        chosen = recipe.bleurt if bleurt_model is None else _parse(bleurt_model)
+    bleurt, chosen = None, recipe.bleurt
+    if chosen is not None:
+        chosen = chosen if bleurt_model is None else _parse(bleurt_model)
         bleurt = Bleurt(locate(chosen), device, dtype, store, token_budget)
-    return Scorer(name, recipe.note, dtype, bertscore, bleurt)
+    note = recipe.note or OTHER_MODELS * ((weights, layer, chosen) != (recipe.bertscore, recipe.layer, recipe.bleurt))
+    return Scorer(name, note, dtype, bertscore, bleurt)
 
 
 def near_threshold(scores: Floats, thresholds: Sequence[float], margin: float = 0.005) -> int:

@@ -17,6 +17,14 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.metrics.significance import holm
 
 MINI = ("--task", "figlang_mini", "--resamples", "200")
+SOURCES = {
+    "vismet": 14,
+    "irfl_metaphor_simile": 14,
+    "irfl_idiom": 12,
+    "muse": 12,
+    "memecap": 16,
+    "nycartoons": 8,
+}  # rows of figlang_mini
 
 
 def compare(*arguments: object) -> Result:
@@ -33,16 +41,44 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert result.exit_code == 0, result.output
     assert "## figlang_mini\n" in result.stdout and "\n\nstrong against weak\n\n" in result.stdout
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in result.stdout.splitlines() if "|" in line]
-    assert rows[0] == ["", "f1@60"]
-    assert [row[:2] for row in rows[6:]] == [
-        ["f1@60", "all"],
-        *(["f1@60", source] for source in ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap")),
-        ["f1@60", "nycartoons"],
-        ["acc", "muse"],
+    assert rows[0] == ["", "n", "f1@60"] and [row[:2] for row in rows[2:4]] == [["weak", "76"], ["strong", "76"]]
+    assert [row[:3] for row in rows[6:]] == [
+        ["f1@60", "all", "76"],
+        *(["f1@60", source, str(SOURCES[source])] for source in SOURCES),
+        ["acc", "muse", str(SOURCES["muse"])],
     ]
-    weak, strong, difference = float(rows[6][2]), float(rows[6][3]), float(rows[6][4].split()[0])
+    weak, strong, difference = float(rows[6][3]), float(rows[6][4]), float(rows[6][5].split()[0])
     assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
     assert result.stdout.rstrip().endswith("adjusted for the 8 tests shown; * below 0.05.")
+
+
+def test_the_papers_own_test_is_shown_where_it_is_asked_for(both: tuple[str, str]) -> None:
+    def head(*options: str) -> list[str]:
+        lines = compare(*both, *MINI, "--metric", "f1@60", "--overall", *options).stdout.splitlines()
+        row = next(line for line in lines if line.startswith("| metric"))
+        return [cell.strip() for cell in row.split("|")[5:-1]]
+
+    assert head() == ["difference", "p", "p Holm"]
+    assert head("--all-tests") == ["difference", "p", "p Holm", "p bootstrap"]
+
+
+def test_two_rows_are_no_evidence(tmp_path: Path) -> None:
+    """Both better: the one-sided bootstrap has p = .0001."""
+    runs = []
+    for name, folder in (("weak", varied_runs.weak()), ("strong", varied_runs.strong())):
+        lines = next(folder.glob("*_samples_figlang_mini.jsonl")).read_text(encoding="utf-8").splitlines()
+        own = [json.loads(line) for line in lines[:2]]
+        for line in own:
+            line["sample"]["predicted"] = line["sample"]["gold"] if name == "strong" else 1 - line["sample"]["gold"]
+            line |= {f"acc{end}": float(name == "strong") for end in ("", "_ci_low", "_ci_high")}
+        runs.append(tmp_path / f"{name}_samples_figlang_mini.jsonl")
+        runs[-1].write_text("".join(json.dumps(line) + "\n" for line in own), encoding="utf-8")
+    named = [f"weak={runs[0]}", f"strong={runs[1]}"]
+    (found,) = json.loads(compare(*named, "--metric", "acc", "--overall", "--json").stdout)["differences"]
+    assert found["difference"] == 1 and found["p_bootstrap"] < 0.001
+    assert 0.45 < found["p_randomization"] <= 1
+    shown = compare(*named, "--metric", "acc", "--overall", "--all-tests").stdout
+    assert "*" not in shown.partition("strong against weak")[2].partition("Shares")[0]
 
 
 def test_json_holds_all_numbers(both: tuple[str, str]) -> None:
@@ -52,27 +88,58 @@ def test_json_holds_all_numbers(both: tuple[str, str]) -> None:
     assert [run["name"] for run in content["runs"]] == ["weak", "strong"]
     found = content["differences"]
     assert content["tests"] == len(found) == 5 * 7
-    assert [each["p_bootstrap_holm"] for each in found] == holm([each["p_bootstrap"] for each in found])
+    assert [each["p_holm"] for each in found] == holm([each["p_randomization"] for each in found])
+    assert all(0 < each["p_bootstrap"] <= 1 for each in found)
     assert json.loads(compare(*both, *MINI, "--json").stdout) == content
 
 
-def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
-    runs = []
-    for name, folder in (("weak", varied_runs.weak()), ("strong", varied_runs.strong())):
-        runs.append(tmp_path / f"{name}_samples_vflute.jsonl")
-        shutil.copy(next(folder.glob("*_samples_figlang_mini.jsonl")), runs[-1])
-    named = [f"weak={runs[0]}", f"strong={runs[1]}"]
-    result = compare(*named, "--paper", "--overall", "--resamples", 200)
+def as_vflute(folder: Path, path: Path, rows: int, scorer: str) -> Path:
+    """A samples file of figlang_mini as if it were of `rows` rows of vflute, scored by `scorer`."""
+    text = next(folder.glob("*_samples_figlang_mini.jsonl")).read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.split("\n") if line]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(rows):
+            sample = lines[number % len(lines)]["sample"]
+            scores = sample["explanation_scores"] | {"scorer": scorer}
+            changed = {"id": f"{sample['id']}-{number}", "explanation_scores": scores}
+            file.write(json.dumps(lines[number % len(lines)] | {"sample": sample | changed}) + "\n")
+    return path
+
+
+def test_the_papers_rows_stand_beside_the_runs(both: tuple[str, str], tmp_path: Path) -> None:
+    def named(rows: int, scorer: str) -> list[str]:
+        folders = {"weak": varied_runs.weak(), "strong": varied_runs.strong()}
+        return [
+            f"{name}={as_vflute(of, tmp_path / f'{name}_samples_vflute.jsonl', rows, scorer)}"
+            for name, of in folders.items()
+        ]
+
+    runs = named(723, "vflute25")
+    result = compare(*runs, "--paper", "--overall", "--resamples", 200)
     assert result.exit_code == 0, result.output
     line = next(line for line in result.stdout.splitlines() if line.startswith("| GPT-4o"))
-    assert [cell.strip() for cell in line.split("|")[2:5]] == ["75.41", "60.97", "37.2"]  # Table 4
+    assert [cell.strip() for cell in line.split("|")[2:6]] == ["", "75.41", "60.97", "37.2"]  # Table 4
     assert "| GPT-4o, zero-shot (published, Table 18) " in result.stdout
-    assert "published: V-FLUTE, arXiv 2405.01474" in result.stdout
-    content = json.loads(compare(*named, "--paper", "--overall", "--json", "--resamples", 200).stdout)
+    assert "published: V-FLUTE, arXiv 2405.01474" in result.stdout and "left out" not in result.stdout
+    content = json.loads(compare(*runs, "--paper", "--overall", "--json", "--resamples", 200).stdout)
     (gpt,) = (row for row in content["published"]["vflute"] if row["model"] == "GPT-4o")
     assert (gpt["values"]["f1@0"], gpt["setting"].split(";")[0]) == (0.7541, "zero-shot")
-    without = compare(f"weak={varied_runs.weak()}", f"strong={varied_runs.strong()}", *MINI, "--paper", "--overall")
+    assert content["published_left_out"] == {}
+    without = compare(*both, *MINI, "--paper", "--overall")
     assert "published: nothing is known to be published for this task" in without.stdout
+
+    # Scored by another scorer the figures of the labels alone stand there; of other rows none.
+    result = compare(*named(723, "embedded"), "--paper", "--overall", "--resamples", 200)
+    line = next(line for line in result.stdout.splitlines() if line.startswith("| GPT-4o"))
+    assert [cell.strip() for cell in line.split("|")[2:6]] == ["", "75.41", "", ""]
+    told = "published f1@53, f1@60 are left out: explanations scored by vflute25, in a run by embedded"
+    assert f"\n\n{told}\n\n" in result.stdout
+    runs = named(152, "vflute25")
+    result = compare(*runs, "--paper", "--overall", "--resamples", 200)
+    told = "published figures are left out: they are of 723 rows, a run has 152"
+    assert f"\n\n{told}\n\n" in result.stdout and "GPT-4o" not in result.stdout
+    content = json.loads(compare(*runs, "--paper", "--overall", "--json", "--resamples", 200).stdout)
+    assert (content["published"], content["published_left_out"]) == ({"vflute": []}, {"vflute": told})
 
 
 def test_a_name_cannot_break_the_table_nor_steer_the_terminal() -> None:

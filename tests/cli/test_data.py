@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,8 +25,12 @@ from typer.testing import CliRunner
 from figlang_tasks import hub
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.irfl import tables
+from figlang_tasks.metaclue import annotations as annotations_of_metaclue
+from figlang_tasks.metaclue import candidates
+from figlang_tasks.metaclue import rows as rows_of_metaclue
 from figlang_tasks.nykms import rows
 from figlang_tasks.nykms.parse import QUESTIONS
+from figlang_tasks.vflute import rows as rows_of_vflute
 
 RUN = CliRunner()
 
@@ -84,6 +90,26 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine] and mine.read_text() == "mine"
 
 
+def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: Path, target: Path) -> None:
+        if len(list(tmp_path.rglob("*.png"))) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        copy(source, target)
+
+    copy = shutil.copyfile
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfile", full)
+        done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    assert done.exit_code == 1 and "NYK-MS cannot be written: No space left" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / ".NYK-MS.1.tmp" / "images").mkdir(parents=True)  # left by a kill
+    done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
+
+
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path / "file")])
@@ -118,6 +144,42 @@ def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:
     told = json.loads(RUN.invoke(app, ["data", "check", "metaclue", str(output), "--json"]).stdout)
     assert told["benchmark"] == "metaclue" and told["faults"] > 0
     assert "\n".join(told["lines"]) == done.stdout.rstrip("\n")
+
+
+def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped, folder = hub.source("figlang_mini_metaclue").folder, tmp_path / "MetaCLUE"
+    assert shipped is not None
+    shutil.copytree(shipped, folder, ignore=shutil.ignore_patterns("candidates"))
+    file = folder / annotations_of_metaclue.FILE
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    test = [line for line in lines if '"split": "test"' in line]
+    file.write_text("".join(test[:30]), encoding="utf-8")
+    for given in (tmp_path, folder):  # the folder above too, as help says
+        done = RUN.invoke(app, ["data", "check", "metaclue", str(given)])
+        assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "no faults", done.output
+    refused = found_in(r"^a run refuses metaclue_(\w+): ", done.stdout.splitlines())
+    assert "retrieve_random1000" in refused and "caption" not in refused and "retrieve_random50" not in refused
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    for name in rows_of_metaclue.TASKS:
+        if name in refused:
+            with pytest.raises(hub.DataError):
+                rows_of_metaclue.load("MetaCLUE", name)
+        else:
+            assert len(rows_of_metaclue.load("MetaCLUE", name))
+    (folder / "candidates").mkdir(exist_ok=True)
+    (folder / "candidates" / "random50.jsonl").write_text("{\n")
+    annotations_of_metaclue.read.cache_clear()
+    rows_of_metaclue.load.cache_clear()
+    candidates.load.cache_clear()
+    done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path)])
+    assert done.exit_code == 1 and "random50.jsonl row 1: not JSON" in done.stdout.splitlines()[-2]
+    picture = sorted((folder / "0").iterdir())[0]
+    picture.write_bytes(picture.read_bytes()[:60])
+    done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path)])
+    assert done.exit_code == 1 and f"0/{picture.name}): the image cannot be decoded" in done.stdout
+    folder.rename(tmp_path / "mine")
+    done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path / "mine")])
+    assert done.exit_code == 1 and "tasks read a folder called MetaCLUE: rename it" in done.stderr
 
 
 def test_metaclue_faults_end_with_status_1(tmp_path: Path) -> None:
@@ -272,6 +334,27 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
     assert count(lines, "test, pictures") == ["722", "723", "(1", "missing)"]
 
 
+def test_vflute_with_a_column_of_its_own_and_with_an_empty_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    rows_ = vflute_hub.synthetic_rows("test", 723)
+    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows_}, image_size=8)
+    (path,) = (tmp_path / "V-FLUTE" / "data").glob("test-*.parquet")
+    content = pq.read_table(path)
+    pq.write_table(content.append_column("id", pa.array(map(str, range(723)))), path)
+    status, lines, _ = check("vflute", tmp_path)
+    assert status == 0 and lines[-1] == "no faults"
+    assert any("has columns that are not used: id" in each for each in warnings_of_loguru)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    assert len(rows_of_vflute.load("V-FLUTE", "test")) == 723
+    cells = content.to_pylist()
+    cells[5]["claim"] = " "
+    pq.write_table(pa.Table.from_pylist(cells, schema=vflute_hub.FEATURES.arrow_schema), path)
+    hub.load_split.cache_clear()
+    status, lines, _ = check("vflute", tmp_path)
+    assert status == 1 and "V-FLUTE/test row 5: claim is empty" in lines[-2]
+
+
 def test_vflute_with_too_few_rows(tmp_path: Path) -> None:
     rows = vflute_hub.synthetic_rows("test", 20)
     vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows}, image_size=8)
@@ -303,6 +386,17 @@ def test_irfl_every_fault_of_a_table_and_every_picture(tmp_path: Path) -> None:
     assert f"row 0: there is no picture {irfl_hub.uuid(1)}.jpeg" in faults[2]
 
 
+def test_irfl_random_candidates_that_cannot_be_drawn_or_read(tmp_path: Path) -> None:
+    rows_ = [{"phrase": "x", "category": "Figurative", "uuid": irfl_hub.uuid(number)} for number in range(3)]
+    irfl_hub.write_table(tmp_path / "IRFL", "similes-dataset", rows_)
+    irfl_hub.write_table(tmp_path / "IRFL", "random4-metaphor", [{**irfl_hub.metaphor_row(), "distractors": []}])
+    irfl_hub.write_pictures(tmp_path / "IRFL", {irfl_hub.uuid(number) for number in range(3)})
+    _, lines, _ = check("irfl", tmp_path)
+    faults = [line for line in lines if "there is no" not in line]
+    assert found_in("too few images of other phrases than 'x' to draw (.)", faults) == ["1", "3"]
+    assert found_in(r"^IRFL/random4-metaphor row 0: (1 answer\(s\) and 0 distractor\(s\))", faults)
+
+
 @pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
 def test_irfl_released_tables_have_the_published_counts(shared_file: Path, tmp_path: Path) -> None:
     irfl_hub.copy_tables(shared_file.parent, tmp_path / "IRFL")
@@ -329,6 +423,19 @@ def test_nykms_every_faulty_line_is_listed(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows_) + "{\n", encoding="utf-8")
     status, lines, _ = check("nykms", tmp_path)
     assert status == 1 and found_in(r"nyk_m.jsonl, line (\d+)", lines) == ["1", "2", "3", str(len(rows_) + 1)]
+
+
+def test_nykms_what_single_questions_and_the_text_tasks_need(tmp_path: Path) -> None:
+    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
+    path = tmp_path / "NYK-MS" / "nyk_m.jsonl"
+    rows_ = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    negatives = [row | {"id": str(number)} for number, row in enumerate(rows_) if row["MC"] == 0]
+    negatives[0] |= {"description": "", "contest_number": None}
+    path.write_text("".join(json.dumps(row) + "\n" for row in negatives), encoding="utf-8")
+    status, lines, _ = check("nykms", tmp_path)
+    assert (status, lines[-1]) == (1, "1 fault(s)")
+    assert "no row has a label of 1, so there is nothing to ask mw about" in lines[-2]
+    assert found_in("^nyk_m: a run refuses the tasks on descriptions .*: (.*), line 1", lines) == [str(path)]
 
 
 def test_nykms_without_pictures_of_its_own_names_the_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,12 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     assert f"annotator 1 / LLM judge {MODEL}, prompt " in shown
 
 
+def test_without_a_number_all_samples_are_drawn_where_there_are_fewer_than_the_paper_judged(tmp_path: Path) -> None:
+    run = save_run(tmp_path / "samples_vflute.jsonl", lambda doc: doc["label"], lambda number: None)
+    written = json.loads(done("export", run, "-o", tmp_path / "sheet.csv", "--json"))
+    assert len(json.loads(Path(written[-1]).read_text(encoding="utf-8"))["items"]) == 76
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [

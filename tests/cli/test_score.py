@@ -207,17 +207,6 @@ def test_the_output_of_an_earlier_call_among_the_files_is_left_out(samples_file:
     assert alone.exit_code == 1 and "nothing is left to score: name the samples file" in alone.stderr
 
 
-def test_what_a_run_is_named_by_elsewhere_leads_to_its_samples(samples_file: Path, tmp_path: Path) -> None:
-    folder, results = samples_file.parent, samples_file.parent / "20261122_results.json"
-    results.write_text("{}")
-    for given in (folder, results):
-        found = figlang("score", given, *EMBEDDED)
-        assert found.exit_code == 1 and f"for instance {samples_file}" in found.stderr
-    (tmp_path / "nothing").mkdir()
-    found = figlang("score", tmp_path / "nothing", *EMBEDDED)
-    assert found.exit_code == 1 and "evaluate with --log_samples" in found.stderr
-
-
 def test_the_demo_is_told_of_its_scorer(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
@@ -233,6 +222,33 @@ def test_a_scored_file_can_be_scored_again(samples_file: Path) -> None:
     first, second = ([line["sample"]["explanation_scores"]["mean"] for line in read_lines(p)] for p in (scored, again))
     assert len(first) == len(second)
     assert first != second
+
+
+def test_a_folder_and_a_results_file_stand_for_the_samples_of_a_run(samples_file: Path) -> None:
+    run = samples_file.parent
+    retrieval = {"id": "x", "data": "IRFL/simile-retrieval-task", "status": "answered", "rule": "yes", "value": 1.0}
+    written(run / NAME.replace("figlang_mini", "irfl_retrieve"), [{"doc_id": 0, "sample": retrieval}])
+    results = run / NAME.replace("samples_figlang_mini.jsonl", "results.json")
+    results.write_text("{}")
+    for given in (run, run.parent, results):  # also the folder above that of the model, as --output_path names it
+        scored = figlang("score", given, *EMBEDDED)
+        assert scored.exit_code == 0 and f"{STEM}.embedded.jsonl" in scored.stdout, scored.output
+        assert "irfl_retrieve.jsonl, line 1 holds no explanation to score" in scored.stderr
+        assert "left out" in scored.stderr
+    newer = run / NAME.replace("2026-01-02", "2026-01-03")
+    newer.write_bytes(first_lines(5))
+    assert f"{newer.stem}.embedded.jsonl" in done("score", run, *EMBEDDED)
+    newer.write_bytes(first_lines(5)[:-100])
+    assert "line 5 is not JSON" in figlang("score", run, *EMBEDDED).stderr
+    for path in (newer, samples_file):
+        path.unlink()
+    (run / NAME.replace("figlang_mini", "irfl_retrieve")).rename(
+        run / "2026-01-04T00-00-00_samples_irfl_retrieve.jsonl"
+    )
+    told = figlang("score", run, *EMBEDDED)
+    assert told.exit_code == 1 and f"{run}: there are no explanations to score" in told.stderr
+    assert "there are no samples files in" in refused("score", run.parent / "cache", *EMBEDDED)
+    assert "evaluate with --log_samples" in figlang("score", results, *EMBEDDED).stderr
 
 
 # --- what it refuses -------------------------------------------------------------------------------------------------

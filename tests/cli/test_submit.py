@@ -227,6 +227,14 @@ def test_every_help_has_an_example(target: str) -> None:
     assert f"\n  figlang submit {target} " in done(target, "--help")
 
 
+@pytest.mark.parametrize("target", ["every_eval_ever", "every-eval_ever"])
+def test_a_verb_may_be_written_with_underscores(target: str) -> None:
+    assert done(target, "--help") == done("every-eval-ever", "--help")
+    assert "every_eval_ever" not in done("--help")
+    wrong = figlang("every_eval", "x")
+    assert wrong.exit_code == 2 and "No such command 'every_eval'" in wrong.stderr
+
+
 def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
     for target in ("figlang24", "flute22", "irfl"):
         assert "\x07" not in refused(target, tmp_path / "a\x07b\nc")

@@ -90,6 +90,8 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
 
     assert items("a") == items("b", annotators=1)
     assert {item.id for item in items("c", seed=8)} != {item.id for item in items("d")}
+    # The paper judged 95; of fewer samples all are taken.
+    assert {item.id for item in items("all", count=None)} == {*records(two_runs[0])}
     (tmp_path / "e").mkdir()
     written = export(two_runs, tmp_path / "e" / "s", **{**OPTIONS, "images_dir": tmp_path / "f" / "pictures"})
     assert sheet.read(written[1]).rows[0].cells["image"] == "../f/pictures/001.png"

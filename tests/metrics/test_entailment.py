@@ -370,6 +370,13 @@ def test_right_rows_never_grow_with_the_threshold(rows: list[Row]) -> None:
 
 @relaxed
 @given(ROWS)
+def test_f1_is_a_quotient_so_the_scale_of_the_counts_plays_no_part(rows: list[Row]) -> None:
+    counts = confusion_counts(*columns(rows)[:2])
+    assert float(macro_f1_from_counts(counts / 64)) == pytest.approx(float(macro_f1_from_counts(counts)), abs=1e-12)
+
+
+@relaxed
+@given(ROWS)
 def test_exchanging_the_labels_changes_nothing(rows: list[Row]) -> None:
     gold, predicted, scores = columns(rows)
     mirrored = [1 - g for g in gold], [None if p is None else 1 - p for p in predicted], scores

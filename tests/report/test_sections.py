@@ -109,7 +109,7 @@ def test_the_summary_has_the_reported_values_in_percent() -> None:
     metrics = two()[1].tasks["figlang_mini"].metrics
     ends = [f"{100 * metrics[name]:.1f}" for name in ("f1@60", "f1@60_ci_low", "f1@60_ci_high")]
     assert column(summary, "F1@60")[1] == f"{ends[0]} [{ends[1]}, {ends[2]}]"
-    assert column(summary, "model") == [HOSTILE, "strong"]
+    assert column(summary, "model") == [HOSTILE, "strong"] and column(summary, "n") == ["76", "76"]
     assert [cell.text for cell in summary.head][-2:] == ["parse rate", "parse disagreement"]  # how the run went: last
     assert "Explanation scorer: embedded" in summary.note
 
@@ -121,8 +121,44 @@ def test_ranks_are_no_shares() -> None:
     assert {cell.text: cell.title for cell in found.head}["rank"] == "rank, on its own scale"
 
 
+def with_rows(run: Run, task: str, count: int, **changed: str) -> Run:
+    """The run with so many rows of a task: its own, again and again under other ids."""
+    of = run.tasks[task]
+    lines = []
+    for number in range(count):
+        line = of.lines[number % len(of.lines)]
+        sample = line["sample"] | {name: f"x-{number}" for name in ("id", "row") if name in line["sample"]}
+        lines.append({**line, "sample": sample})
+    return replace(run, tasks={**run.tasks, task: replace(of, lines=tuple(lines), **changed)})  # type: ignore[arg-type]
+
+
+def ours() -> Run:
+    """A run of all rows of two tasks that have published figures."""
+    tasks = {"figlang_mini": "vflute", "figlang_mini_irfl_match_simile": "irfl_match_simile"}
+    run = with_rows(renamed(two()[1], "ours", tasks), "irfl_match_simile", 277)
+    return with_rows(run, "vflute", 723, signature="vflute25|bertscore:...")
+
+
+def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_says_why() -> None:
+    run = ours()
+    few = with_rows(run, "irfl_match_simile", 9)
+    other = with_rows(few, "vflute", 723, signature="figlang24|bertscore:...")
+    summary = section(sections.build([replace(run, name="whole"), other]), "summary")
+    vflute = table(summary, "vflute")
+    assert column(vflute, "n")[:3] == ["723", "723", ""]
+    (gpt,) = [row for row in vflute.rows if row[0].text.startswith("GPT-4o") and "5-shot" not in row[0].text]
+    texts = dict(zip([cell.text for cell in vflute.head], gpt, strict=True))
+    assert [texts[f"F1@{t}"].text for t in (0, 53, 60)] == ["75.41", "", ""]
+    assert "f1@53, f1@60 are left out: explanations scored by vflute25, in a run by figlang24." in vflute.note
+    simile = table(summary, "irfl_match_simile")
+    assert column(simile, "n") == ["277", "9"]
+    assert simile.note == "irfl_match_simile: published figures are left out: they are of 277 rows, a run has 9."
+    cut = replace(run, results={"config": {"limit": 277}})
+    assert "a run was cut short (limit 277)" in table(section(sections.build([cut]), "summary"), "simile").note
+
+
 def test_what_papers_published_stands_below_with_its_source() -> None:
-    run = renamed(two()[1], "ours", {"figlang_mini": "vflute", "figlang_mini_irfl_match_simile": "irfl_match_simile"})
+    run = ours()
     summary = section(sections.build([run]), "summary")
     vflute = table(summary, "vflute")
     (gpt,) = [row for row in vflute.rows if row[0].text.startswith("GPT-4o") and "5-shot" not in row[0].text]
@@ -142,6 +178,7 @@ def test_sources_come_in_the_order_of_the_paper_with_their_phenomena() -> None:
     assert list(dict.fromkeys(column(found, "source"))) == [
         *("all", "HAIVMet", "IRFL (metaphor / simile)", "IRFL (idiom)", "MuSE", "MemeCap", "NYCartoons")
     ]
+    assert column(found, "n")[::2] == ["76", "14", "14", "12", "12", "16", "8"]
     assert column(found, "phenomenon")[2::2] == [
         *("metaphor / simile", "metaphor / simile", "idiom", "sarcasm", "humor", "humor")
     ]
@@ -165,7 +202,7 @@ def test_a_phenomenon_pools_the_rows_of_its_sources() -> None:
     found = table(section(report(), "sources"), "by phenomenon")
     humor = [each for each in samples(two()[1], "figlang_mini") if each["report_group"] in ("memecap", "nycartoons")]
     (row,) = [row for row in found.rows if [cell.text for cell in row[:2]] == ["humor", "strong"]]
-    assert row[2].text == str(len(humor)) == "24"
+    assert row[2].text == str(len(humor)) == "24" and found.head[2].text == "n"
     for place, threshold in ((3, 0.0), (4, 0.53), (5, 0.60)):
         assert row[place].text.split()[0] == f"{macro_f1(humor, threshold):.1f}"
 
@@ -334,7 +371,7 @@ def test_instructions_are_summed_up() -> None:
     found = sections.build([replace(two()[1], name="one", tasks=tasks)])
     assert [each.id for each in found] == ["instructions"]
     ((*texts,),) = [[cell.text for cell in row] for row in found[0].tables[0].rows]
-    assert texts == ["one", "3", "50.0", "60.0", "70.0", "10.0", "1", "2"]  # sd of 50, 60, 70 is 10
+    assert texts == ["one", "76", "3", "50.0", "60.0", "70.0", "10.0", "1", "2"]  # sd of 50, 60, 70 is 10
     assert "50.0 (instruction 1) to 70.0 (instruction 2), mean 60.0" in found[0].charts[0].alt
     assert [(row["instruction"], row["F1@0 (percent)"]) for row in data(found[0].charts[0])] == [
         *(("1", "50.0"), ("2", "70.0"), ("21", "60.0"))
@@ -358,15 +395,15 @@ def by_holm(p_values: Sequence[float]) -> list[float]:
 def test_the_matrix_shows_differences_and_adjusted_p() -> None:
     significance = section(report(), "significance")
     drawn = [row for each in significance.charts for row in data(each)]
-    adjusted = by_holm([float(row["p_bootstrap"]) for row in drawn])
-    assert [float(row["p_bootstrap_holm"]) for row in drawn] == pytest.approx(adjusted)
+    adjusted = by_holm([float(row["p_randomization"]) for row in drawn])
+    assert [float(row["p_holm"]) for row in drawn] == pytest.approx(adjusted)
     (row,) = [row for row in drawn if (row["task"], row["metric"]) == ("figlang_mini", "f1@60")]
     (expected,) = [
         each
         for each in comparison.compare(two(), ["f1@60"], tasks=["figlang_mini"], overall=True)
         if each.name == "f1@60"
     ]
-    assert float(row["difference"]) == expected.difference and float(row["p_bootstrap"]) == expected.p_bootstrap
+    assert float(row["difference"]) == expected.difference and float(row["p_randomization"]) == expected.p_randomization
     assert row["first"] == HOSTILE and row["second"] == "strong"
     mini = chart(report(), "figlang_mini (V-FLUTE): differences")
     assert f"{100 * expected.difference:+.1f}" in "".join(ElementTree.fromstring(mini.svg).itertext())

@@ -1,4 +1,4 @@
-"""Every metric of every task in the files for registries: direction, rows, interval; and what is no result."""
+"""Every metric of every task in the files for registries: its direction, rows and interval; and what is no result."""
 
 from __future__ import annotations
 
