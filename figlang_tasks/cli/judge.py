@@ -129,6 +129,9 @@ def llm(
     max_tokens: Annotated[int, typer.Option(min=16, help="Of an answer, thinking included.")] = 1024,
     retries: Annotated[int, typer.Option(min=1, help="Attempts for each request.")] = 5,
     retry_delay: Annotated[float, typer.Option(min=0, help="Seconds between attempts.")] = 10,
+    images: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, if the export had this option.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
     """Have a language model fill in a sheet, through lmms_eval's judge interface.
@@ -154,6 +157,7 @@ def llm(
             max_tokens=max_tokens,
             retries=retries,
             retry_delay=retry_delay,
+            images_dir=images,
         )
     except JudgeError as error:
         _fail("llm", error)

@@ -146,7 +146,7 @@ def in_folder(folder: Path, number: int) -> Path | None:
 
 
 def _open(paths: Iterable[Path | str]) -> list[Image.Image]:
-    return [pictures_of_rows.decode({"path": str(path)}, f"generated picture {path}") for path in paths]
+    return [pictures_of_rows.decode_file(Path(path), f"generated picture {path}") for path in paths]
 
 
 class _Opened(Sequence[Image.Image]):
