@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.markdown import printable
 
@@ -22,7 +22,7 @@ def judge() -> None:
 
 
 def _fail(verb: str, error: JudgeError) -> NoReturn:
-    typer.echo(f"figlang judge {verb}: {printable(str(error))}", err=True)
+    say(f"figlang judge {verb}: {printable(error)}", err=True)
     raise typer.Exit(1) from error
 
 
@@ -74,7 +74,10 @@ def export(
         )
     except JudgeError as error:
         _fail("export", error)
-    typer.echo(json.dumps([str(path) for path in written]) if as_json else "\n".join(map(str, written)))
+    if as_json:
+        say_json([str(path) for path in written], indent=None)
+    else:
+        say("\n".join(map(printable, written)))
 
 
 @app.command()
@@ -110,7 +113,10 @@ def agree(
         report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
     except JudgeError as error:
         _fail("agree", error)
-    typer.echo(json.dumps(report, indent=2, allow_nan=False) if as_json else agreement.text(report), nl=as_json)
+    if as_json:
+        say_json(report, allow_nan=False)
+    else:
+        say(agreement.text(report), nl=False)
 
 
 @app.command()
@@ -162,12 +168,13 @@ def llm(
     except JudgeError as error:
         _fail("llm", error)
     if as_json:
-        typer.echo(json.dumps(report, indent=2))
+        say_json(report)
     else:
-        typer.echo(
-            f"{report['annotator']}: {report['asked']} requests; unreadable answers: {report['unreadable']}, failed "
-            f"requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
+        say(
+            f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "
+            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty); judgements kept "
+            f"from before: {report['kept']}"
         )
-        typer.echo("\n".join(f"written: {path}" for path in report["written"]))
+        say("\n".join(f"written: {printable(path)}" for path in report["written"]))
     if report["failed"]:
         _fail("llm", JudgeError(f"{report['failed']} requests failed: run the command again to ask them again"))

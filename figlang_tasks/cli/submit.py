@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from figlang_tasks import explanations
+from figlang_tasks.cli import say, say_json
+from figlang_tasks.markdown import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -130,7 +131,8 @@ def score24(
     from figlang_tasks.cli.summary import metrics_table, scorer_line
 
     text = [
-        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
+        f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap "
+        "intervals",
         metrics_table("figlang24", report["metrics"]),
         f"{scorer_line(report['signature'])}\nwithout an explanation: {report['without_explanation']} of {report['n']}",
     ]
@@ -208,10 +210,10 @@ def irfl(
         "upload": target.UPLOAD,
     }
     if as_json:
-        typer.echo(json.dumps(report, indent=2))
+        say_json(report)
         return
-    typer.echo(f"written: {output}" if output else text.rstrip("\n"))
-    typer.echo(f"to submit: {target.UPLOAD}", err=output is None)
+    say(f"written: {printable(output)}" if output else text.rstrip("\n"))
+    say(f"to submit: {target.UPLOAD}", err=output is None)
 
 
 @app.command()
@@ -260,32 +262,32 @@ def hub(
         target.check_repository(repo)
         made = target.files(read_all(runs), datasets, source_url)
         if made.without:
-            typer.echo(
+            say(
                 f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}: not on the hub, as far "
                 f"as known here (--dataset NAME=ORG/NAME); they are in the model card alone",
                 err=True,
             )
         if output is not None or not push:
             for path in target.write(made, output or Path(repo.rpartition("/")[2])):
-                typer.echo(f"written: {path}")
+                say(f"written: {printable(path)}")
         if not push:
-            typer.echo(f"to upload: the files to https://huggingface.co/{repo}, or again with --push")
+            say(f"to upload: the files to https://huggingface.co/{repo}, or again with --push")
             return
         from huggingface_hub import HfApi
 
         api = HfApi()
         planned = target.plan(api, repo, made)
         if not planned.changes:
-            typer.echo(f"{repo} has all of it already: nothing to do")
+            say(f"{repo} has all of it already: nothing to do")
             return
         for change in planned.changes:
-            typer.echo(change.diff() + "\n")
+            say(change.diff() + "\n")
         names = ", ".join(change.path for change in planned.changes)
         how = "as a pull request to" if pr else "to the main branch of"
-        typer.echo(f"{len(planned.changes)} file(s), {names}, {how} the model repository {api.endpoint}/{repo}")
+        say(f"{len(planned.changes)} file(s), {names}, {how} the model repository {api.endpoint}/{repo}")
         if not yes:
             typer.confirm("Upload?", abort=True)
-        typer.echo(f"uploaded: {target.push(api, planned, pr)}")
+        say(f"uploaded: {target.push(api, planned, pr)}")
 
 
 @app.command("every-eval-ever")
@@ -326,33 +328,38 @@ def every_eval_ever(
         paths = target.write(found, output, about, samples=not no_samples)
     gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
     if gated and not no_samples:
-        typer.echo(
+        say(
             f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which the hub gives only "
             f"to those who accept its conditions: --no-samples leaves them out",
             err=True,
         )
     report = {"written": [str(path) for path in paths], "upload": target.DATASTORE}
-    lines = [f"written: {path}" for path in paths]
+    lines = [f"written: {printable(path)}" for path in paths]
     _say(report, as_json, "\n".join([*lines, f"to submit: a pull request with the folder data to {target.DATASTORE}"]))
 
 
 def _say(report: dict[str, Any], as_json: bool, text: str) -> None:
-    typer.echo(json.dumps(report, indent=2) if as_json else text)
+    if as_json:
+        say_json(report)
+    else:
+        say(text)
 
 
 def _written_text(report: dict[str, Any]) -> str:
-    counts = [f"{report['n']} rows of {report['data']}"]
+    counts = [f"{report['n']} rows of {printable(report['data'])}"]
     for name, words in (("fallbacks", "with the fallback label"), ("without_explanation", "without an explanation")):
         if report.get(name):
             counts.append(f"{report[name]} {words}")
-    return f"written: {report['written']} ({', '.join(counts)}), read back and compared\nto upload: {report['upload']}"
+    return (
+        f"written: {printable(report['written'])} ({', '.join(counts)}), read back and compared\n"
+        f"to upload: {report['upload']}"
+    )
 
 
 @contextmanager
 def _errors(verb: str) -> Iterator[None]:
     """End the command with one line and exit status 1 for a mistake that it can name."""
     from figlang_tasks.hub import DataError
-    from figlang_tasks.markdown import printable
     from figlang_tasks.runs import RunError
     from figlang_tasks.submit import SubmissionError
 
@@ -364,5 +371,5 @@ def _errors(verb: str) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        typer.echo(f"figlang submit {verb}: {printable(str(error))}", err=True)
+        say(f"figlang submit {verb}: {printable(error)}", err=True)
         raise typer.Exit(1) from error

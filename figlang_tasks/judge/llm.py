@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from figlang_tasks import images
+from figlang_tasks import images, redaction
 from figlang_tasks.hub import DataError
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.sheet import Row, Sheet
+from figlang_tasks.markdown import printable
 from figlang_tasks.prompting import prompt_hash, render
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def fill(
         raise JudgeError(f"{sheet_path} is not UTF-8, its texts are damaged: take the sheet as it was exported")
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in blank.columns]:
         raise JudgeError(f"{sheet_path}: its first row lacks the column {lacking[0]}: take the sheet as exported")
-    annotator = sheet.printable(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
+    annotator = sheet.cleaned(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
     cells = _kept(blank, output, annotator)
     questions = list(_questions(blank, cells))
     shown = {row.cells["image"]: row for row in blank.rows if row.cells.get("image")}
@@ -263,7 +264,7 @@ def _server(model: str, provider: Provider, max_tokens: int, retries: int, retry
         server = get_server(provider, config)
         available = server.is_available()
     except Exception as error:  # whatever the provider's client raises
-        raise JudgeError(f"{needs}: {type(error).__name__}: {error}") from error
+        raise JudgeError(f"{needs}: {type(error).__name__}: {redaction.hidden(str(error))}") from error
     if not available:
         raise JudgeError(f"{needs}: not set, or no server answers there")
     return server
@@ -295,9 +296,10 @@ def _ask(server: ServerInterface, question: _Question, pictures: Mapping[str, st
     try:
         response = server.evaluate(Request(messages=[{"role": "user", "content": content}]))
     except Exception as error:  # whatever the provider's client raises, after its last attempt
-        return _Answer(question, error=f"{type(error).__name__}: {sheet.printable(str(error))[:300]}")
-    cells = read_answer(question.asked, response.content, question.letters)
-    return _Answer(question, response.content, str(response.model_used), cells)
+        return _Answer(question, error=f"{type(error).__name__}: {printable(redaction.hidden(str(error)), limit=300)}")
+    said = redaction.without_secrets(response.content)  # the log is kept, and may be published
+    cells = read_answer(question.asked, said, question.letters)
+    return _Answer(question, said, str(response.model_used), cells)
 
 
 def _log(path: Path, answer: _Answer) -> None:

@@ -27,6 +27,7 @@ from PIL import Image
 from figlang_tasks import images as pictures_of_rows
 from figlang_tasks.aggregate import Estimated, aggregators, estimate_mean, with_ends
 from figlang_tasks.hub import DataError
+from figlang_tasks.markdown import printable, printable_lines
 from figlang_tasks.metaclue import pictures, rows
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import images
@@ -351,14 +352,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.verb == "prompts":
             found = prompts(args.dataset)
             args.output.write_text("".join(f"{_line(each)}\n" for each in found), encoding="utf-8", newline="\n")
-            print(f"{args.output}: {len(found)} prompts")
+            print(printable(f"{args.output}: {len(found)} prompts"))
         elif args.verb == "score":
-            print(json.dumps(score(args.folder, args.dataset, args.model, args.prompts), indent=2))
+            print(printable_lines(json.dumps(score(args.folder, args.dataset, args.model, args.prompts), indent=2)))
         else:
             shares = preference(args.ratings)
-            print(f"left, tied, right of {shares.pairs} pairs: {shares}")
+            print(printable(f"left, tied, right of {shares.pairs} pairs: {shares}"))
     except (DataError, OSError) as error:
-        print(f"figlang_tasks: {error}", file=sys.stderr)
+        print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
         return 1
     return 0
 

@@ -27,6 +27,7 @@ from figlang_tasks import runs as finished
 from figlang_tasks.aggregate import Estimated, estimate_mean
 from figlang_tasks.comparison import ComparisonError, Difference
 from figlang_tasks.explanations import Explained
+from figlang_tasks.markdown import printable
 from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
 from figlang_tasks.metrics import entailment, ranking
 from figlang_tasks.metrics.resampling import DEFAULT_SEED
@@ -905,7 +906,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
                     differences += comparison.compare(pair, metrics, overall=True, seed=seed)
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
-                    logger.warning(f"figlang_tasks: the report has no comparison: {charts.printable(str(error))}")
+                    logger.warning(f"figlang_tasks: the report has no comparison: {printable(error)}")
     tested = [each for each in differences if each.p_bootstrap is not None]
     adjusted = holm([each.p_bootstrap for each in tested if each.p_bootstrap is not None])
     p_values = {id(each): p for each, p in zip(tested, adjusted, strict=True)}

@@ -22,7 +22,7 @@ from typing import Any
 import figlang_tasks
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance, write_checked
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, provenance, write_checked
 from figlang_tasks.submit.provenance import CONFIDENCE, RESAMPLES, Value
 
 VERSION = "0.3.0"
@@ -152,9 +152,7 @@ def _model(run: Run, about: About) -> str:
         raise SubmissionError(f"{run.path}: the run names no model of the form DEVELOPER/MODEL: name it with --model")
     parts = model.split("/")
     if len(parts) != 2 or not all(_COMPONENT.fullmatch(part) and part != "data" for part in parts):
-        raise SubmissionError(
-            f"{printable(model)!r} must be of the form DEVELOPER/MODEL, names that are fit for folders"
-        )
+        raise SubmissionError(f"{brief(model)!r} must be of the form DEVELOPER/MODEL, names that are fit for folders")
     return model
 
 
@@ -361,4 +359,4 @@ def _check(content: Any, part: str, where: str) -> None:
     error = best_match(_validator(part).iter_errors(content))
     if error is not None:
         place = "/".join(str(step) for step in error.absolute_path) or "the top"
-        raise SubmissionError(f"{where}: not what schema {VERSION} wants at {place}: {printable(error.message)}")
+        raise SubmissionError(f"{where}: not what schema {VERSION} wants at {place}: {brief(error.message)}")
