@@ -16,10 +16,8 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks import hub
-from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, Snapshot
+from figlang_tasks.hub import DATA_DIR_VARIABLE, DATASETS, DataError, Snapshot
 
-DATASETS = {"vflute": "V-FLUTE", "irfl": "IRFL", "nykms": "NYK-MS", "metaclue": "MetaCLUE", "flute": "FLUTE"}
-"""Benchmarks and the names of their data (:data:`figlang_tasks.hub.SOURCES`)."""
 OPEN = ("irfl", "nykms", "flute")
 """Benchmarks with something to download that nobody has to ask for."""
 VFLUTE_TEST = {
