@@ -96,7 +96,9 @@ def test_every_metric_is_what_its_task_file_says(path: Path, tmp_path: Path) -> 
 
 
 # Means of numbers that are not 0 or 1, and corpus BLEU; of all others intervals are made without resampling.
-BOOTSTRAPPED = r"explanation_score|(expected_)?p@k|bleu4|[ms][wte]_(corpus_)?bleu4|rouge_l|spice|cider|rank|clip_similarity"
+BOOTSTRAPPED = (
+    r"explanation_score|(expected_)?p@k|bleu4|[ms][wte]_(corpus_)?bleu4|rouge_l|spice|cider|rank|clip_similarity"
+)
 
 
 def resamples(name: str) -> int | None:
