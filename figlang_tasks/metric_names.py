@@ -8,7 +8,6 @@ from typing import NamedTuple
 OVERALL = "all"
 ENDS = ("_ci_low", "_ci_high")
 NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
-NO_INTERVAL = ("meteor", "fid")
 DIAGNOSTICS = (
     *("parse_rate", "parse_disagreement", "refusal_rate", "tie_rate", "yes_rate", "image_rate"),
     *("share_A", "share_B", "share_C", "share_D"),
@@ -62,6 +61,11 @@ LOWER_IS_BETTER = (
     *("parse_disagreement", "refusal_rate", "tie_rate"),
 )
 """Of all other metrics more is better, where they say how good a model is."""
+
+
+def is_metric(name: str) -> bool:
+    """Whether a name in a task's results is a metric: no end of an interval, standard error, or fact of the data."""
+    return not name.endswith(ENDS) and "_stderr" not in name and not is_one_of(name, FACTS)
 
 
 def is_share(metric: str) -> bool:

@@ -26,7 +26,8 @@ from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
 from figlang_tasks.comparison import ComparisonError, Difference
 from figlang_tasks.explanations import Explained
-from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
+from figlang_tasks.markdown import printable
+from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, OVERALL
 from figlang_tasks.metrics import entailment, ranking
 from figlang_tasks.metrics.intervals import DEFAULT_SEED, Estimated
 from figlang_tasks.prompting import render
@@ -238,7 +239,7 @@ def _values(of: TaskRun) -> dict[str, Estimated]:
     return {
         name: Estimated(value, *(of.metrics.get(f"{name}{end}") for end in ENDS))
         for name, value in of.metrics.items()
-        if not name.endswith(ENDS) and (f"{name}{ENDS[0]}" in of.metrics or name.split("_")[0] in NO_INTERVAL)
+        if metric_names.is_metric(name)
     }
 
 
@@ -934,7 +935,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
                     differences += comparison.compare(pair, metrics, overall=True, seed=seed)
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
-                    logger.warning(f"figlang_tasks: the report has no comparison: {charts.printable(str(error))}")
+                    logger.warning(f"figlang_tasks: the report has no comparison: {printable(error)}")
     differences = comparison.adjusted(differences)
     tests = sum(each.p_randomization is not None for each in differences)
     found = []

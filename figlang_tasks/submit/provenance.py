@@ -113,11 +113,7 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
             f"{task.path}: no metrics: the results file of the run (*results*.json) is not beside it, or holds no "
             f"results of {task.task}"
         )
-    known = [
-        name
-        for name in task.metrics
-        if _NAME.fullmatch(name) and not name.endswith(ENDS) and not metric_names.is_one_of(name, metric_names.FACTS)
-    ]
+    known = [name for name in task.metrics if _NAME.fullmatch(name) and metric_names.is_metric(name)]
     chosen = [name for name in known if scopes or _of_the_whole(name, known)]
     # NaN: its aggregation has failed.
     numbers = {name: value for name, value in task.metrics.items() if not math.isnan(value)}
