@@ -123,7 +123,7 @@ def estimate_mean(values: Sequence[float], units: Sequence[str] | None = None) -
 def estimate_ratio(numerators: Sequence[float], denominators: Sequence[float], units: Sequence[str]) -> Estimated:
     """The share of all rows' hits among all rows' totals, with its interval."""
     _, sums = intervals.sums_by_unit(units, list(zip(numerators, denominators, strict=True)))
-    return Estimated.of(math.fsum(numerators) / math.fsum(denominators), intervals.share(*sums.T))
+    return Estimated.of(math.fsum(numerators) / sum(denominators), intervals.share(*sums.T))
 
 
 # --- explanations: None takes a metric out of the results (the scorer is off, or could not run) ------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import pickle
@@ -14,7 +15,8 @@ from loguru import logger
 
 from figlang_tasks import aggregate, explanations
 from figlang_tasks.explanations import Explained
-from figlang_tasks.metrics.intervals import Interval
+from figlang_tasks.metrics import intervals
+from figlang_tasks.metrics.intervals import Estimated, Interval
 
 LABELS = [(1, 1)] * 30 + [(1, 0)] * 10 + [(0, 0)] * 25 + [(0, 1)] * 10 + [(0, None)] * 5
 ROWS = [
@@ -79,6 +81,40 @@ def interval(records: list[aggregate.OfUnit] | list[float]) -> Interval:
 def test_a_mean_is_rounded_once_whatever_the_order() -> None:
     values = [0.1] * 10 + [1e16, 3.0, -1e16]
     assert aggregate.mean(values) == aggregate.mean(values[::-1]) == 4.0 / 13
+
+
+def test_a_ratio_is_rounded_once_and_counts_units() -> None:
+    found = aggregate.estimate_ratio([0.1] * 10, [1] * 10, list("aabbccddee"))
+    assert found == Estimated.of(0.1, intervals.share([0.2] * 5, [2] * 5))  # one by one, ten tenths are less than 1
+
+
+def test_an_estimate_gets_its_records_in_one_order_and_gives_value_and_ends() -> None:
+    seen = []
+
+    def estimate(records: tuple[tuple[str, float], ...]) -> Estimated | None:
+        seen.append(records)
+        return Estimated(0.5, 0.25, 0.75) if len(records) > 1 else None
+
+    records = [("b", 2.0), ("a", 1.0), ("c", 0.0)]
+    orders = list(itertools.permutations(records))
+    for number, functions in enumerate((aggregate.aggregators(estimate), aggregate.aggregators(estimate, "p@k"))):
+        assert [function(order) for function in functions for order in orders] == [0.5] * 6 + [0.25] * 6 + [0.75] * 6
+        name = ("estimate", "p@k")[number]
+        assert [function.__name__ for function in functions] == [name, f"{name}_ci_low", f"{name}_ci_high"]
+        assert [function(records[:1]) for function in functions] == [None] * 3
+    assert set(seen) == {(("a", 1.0), ("b", 2.0), ("c", 0.0)), (("b", 2.0),)}
+
+
+def test_what_was_read_is_told_once_each_and_in_order() -> None:
+    records = [{"data": "c/test:1"}, {"data": "b/test:2", "revision": "v9"}, {"data": "a/test:0"}, {"data": "c/test:1"}]
+    assert aggregate.data([*records, {"data": "d"}, {"data": "e"}]) == "a/test:0, b/test:2 (v9), c/test:1, d, e"
+
+
+@pytest.mark.usefixtures("scored")
+def test_the_signature_of_the_scorer_or_what_stands_for_it() -> None:
+    assert str(aggregate.explanation_scorer(ROWS)).startswith("embedded (not a published metric)|bertscore:")
+    with explanations.session("off", ROWS):
+        assert aggregate.explanation_scorer(ROWS) == "none (f1@0 counts labels alone)"
 
 
 @pytest.mark.parametrize("rows", [8, 100])

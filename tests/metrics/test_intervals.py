@@ -49,6 +49,28 @@ def test_a_perfect_system_of_eight_rows_has_an_interval() -> None:
 
 def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
     assert share([10, 12, 7], [10, 12, 7]) == share([1, 1, 1], [1, 1, 1])
+    assert share([0, 0, 0], [10, 12, 7]) == share([0, 0, 0], [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("hits", "totals", "effective"),
+    [
+        # Of 9 rows, 6 hits: residuals 2/3, -1/3, -2/3, 1/3; variance 4/3 * 8/9 * 10/9 / 81 = .01626, less than that of
+        # 9 rows, (2/9) / 9; t of 8 and of 3 degrees of freedom (tables) 2.3060 and 3.1824.
+        ([2, 1, 0, 3], [2, 2, 1, 4], 9 * (2.3060 / 3.1824) ** 2),
+        # Of 12 rows, 8 hits: residuals 4/3, -8/3, 4/3; variance 3/2 * 11/12 * 32/3 / 144; t of 11 and of 2.
+        ([4, 0, 4], [4, 4, 4], 2 / 9 / (1.5 * 11 / 12 * 32 / 3 / 144) * (2.2010 / 4.3027) ** 2),
+        # Two units: residuals 1 and -1; t of 7 and of 1.
+        ([3, 1], [4, 4], 1 / 4 / (2 * 7 / 8 * 2 / 64) * (2.3646 / 12.7062) ** 2),
+        # No variance at all between units: 20 rows; t of 19 and of 9.
+        ([1] * 10, [2] * 10, 20 * (2.0930 / 2.2622) ** 2),
+    ],
+)
+def test_rows_by_unit_by_hand(hits: list[int], totals: list[int], effective: float) -> None:
+    """The effective number of rows as Korn and Graubard have it; the ends are where (p - x)^2 = z^2 x (1 - x) / n."""
+    p, z2 = sum(hits) / sum(totals), 1.959964**2
+    ends = np.roots([1 + z2 / effective, -2 * p - z2 / effective, p * p])
+    assert share(hits, totals) == pytest.approx(sorted(ends.real), abs=1e-4)
 
 
 def test_rows_that_repeat_the_first_of_their_unit_tell_nothing_new() -> None:
@@ -153,6 +175,17 @@ def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], unit
     assert wide.low <= narrow.low + 1e-12 and narrow.high <= wide.high + 1e-12
 
 
+@pytest.mark.parametrize("counts", [[[3, 1, 2, 4], [5, 0, 1, 1], [2, 2, 0, 3]], [[0, 0, 2, 4], [0, 0, 1, 2]]])
+def test_the_recall_of_one_class_has_the_interval_of_a_share(counts: list[list[int]]) -> None:
+    """Rows of the other class play no part, whichever class it is."""
+    tn, fp, fn, tp = np.array(counts).T
+    found = of_two_classes(counts, lambda sums: sums[..., 3] / (sums[..., 2] + sums[..., 3]))
+    assert found == pytest.approx(share(tp, fn + tp), abs=1e-12)
+    exchanged = np.array(counts)[:, ::-1]
+    found = of_two_classes(exchanged, lambda sums: sums[..., 0] / (sums[..., 0] + sums[..., 1]))
+    assert found == pytest.approx(share(tp, fn + tp), abs=1e-12)
+
+
 def test_a_large_sample_agrees_with_resampling() -> None:
     counts = [700, 300, 250, 750]
     interval = of_two_classes(units_of(counts), macro_f1_from_counts)
@@ -252,6 +285,24 @@ def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -
     assert bootstrap(rows, ratio, resamples=300, seed=intervals.DEFAULT_SEED + 1) != whole
     monkeypatch.setattr(intervals, "_BLOCK", 3000)
     assert bootstrap(rows, ratio, resamples=300) == whole
+
+
+@given(st.integers(1, 5000), st.integers(1, 2000), st.integers(1, 4000))
+@settings(deadline=None)
+def test_blocks_hold_all_resamples_and_no_more_than_they_may(resamples: int, width: int, held: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "_BLOCK", held)
+        sizes = intervals.block_sizes(resamples, width)
+    assert sum(sizes) == resamples and min(sizes) > 0
+    assert max(sizes) == 1 or max(sizes) * width <= held
+    assert all((size + 1) * width > held for size in sizes[:-1])
+
+
+def test_ten_thousand_resamples_unless_told_otherwise() -> None:
+    rows = np.random.default_rng(4).random((50, 2)) + 1
+    assert bootstrap(rows, ratio) == bootstrap(rows, ratio, resamples=10_000) != bootstrap(rows, ratio, 10_001)
+    one = bootstrap(rows, ratio, resamples=2)
+    assert one is not None and one.low < one.high
 
 
 def test_memory_is_bounded() -> None:

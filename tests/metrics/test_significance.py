@@ -132,6 +132,14 @@ def test_swaps_that_give_the_same_difference_count(seed: int) -> None:
     assert near(found.p_randomization, exact_randomization(a, b, mean), 40_000)
 
 
+@pytest.mark.parametrize("n", [2, 64, 65, 66, 128, 130])
+def test_every_unit_is_swapped_however_many_there_are(n: int) -> None:
+    """The last two alone differ, by as much: half of all swaps keep or turn both, and give as large a difference."""
+    names = [f"{at:03}" for at in range(n)]
+    a, b = (Statistic.mean_of(names, [0.5] * (n - 2) + [last] * 2) for last in (0.0, 1.0))
+    assert near(one(a, b, resamples=2000).p_randomization, 0.5, 2000)
+
+
 def test_the_interval_is_that_of_all_resamples() -> None:
     a, b = [(1,), (0,), (4,), (2,)], [(2,), (3,), (4,), (9,)]
     every = [sum(b[at][0] - a[at][0] for at in drawn) / 40 for drawn in itertools.product(range(4), repeat=4)]

@@ -103,6 +103,21 @@ def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monke
     assert validate.main() in (None, 0)
 
 
+@pytest.mark.parametrize(("score", "told"), [("high", "high"), (float("nan"), "nan"), (float("inf"), "inf")])
+def test_a_score_that_is_no_number_is_named_with_its_line(score: Any, told: str, tmp_path: Path) -> None:
+    (results,) = strong().rglob("*_results.json")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (samples,) = results.parent.glob("*_samples_figlang_mini.jsonl")
+    lines = [json.loads(line) for line in samples.read_bytes().split(b"\n")[:-1]]
+    lines[2]["acc"] = score
+    (folder / results.name).write_bytes(results.read_bytes())
+    (folder / samples.name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    damaged = runs.read(str(folder))
+    with pytest.raises(SubmissionError, match=f"line 3: acc is {told}, must be a finite number: get the file again"):
+        every_eval_ever.write([damaged], tmp_path / "out", ABOUT)
+
+
 def test_without_samples(run: Run, tmp_path: Path) -> None:
     paths = every_eval_ever.write([run], tmp_path, ABOUT, samples=False)
     assert {path.suffix for path in tmp_path.rglob("*.json*")} == {".json"}
@@ -114,6 +129,7 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     ((aggregate, lines),) = written(run, tmp_path / "out", About("My Lab", "other")).values()
     assert aggregate["evaluation_id"].startswith("v-flute/org/model/")
     assert aggregate["model_info"]["id"] == "org/model"  # as --model_args name it
+    assert aggregate["model_info"]["additional_details"]["model_class"] == "llava_hf"
     assert "hf_secret" not in json.dumps(aggregate)
     assert aggregate["eval_library"]["version"] == "0.7.3"
     assert aggregate["evaluation_timestamp"] == "1795289956"  # 2026-11-21T19:39:16Z
