@@ -284,17 +284,19 @@ def _create_cache(original: Callable[..., Any], *args: Any, **kwargs: Any) -> An
 
 
 def _save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
-    result = original(tracker, *args, **kwargs)
-    _check_written(tracker, "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
-    return result
+    try:
+        return original(tracker, *args, **kwargs)
+    finally:  # also after an interrupt
+        _check_written(tracker, "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
 
 
 def _save_samples(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
     bound = inspect.signature(original).bind(tracker, *args, **kwargs).arguments
-    result = original(tracker, *args, **kwargs)
     lines = len(bound["samples"])  # at least: a run of the same second adds to the file
-    _check_written(tracker, f"samples_{bound['task_name']}.jsonl", lambda path: _whole_lines(path) >= lines)
-    return result
+    try:
+        return original(tracker, *args, **kwargs)
+    finally:
+        _check_written(tracker, f"samples_{bound['task_name']}.jsonl", lambda path: _whole_lines(path) >= lines)
 
 
 def _whole_lines(path: Path) -> int:

@@ -11,9 +11,13 @@ import argparse
 import sys
 from typing import Any
 
+from figlang_tasks import interrupts
+
 EXIT_FAILED = 1
+KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
 
 
+@interrupts.ending_within_seconds("lmms_eval", KEPT)
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     from figlang_tasks import failures, plugin
