@@ -20,7 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import answer_cache, explanations, failures, models, redaction, resource_dir, task_files, versions
+from figlang_tasks import (
+    answer_cache,
+    api_requests,
+    explanations,
+    failures,
+    models,
+    part_of_data,
+    redaction,
+    resource_dir,
+    task_files,
+    versions,
+)
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -166,7 +177,11 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
         manager = kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=model)
     with _named_model(manager, model):
         if names:
-            preflight(manager, names)
+            limit, offset, use_cache = (kwargs.get(name) for name in ("limit", "offset", "use_cache"))
+            preflight(manager, names, limit, offset or 0)
+            if use_cache:
+                answer_cache.check_folder(use_cache)
+        api_requests.prepare(_wrap, model, kwargs.get("model_args"))
         try:
             return original(*args, **kwargs)
         finally:
@@ -330,18 +345,26 @@ def _check_written(tracker: Any, name: str, is_whole: Callable[[Path], bool]) ->
     failures.note(message)
 
 
-def preflight(manager: TaskManager, names: Iterable[str]) -> None:
+def preflight(manager: TaskManager, names: Iterable[str], limit: float | None = None, offset: int = 0) -> None:
     """Check options and data of those of the named tasks that are ours or include ours.
 
-    A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known.
+    A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known,
+    and ``limit`` and ``offset`` of the run.
 
     Raises:
         SystemExit: something is missing or wrong; the message says what to do.
     """
-    for config in _leaf_configs(manager, names):
-        if _is_ours(process_docs := config.get("process_docs")):
-            name = manager.model_name if isinstance(manager.model_name, str) else None
-            sys.modules[process_docs.__module__].preflight({**config, "model": name})
+    configs = [config for config in _leaf_configs(manager, names) if _is_ours(config.get("process_docs"))]
+    if configs:
+        part_of_data.check_values(limit, offset)
+    if limit is not None and 0 < limit < 1 and len(configs) > 1:
+        limit = None  # the harness makes a number of it with the first task, and takes that for all
+    model = manager.model_name if isinstance(manager.model_name, str) else None
+    for config in configs:
+        own = {**config, "model": model, "limit": limit, "offset": offset}
+        sys.modules[config["process_docs"].__module__].preflight(own)
+        if offset:
+            part_of_data.check_offset(own)
 
 
 def _leaf_configs(manager: Any, names: Iterable[str]) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ KEPT = "Downloads and the answers that --use_cache has stored are kept: the same
 @interrupts.ending_within_seconds("lmms_eval", KEPT)
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
-    from figlang_tasks import failures, plugin
+    from figlang_tasks import failures, part_of_data, plugin
     from figlang_tasks.cli.summary import summary_table
     from figlang_tasks.versions import UnusableHarness
 
@@ -37,6 +37,7 @@ def main() -> None:
     evaluate = harness.cli_evaluate_single
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
+        part_of_data.check_values(args.limit, args.offset)  # the harness would show a traceback
         try:
             results, samples = evaluate(args)
         except Exception as error:
