@@ -23,7 +23,7 @@ def check_values(limit: float | None, offset: float | None) -> None:
         raise SystemExit("figlang_tasks: --limit 0 asks for no row; leave it out, or give -1, for all of them")
     if limit is not None and limit != -1 and not 0 < limit < math.inf:
         raise SystemExit(
-            f"figlang_tasks: --limit {limit:g}: a number of rows, a share of them between 0 and 1, or -1 for all of them"
+            f"figlang_tasks: --limit {limit:g}: a number of rows, a share of them below 1, or -1 for all of them"
         )
     if offset is not None and not 0 <= offset < math.inf:
         raise SystemExit(f"figlang_tasks: --offset {offset:g}: number of rows to leave out at the start, 0 or more")

@@ -174,8 +174,8 @@ def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
         first = of_docs[places[0]]
         offset = of_docs.index(first)
         raise ValueError(
-            f"--limit and --offset leave no whole row: {first} has {sizes[first]} documents, which are judged together. "
-            f"Take --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
+            f"--limit and --offset leave no whole row: {first} has {sizes[first]} documents, which are judged "
+            f"together. Take --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
         )
 
 

@@ -93,8 +93,8 @@ class FigLangOpenAI(OpenAICompatible):
     """The harness's ``openai`` with score requests. Arguments: those of that class.
 
     ``num_concurrent`` requests run at a time; ``max_retries`` and ``retry_backoff_s`` hold for refusals (429), dropped
-    connections, errors of the server and requests over their ``timeout`` (:mod:`figlang_tasks.api_requests`). Unlike the harness's class for words, a score request that fails to the end
-    ends the run.
+    connections, errors of the server and requests over their ``timeout`` (:mod:`figlang_tasks.api_requests`). Unlike
+    the harness's class for words, a score request that fails to the end ends the run.
     """
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
