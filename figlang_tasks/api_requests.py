@@ -113,10 +113,11 @@ def prepare(wrap: Wrap, model: object, model_args: object) -> None:
         limit(given.get("timeout") if isinstance(given, Mapping) else None)
         for name in _MODULES:
             importlib.import_module(name)
-    for name, methods in (
+    replacements: tuple[tuple[str, dict[str, Callable[..., Any]]], ...] = (
         ("OpenAICompatible", {"__init__": _init, "generate_until": _generate_until}),
         ("AsyncOpenAIChat", {"__init__": _init, "maybe_forward_with_tool": _forward}),
-    ):
+    )
+    for name, methods in replacements:
         for module in _MODULES:
             owner = getattr(sys.modules.get(module), name, None)
             for method, replacement in methods.items():

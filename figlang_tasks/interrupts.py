@@ -1,9 +1,9 @@
 """Ctrl-C: the first ends a command within seconds, a second one at once.
 
-Python turns SIGINT into a ``KeyboardInterrupt`` in the main thread. That alone is not enough: a library may catch it and
-go on, a call into C has to come back first, and threads that wait for a server are joined on the way out. So a thread
-of its own watches for the signal and ends the process when its time is over. What has to outlast an interrupt is on the
-disk by then: answers of ``--use_cache`` are stored piece by piece, downloads go on where they stopped.
+Python turns SIGINT into a ``KeyboardInterrupt`` in the main thread. That alone is not enough: a library may catch it
+and go on, a call into C has to come back first, and threads that wait for a server are joined on the way out. So a
+thread of its own watches for the signal and ends the process when its time is over. What has to outlast an interrupt is
+on the disk by then: answers of ``--use_cache`` are stored piece by piece, downloads go on where they stopped.
 """
 
 from __future__ import annotations

@@ -155,10 +155,15 @@ def test_a_score_request_that_is_over_its_time_ends_the_run(
     monkeypatch.setenv("FIGLANG_REQUEST_TIMEOUT", "1.5")
     named = "task figlang_mini_irfl_match_idiom, doc 0: NoAnswer: .* has not answered within 1.5 seconds"
     with pytest.raises(RuntimeError, match=named):
-        evaluate("figlang_mini_irfl_match_idiom", "figlang_openai", arguments(server, "max_retries=2"), limit=1)
+        evaluate(
+            "figlang_mini_irfl_match_idiom",
+            "figlang_openai",
+            arguments(server, "num_concurrent=1,max_retries=2"),
+            limit=1,
+        )
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
+@pytest.mark.parametrize("value", ["0", "-1.0", "soon", "nan"])
 def test_a_time_limit_that_is_none(value: str, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit, match=f"timeout={value}: seconds for one request"):
         evaluate(TASK, "openai", arguments(server, f"timeout={value}"), limit=1)
