@@ -140,11 +140,11 @@ def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(interrupts.GRACE + BUSY) == -signal.SIGINT
     assert not (tmp_path / "statuses").exists()
-    process = subprocess.run(
+    done = subprocess.run(
         ["bash", "-c", f'"{sys.executable}" -c "{ENDS}"; echo "status $?"'],
         capture_output=True, text=True, timeout=60, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    assert process.stdout.strip() == "status 130"
+    assert done.stdout.strip() == "status 130"
 
 
 ENDS = """
