@@ -52,4 +52,4 @@ def test_scores_count_the_rows_that_are_to_be_explained(explained: str, expected
         }
         for gold in (0, 1)
     ]
-    assert row_counts.of_lines(json.loads(json.dumps(lines))) == {"explanation_score": expected, "acc": 2}
+    assert row_counts.of_lines(lines) == {"explanation_score": expected, "acc": 2}

@@ -19,7 +19,7 @@ import typer
 import yaml
 
 from figlang_tasks import resource_dir
-from figlang_tasks.data_checks import DATASETS
+from figlang_tasks.hub import DATASETS
 from figlang_tasks.task_files import Loader
 
 Harness = Literal["lmms_eval", "lm_eval"]
