@@ -13,7 +13,7 @@ STAMP := $(VENV)/.figlang-installed
 DEMO_MODEL := figlang_tasks/mini/demo_model
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow lint docs linkcheck demo-model clean
+.PHONY: help setup demo test test-slow lint upstream upstream-newest docs linkcheck demo-model clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -62,6 +62,14 @@ lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+upstream: $(STAMP)  ## are our hooks in lmms-eval and lm-eval still as we use them? (half a minute)
+	$(BIN)/python tools/check_upstream.py
+
+upstream-newest: $(STAMP)  ## the same in their newest releases, development releases too; nothing is installed
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --pre --no-deps --target "$$folder" lmms-eval lm-eval && \
+	  PYTHONPATH="$$folder" $(BIN)/python tools/check_upstream.py
 
 SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going
 

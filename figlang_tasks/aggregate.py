@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from loguru import logger
 
 from figlang_tasks import explanations, failures
-from figlang_tasks.explanations import Estimate, Explained
-from figlang_tasks.metrics.resampling import bootstrap_mean
+from figlang_tasks.explanations import Explained
+from figlang_tasks.metrics import intervals
+from figlang_tasks.metrics.intervals import Estimated, Interval
 
 _Records = TypeVar("_Records")
 ExplainedAggregator = Callable[[Sequence[Explained]], "float | None"]
@@ -38,6 +39,25 @@ def aggregator(function: Callable[[_Records], _Value]) -> Callable[[_Records], _
     return safe
 
 
+class OfUnit(float):
+    """A number of one row, and the unit of the row: what is independent of all other units (a phrase, a claim)."""
+
+    unit: str
+
+    def __new__(cls, value: float, unit: str) -> OfUnit:
+        number = super().__new__(cls, value)
+        number.unit = unit
+        return number
+
+    def __reduce__(self) -> tuple[type[OfUnit], tuple[float, str]]:  # processes send their records to the first one
+        return type(self), (float(self), self.unit)
+
+
+def units_of(records: Sequence[float]) -> list[str]:
+    """The unit of each record; a plain number, of a task of the user's own, is a unit of its own."""
+    return [record.unit if isinstance(record, OfUnit) else f"row {at}" for at, record in enumerate(records)]
+
+
 @aggregator
 def mean(records: Sequence[float]) -> float:
     """Mean of per-sample values."""
@@ -45,34 +65,35 @@ def mean(records: Sequence[float]) -> float:
 
 
 @aggregator
-def mean_ci_low(records: Sequence[float]) -> float:
-    """Lower end of the 95 % bootstrap interval of the mean."""
-    return bootstrap_mean(records).low
+def mean_ci_low(records: Sequence[float]) -> float | None:
+    """Lower end of the 95 % interval of the mean."""
+    return _end(intervals.mean(records, units_of(records)), 0)
 
 
 @aggregator
-def mean_ci_high(records: Sequence[float]) -> float:
-    """Upper end of the 95 % bootstrap interval of the mean."""
-    return bootstrap_mean(records).high
+def mean_ci_high(records: Sequence[float]) -> float | None:
+    """Upper end of the 95 % interval of the mean."""
+    return _end(intervals.mean(records, units_of(records)), 1)
+
+
+def _end(interval: Interval | None, place: int) -> float | None:
+    return None if interval is None else interval[place]
 
 
 # --- metrics of all records at once: the value and the ends of its interval ----------------------------------------
 
-
-class Estimated(NamedTuple):
-    """A metric with its 95 % bootstrap interval; no ends where there is no sound one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
 Aggregator = Callable[[Any], "float | None"]
 
 
-def with_ends(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values under their metric's name and those of the ends of its interval, as the harness wants them."""
-    return {f"{name}{end}": value for name, value in values.items() for end in ("", "_ci_low", "_ci_high")}
+def with_ends(values: Mapping[str, Any], unit: str) -> dict[str, Any]:
+    """Return values under their metric's name and those of the ends of its interval, as the harness wants them.
+
+    Args:
+        values: of one row, by metric.
+        unit: what the row shares with the rows that it is not independent of (a phrase, a claim, an image).
+    """
+    numbered = {name: OfUnit(value, unit) if isinstance(value, float) else value for name, value in values.items()}
+    return {f"{name}{end}": value for name, value in numbered.items() for end in ("", "_ci_low", "_ci_high")}
 
 
 def aggregators(estimate: Callable[[Any], Estimated | None], name: str | None = None) -> list[Aggregator]:
@@ -94,30 +115,36 @@ def aggregators(estimate: Callable[[Any], Estimated | None], name: str | None = 
     return [reading(place) for place in range(3)]
 
 
-def estimate_mean(values: Sequence[float]) -> Estimated:
-    """The mean of values, with its interval."""
-    return Estimated(mean(values), *bootstrap_mean(values))
+def estimate_mean(values: Sequence[float], units: Sequence[str] | None = None) -> Estimated:
+    """The mean of values, with its interval; `units` as of ``figlang_tasks.metrics.intervals.mean``."""
+    return Estimated.of(mean(values), intervals.mean(values, units))
+
+
+def estimate_ratio(numerators: Sequence[float], denominators: Sequence[float], units: Sequence[str]) -> Estimated:
+    """The share of all rows' hits among all rows' totals, with its interval."""
+    _, sums = intervals.sums_by_unit(units, list(zip(numerators, denominators, strict=True)))
+    return Estimated.of(math.fsum(numerators) / math.fsum(denominators), intervals.share(*sums.T))
 
 
 # --- explanations: None takes a metric out of the results (the scorer is off, or could not run) ------------------
 
 
-def _explained(name: str, estimate: Callable[[Sequence[Explained]], Estimate | None]) -> list[ExplainedAggregator]:
-    """Aggregators of a metric's value and of the ends of its 95 % bootstrap interval."""
+def _explained(name: str, estimate: Callable[[Sequence[Explained]], Estimated | None]) -> list[ExplainedAggregator]:
+    """Aggregators of a metric's value and of the ends of its 95 % interval."""
 
-    def reading(end: str, suffix: str) -> ExplainedAggregator:
+    def reading(place: int, suffix: str) -> ExplainedAggregator:
         def read(records: Sequence[Explained]) -> float | None:
             found = estimate(records)
-            return None if found is None else float(getattr(found, end))
+            return None if found is None else found[place]
 
         read.__name__ = name + suffix
         return aggregator(read)
 
-    return [reading("value", ""), reading("low", "_ci_low"), reading("high", "_ci_high")]
+    return [reading(place, suffix) for place, suffix in enumerate(("", "_ci_low", "_ci_high"))]
 
 
-def _metric(name: str) -> Callable[[Sequence[Explained]], Estimate | None]:
-    def estimate(records: Sequence[Explained]) -> Estimate | None:
+def _metric(name: str) -> Callable[[Sequence[Explained]], Estimated | None]:
+    def estimate(records: Sequence[Explained]) -> Estimated | None:
         return explanations.metric(name, records, explanations.current(records).scores(records))
 
     return estimate

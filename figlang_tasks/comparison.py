@@ -14,7 +14,7 @@ from loguru import logger
 from figlang_tasks import explanations, metric_names
 from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
 from figlang_tasks.metrics import significance
-from figlang_tasks.metrics.resampling import DEFAULT_SEED
+from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.statistics import Line
@@ -41,9 +41,11 @@ class Difference:
         difference: ``value_second - value_first``.
         low, high: 95 % interval of the difference, by the paired bootstrap; None without a test, and where too few rows
             carry the metric.
-        p_bootstrap, p_randomization: as in ``figlang_tasks.metrics.significance.Comparison``; None without a test,
-            for metrics that are no function of sums over rows (METEOR, FID, average precision).
-        p_bootstrap_holm, p_randomization_holm: adjusted for all tests of the call.
+        p_randomization: two-sided, of approximate randomization; None without a test: of diagnostics, and of metrics
+            that are no function of sums over rows (METEOR, FID, average precision).
+        p_holm: the same, adjusted for all tests of the call.
+        p_bootstrap: one-sided, of the paired bootstrap, as V-FLUTE reports it. For nothing but a comparison with that
+            paper: it calls equal systems different too often (``figlang_tasks.metrics.significance.Comparison``).
     """
 
     task: str
@@ -57,14 +59,9 @@ class Difference:
     difference: float
     low: float | None = None
     high: float | None = None
-    p_bootstrap: float | None = None
     p_randomization: float | None = None
-    p_bootstrap_holm: float | None = None
-    p_randomization_holm: float | None = None
-
-    @property
-    def tested(self) -> bool:
-        return self.p_bootstrap is not None
+    p_holm: float | None = None
+    p_bootstrap: float | None = None
 
 
 def statistics(run: TaskRun) -> dict[str, Statistic]:
@@ -145,18 +142,13 @@ def compare(
     for name in metrics or ():
         if name not in known:
             raise ComparisonError(f"no metric {name!r} in these runs; there are: {', '.join(sorted(known))}")
-    return _adjusted(found)
+    return adjusted(found)
 
 
-def _adjusted(found: Sequence[Difference]) -> list[Difference]:
-    tested = [each for each in found if each.p_bootstrap is not None and each.p_randomization is not None]
-    bootstrap = holm([each.p_bootstrap for each in tested if each.p_bootstrap is not None])
-    randomization = holm([each.p_randomization for each in tested if each.p_randomization is not None])
-    adjusted = {
-        id(each): replace(each, p_bootstrap_holm=one, p_randomization_holm=other)
-        for each, one, other in zip(tested, bootstrap, randomization, strict=True)
-    }
-    return [adjusted.get(id(each), each) for each in found]
+def adjusted(found: Sequence[Difference]) -> list[Difference]:
+    """The differences with their p adjusted by Holm's method for all tests among them."""
+    p_holm = iter(holm([each.p_randomization for each in found if each.p_randomization is not None]))
+    return [each if each.p_randomization is None else replace(each, p_holm=next(p_holm)) for each in found]
 
 
 # --- what can be compared --------------------------------------------------------------------------------------------
@@ -269,7 +261,8 @@ def _compare_task(
     heads = list(dict.fromkeys(metric for metric, _ in scoped.values()))
     names.sort(key=lambda name: (heads.index(scoped[name][0]), scopes.index(scoped[name][1])))
     chosen = [name for name in names if _wanted(name, scoped[name], metrics, overall)]
-    systems = _aligned([{name: own[name] for name in chosen if name in own} for own in of_runs])
+    tested = [name for name in chosen if scoped[name][0] not in DIAGNOSTICS]
+    systems = _aligned([{name: own[name] for name in tested if name in own} for own in of_runs])
     tests = significance.compare(systems, resamples, seed, progress=progress)
     found = []
     for i, j in itertools.combinations(range(len(runs)), 2):
@@ -284,8 +277,8 @@ def _compare_task(
                         difference=test.difference,
                         low=None if np.isnan(test.low) else test.low,
                         high=None if np.isnan(test.high) else test.high,
-                        p_bootstrap=test.p_bootstrap,
                         p_randomization=test.p_randomization,
+                        p_bootstrap=test.p_bootstrap,
                     )
                 )
             elif name in reported[i] and name in reported[j]:

@@ -382,8 +382,8 @@ def _commands(online: bool) -> Iterator[Finding]:
 
 # --- machine ---------------------------------------------------------------------------------------------------------
 
-_SCORER_MEMORY = 8e9  # the two models of vflute25 in fp32 (5.3 GB) and room to work in
-_ALL_DOWNLOADS = 12.4e9  # V-FLUTE 4.8, IRFL 1.7, cartoons 0.6, metric models 5.3
+_SCORER_MEMORY = 8e9  # the two models of vflute25 in fp32 (4.9 GB) and room to work in
+_ALL_DOWNLOADS = 12.5e9  # V-FLUTE 4.8, IRFL 1.7, cartoons 0.6, metric models 5.4
 
 
 def _memory(online: bool) -> Iterator[Finding]:

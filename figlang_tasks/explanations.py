@@ -18,9 +18,10 @@ import numpy.typing as npt
 from loguru import logger
 
 from figlang_tasks import failures
-from figlang_tasks.metrics import entailment
-from figlang_tasks.metrics.entailment import confusion_counts, confusion_counts_at, macro_f1_from_counts
-from figlang_tasks.metrics.resampling import bootstrap_macro_f1, bootstrap_mean
+from figlang_tasks.metric_names import ENDS
+from figlang_tasks.metrics import entailment, intervals
+from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.intervals import Estimated
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import ExplanationScores, Scorer
@@ -87,6 +88,7 @@ SCHEMES: Mapping[str, Scheme] = {
 WITHOUT_SCORER = SCHEMES["f1"].without_scorer
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class Explained:
         predicted: predicted label, None if none was found.
         reference: reference explanation.
         explanation: predicted explanation, None if there is none (scored as "").
+        unit: what the row shares with the rows that it is not independent of: V-FLUTE's claim, FLUTE's family.
         scheme: key of :data:`SCHEMES`.
         scorer: the task's own choice of scorer, where its rows bring it along (lm-eval tells aggregators nothing else).
     """
@@ -108,6 +111,7 @@ class Explained:
     predicted: int | None
     reference: str
     explanation: str | None
+    unit: str
     scheme: str = "f1"
     scorer: str | None = None
 
@@ -128,53 +132,56 @@ class Explained:
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A metric with its 95 % bootstrap interval, all 0 to 1."""
+def kept(
+    rows: Sequence[Explained], scores: Floats | None, threshold: float, explained: entailment.Explained = "all"
+) -> Bools:
+    """Whether each of n rows is right and, where `explained` asks for it, its score is above the threshold."""
+    right = np.array([row.predicted == row.gold for row in rows], dtype=bool)
+    if scores is None:
+        return right
+    asked = np.array([explained == "all" or row.gold == 0 for row in rows], dtype=bool)
+    return right & (~asked | (np.where(asked, scores, np.inf) > threshold))
 
-    value: float
-    low: float
-    high: float
 
-    def as_metrics(self, name: str) -> dict[str, float]:
-        return {name: self.value, f"{name}_ci_low": self.low, f"{name}_ci_high": self.high}
+def cells(rows: Sequence[Explained], hits: Bools) -> Floats:
+    """``tn, fp, fn, tp`` of each of n rows, shape [n, 4]; a row that is no hit has the wrong label."""
+    return np.eye(4)[[3 * row.gold if hit else 2 - row.gold for row, hit in zip(rows, hits, strict=True)]]
 
 
-def f1_at(rows: Sequence[Explained], scores: Floats | None, threshold: float) -> Estimate:
+def f1_at(rows: Sequence[Explained], scores: Floats | None, threshold: float) -> Estimated:
     """F1@threshold of n rows with their n explanation scores; without scores (None) the macro F1 of the labels."""
     gold, predicted = [row.gold for row in rows], [row.predicted for row in rows]
     if scores is None:
-        counts = confusion_counts(gold, predicted)
+        value = entailment.macro_f1(gold, predicted)
     else:
-        counts = confusion_counts_at(gold, predicted, list(scores), threshold)
-    interval = bootstrap_macro_f1(counts)
-    return Estimate(float(macro_f1_from_counts(counts)), interval.low, interval.high)
+        value = entailment.f1_at(gold, predicted, list(scores), threshold)
+    _, sums = intervals.sums_by_unit(_units(rows), cells(rows, kept(rows, scores, threshold)))
+    return Estimated.of(value, intervals.of_two_classes(sums, macro_f1_from_counts))
 
 
 def accuracy_at(
     rows: Sequence[Explained], scores: Floats, threshold: float, explained: entailment.Explained
-) -> Estimate:
+) -> Estimated:
     """Acc@threshold of n rows with their n explanation scores (see ``figlang_tasks.metrics.entailment``)."""
-    gold, predicted = [row.gold for row in rows], [row.predicted for row in rows]
-    return _share(entailment.accuracy_at(gold, predicted, list(scores), threshold, explained), len(rows))
+    value = entailment.accuracy_at(
+        [row.gold for row in rows], [row.predicted for row in rows], list(scores), threshold, explained
+    )
+    return Estimated.of(value, intervals.mean(kept(rows, scores, threshold, explained), _units(rows)))
 
 
-def accuracy(rows: Sequence[Explained]) -> Estimate:
+def accuracy(rows: Sequence[Explained]) -> Estimated:
     """Accuracy of the labels of n rows."""
-    return _share(entailment.accuracy([row.gold for row in rows], [row.predicted for row in rows]), len(rows))
+    value = entailment.accuracy([row.gold for row in rows], [row.predicted for row in rows])
+    return Estimated.of(value, intervals.mean(kept(rows, None, 0), _units(rows)))
 
 
-def _share(value: float, n: int) -> Estimate:
-    hits = round(value * n)
-    interval = bootstrap_mean(np.repeat([0.0, 1.0], [n - hits, hits]))
-    return Estimate(value, interval.low, interval.high)
+def _units(rows: Sequence[Explained]) -> list[str]:
+    return [row.unit for row in rows]
 
 
-def mean_score(scores: Floats) -> Estimate:
-    """Mean ExplanationScore."""
-    ordered = np.sort(scores)  # the same sum in whatever order the rows come
-    interval = bootstrap_mean(ordered)
-    return Estimate(float(ordered.mean()), interval.low, interval.high)
+def mean_score(rows: Sequence[Explained], scores: Floats) -> Estimated:
+    """Mean ExplanationScore of n rows."""
+    return Estimated.of(math.fsum(scores) / len(scores), intervals.mean(scores, _units(rows)))
 
 
 def scheme_of(rows: Sequence[Explained]) -> Scheme:
@@ -189,7 +196,7 @@ def scheme_of(rows: Sequence[Explained]) -> Scheme:
     return SCHEMES[names.pop()]
 
 
-def metric(name: str, rows: Sequence[Explained], scores: Floats | None) -> Estimate | None:
+def metric(name: str, rows: Sequence[Explained], scores: Floats | None) -> Estimated | None:
     """One explanation metric of n rows; None where it has no value.
 
     Args:
@@ -202,8 +209,10 @@ def metric(name: str, rows: Sequence[Explained], scores: Floats | None) -> Estim
     """
     scheme = scheme_of(rows)
     if name == MEAN_SCORE:
-        needed = [] if scores is None else [score for row, score in zip(rows, scores, strict=True) if row.needs_score]
-        return mean_score(np.array(needed)) if needed else None
+        needed = np.array([scores is not None and row.needs_score for row in rows], dtype=bool)
+        if scores is None or not needed.any():
+            return None
+        return mean_score([row for row, asked in zip(rows, needed, strict=True) if asked], scores[needed])
     if name not in scheme.thresholds:
         raise ValueError(f"no metric {name!r}; there are: {', '.join((*scheme.thresholds, MEAN_SCORE))}")
     threshold = scheme.thresholds[name]
@@ -214,6 +223,12 @@ def metric(name: str, rows: Sequence[Explained], scores: Floats | None) -> Estim
         # accuracy" (arXiv 2205.12404v1, section 4; the shared task's page says the same).
         return accuracy(rows)
     return None if scores is None else accuracy_at(rows, scores, threshold, scheme.explained[name])
+
+
+def as_metrics(name: str, found: Estimated) -> dict[str, float]:
+    """A metric and the ends of its interval, where it has one, by the names of a results file."""
+    ends = zip(("", *ENDS), found, strict=True)
+    return {name + end: value for end, value in ends if value is not None}
 
 
 def all_metrics(
@@ -235,7 +250,7 @@ def all_metrics(
         members = [row for row, inside in zip(rows, chosen, strict=True) if inside]
         for name in (*scheme_of(rows).thresholds, MEAN_SCORE):
             found = metric(name, members, scores[chosen])
-            values |= found.as_metrics(name + suffix) if found else {}
+            values |= as_metrics(name + suffix, found) if found else {}
     return values
 
 
@@ -330,7 +345,6 @@ class Session:
     def __init__(self, name: str, rows: Iterable[Explained]) -> None:
         self.name = name
         self.signature: str | None = None
-        self._scorer_found = False
         rows = list(rows)
         self._pairs = sorted({row.pair for row in rows if row.needs_score})
         self.scheme = SCHEMES[rows[0].scheme if rows else "f1"]
@@ -371,15 +385,13 @@ class Session:
                 f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "
                 f"--scorer {self.name}"
             )
-            if self._scorer_found:  # where it was not, that was told before the run
-                failures.note("explanations were not scored, see the log")
+            failures.note(f"explanations were not scored, so that {', '.join(self.scheme.need_scores)} are missing")
             return {}
 
     def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
         from figlang_tasks.metrics.explanation import near_threshold
 
         chosen = scorer(self.name)
-        self._scorer_found = True
         references, candidates = zip(*self._pairs, strict=True)
         scored = chosen.score(references, candidates)
         self.signature = scored.signature
@@ -456,6 +468,7 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
         name = choose(option, SCHEMES[some_row.scheme].scorer)
     except ValueError as error:  # preflight was not called
         logger.error(f"figlang_tasks: {error}; explanations are not scored")
+        failures.note("explanations were not scored, see the log")
         name = OFF
     with session(name, rows) as scoring:
         result = original(task_output, *args, **kwargs)
@@ -464,6 +477,7 @@ def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -
         _add_provenance(task_output, scoring, asked=option not in (OFF, False))
     except Exception:  # a task of the user's own may shape records and metadata in other ways: no reason to lose a run
         logger.exception("figlang_tasks: explanation scores could not be added to the samples")
+        failures.note("explanation scores could not be added to the samples, see the log")
     return result
 
 

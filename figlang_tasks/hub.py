@@ -11,7 +11,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -221,7 +222,28 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.name} has no public release: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it"
         )
-    return _download(origin, patterns)
+    if _failed is not None and origin.name in _failed:
+        raise _failed[origin.name]
+    try:
+        return _download(origin, patterns)
+    except DataError as error:
+        if _failed is not None and error.__cause__ is not None:  # one without a cause is about a single file
+            _failed[origin.name] = error
+        raise
+
+
+_failed: dict[str, DataError] | None = None  # by name of the source, while asking_once() is open
+
+
+@contextmanager
+def asking_once() -> Iterator[None]:
+    """Inside the block a repository that could not be had is not asked again: the same error is raised."""
+    global _failed
+    before, _failed = _failed, {}
+    try:
+        yield
+    finally:
+        _failed = before
 
 
 _ATTEMPTS = 3

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 OVERALL = "all"
 ENDS = ("_ci_low", "_ci_high")
 NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
 NO_INTERVAL = ("meteor", "fid")
-DIAGNOSTICS = ("parse_rate", "parse_disagreement", "refusal_rate", "tie_rate", "yes_rate", "image_rate")
-"""They tell how a run went, not how good a model is."""
+DIAGNOSTICS = (
+    *("parse_rate", "parse_disagreement", "refusal_rate", "tie_rate", "yes_rate", "image_rate"),
+    *("share_A", "share_B", "share_C", "share_D"),
+)
+"""They tell how a run went, not how good a model is. They are never tested."""
+
+
+IntervalMethod = Literal["wilson", "mover", "bootstrap"]
+
+
+def interval_method(metric: str) -> IntervalMethod:
+    """How the interval of a metric is made (``figlang_tasks.metrics.intervals``).
+
+    Args:
+        metric: its name, of the whole or of one scope: ``f1@60_muse``.
+    """
+    if "f1@" in metric or "_macro_" in metric:
+        return "mover"
+    if metric.startswith("pooled_p@k"):  # a share of pictures
+        return "wilson"
+    resampled = ("explanation_score", "p@k", "bleu4", "rouge_l", "spice", "cider", "rank", "clip_similarity", "mAP")
+    return "bootstrap" if any(name in metric for name in resampled) else "wilson"
 
 
 def scoped(names: Collection[str]) -> dict[str, tuple[str, str]]:

@@ -8,10 +8,13 @@ is relied on here has a contract test in ``tests/test_harness_contract.py``.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import json
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
@@ -24,14 +27,17 @@ from figlang_tasks import (
     answer_cache,
     explanations,
     failures,
+    hub,
     metric_names,
     models,
     redaction,
     resource_dir,
     row_counts,
+    score_requests,
     task_files,
     versions,
 )
+from figlang_tasks.aggregate import OfUnit, units_of
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
 _UNANSWERED = "_figlang_tasks_unanswered"  # of a task: how many requests got no answer in this process
+_COUNTING = threading.Lock()  # the harness judges the documents of a task in several threads
 
 
 def tasks_dir() -> Path:
@@ -78,8 +85,10 @@ def register_tasks() -> None:
     from lmms_eval.tasks import TaskManager
 
     _wrap(TaskManager, "initialize_tasks", _initialize_tasks)
+    _wrap(TaskManager, "match_tasks", _match_tasks)
     _wrap(ConfigurableTask, "__init__", _build_task)
     _wrap(TaskOutput, "calculate_aggregate_metric", _aggregate_task)
+    _wrap(TaskOutput, "calculate_clt_aggregate_metric", _clustered_errors)
     _wrap(response_cache.ResponseCache, "create", _create_cache)
     _wrap(response_cache.ResponseCache, "execute", answer_cache.execute)
     _wrap(response_cache, "_extract_content_hash", answer_cache.content_hash)
@@ -153,6 +162,28 @@ def _initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, *
         return {**manager._get_task_and_group(str(tasks_dir())), **index}
 
 
+def _match_tasks(original: Callable[..., list[str]], manager: Any, names: Sequence[str]) -> list[str]:
+    """Return the tasks of an evaluation's command line; a name or pattern that fits none ends it with one message.
+
+    The harness prints a traceback for a name, exits with status 0, and says nothing of a pattern.
+    """
+    found = original(manager, names)
+    if isinstance(manager.model_name, str):  # of an evaluation, which is named a model
+        _require_tasks(manager, [name for name in names if not original(manager, [name]) and not Path(name).is_file()])
+    return found
+
+
+def _require_tasks(manager: Any, unknown: Sequence[str]) -> None:
+    if unknown:
+        told = "; ".join(f"no task {name!r}{_did_you_mean(name, manager.all_tasks)}" for name in unknown)
+        raise SystemExit(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known)
+    return f", did you mean {' or '.join(f'`{each}`' for each in close)}?" if close else ""
+
+
 def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """The harness's decorator of ``simple_evaluate``, with our check in front of that one function."""
     decorated = original(function)
@@ -177,7 +208,8 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
         manager = kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=model)
     with _named_model(manager, model):
         if names:
-            preflight(manager, names)
+            named = model if isinstance(model, str) else None
+            preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"))
         try:
             return original(*args, **kwargs)
         finally:
@@ -234,14 +266,16 @@ def _process_results(
     """
     failed = [each for each in results if failures.is_no_answer(each)]
     if failed:
-        if not hasattr(task, _UNANSWERED):
+        with _COUNTING:
+            before = getattr(task, _UNANSWERED, 0)
+            setattr(task, _UNANSWERED, before + len(failed))
+        if not before:
             logger.error(
                 f"figlang_tasks: {task.config.task}: a request got no answer: {failed[0][:300]}. Such requests count "
                 "as wrong answers. Repair the cause and type the same command again; with --use_cache FOLDER they "
                 "alone are asked again"
             )
             failures.note(f"{task.config.task}: requests got no answer and count as wrong, see the log")
-        setattr(task, _UNANSWERED, getattr(task, _UNANSWERED, 0) + len(failed))
         results = ["" if failures.is_no_answer(each) else each for each in results]
     return original(doc, results, *args, **kwargs)
 
@@ -266,6 +300,20 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
         except Exception:  # a user's own process_results may return other records: no reason to lose a run
             logger.exception("figlang_tasks: the results could not be completed")
             failures.note("the results could not be completed, see the log")
+    return result
+
+
+def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
+    """The harness's standard errors; its clustered one also for our numbers, which know what they depend on."""
+    result = original(task_output, *args, **kwargs)
+    from lmms_eval.api.metrics import clustered_stderr
+
+    for (metric, filter_key), values in task_output.sample_metrics.items():
+        if not metric.endswith(metric_names.ENDS) and all(isinstance(value, OfUnit) for value in values):
+            units = units_of(values)
+            if 1 < len(set(units)) < len(units):
+                key = f"{metric}_stderr_clustered,{filter_key}"
+                task_output.agg_metrics[key] = clustered_stderr([float(value) for value in values], units)
     return result
 
 
@@ -351,18 +399,99 @@ def _check_written(tracker: Any, name: str, is_whole: Callable[[Path], bool]) ->
     failures.note(message)
 
 
-def preflight(manager: TaskManager, names: Iterable[str]) -> None:
-    """Check options and data of those of the named tasks that are ours or include ours.
+def preflight(
+    manager: TaskManager,
+    names: Sequence[str],
+    model_class: str | None = None,
+    repeats: int = 1,
+    baseline: str | None = None,
+) -> None:
+    """Check options and data of those of the named tasks that are ours or include ours; tell all that is wrong at once.
 
     A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known.
+
+    Args:
+        manager: knows the tasks, and the name by which task files know the model.
+        names: of tasks, tags and groups.
+        model_class: what is given to ``--model``, to be checked as well.
+        repeats, baseline: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
 
     Raises:
         SystemExit: something is missing or wrong; the message says what to do.
     """
-    for config in _leaf_configs(manager, names):
-        if _is_ours(process_docs := config.get("process_docs")):
-            name = manager.model_name if isinstance(manager.model_name, str) else None
-            sys.modules[process_docs.__module__].preflight({**config, "model": name})
+    _require_tasks(manager, [name for name in names if name not in manager.task_index])
+    ours = [config for config in _leaf_configs(manager, names) if _is_ours(config.get("process_docs"))]
+    if not ours:
+        return
+    if model_class is not None:
+        _require_model(model_class)
+    model = manager.model_name if isinstance(manager.model_name, str) else None
+    faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
+    with hub.asking_once():
+        for config in ours:
+            try:
+                _check_kind_of_answers({**config, "model": model})
+                sys.modules[config["process_docs"].__module__].preflight({**config, "model": model})
+            except SystemExit as fault:
+                for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
+                    faults.setdefault(what, []).append(config["task"])
+    if faults:
+        raise SystemExit("\n".join(f"figlang_tasks: {_listed(tasks)}: {what}" for what, tasks in faults.items()))
+    if os.environ.get("RANK", "0") == "0":
+        _warn_of_options_without_effect(ours, repeats, baseline)
+
+
+def _listed(tasks: Sequence[str]) -> str:
+    if len(tasks) > 4:
+        return f"{len(tasks)} tasks ({', '.join(tasks[:3])} ...)"
+    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}"
+
+
+def _require_model(name: str) -> None:
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    try:
+        MODEL_REGISTRY_V2.resolve(name)
+    except ValueError:
+        hint = _did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
+        ours = ", ".join(manifest.model_id for manifest in models.manifests())
+        raise SystemExit(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
+
+
+def _check_kind_of_answers(config: Mapping[str, Any]) -> None:
+    """Refuse a task that asks for scores, or for words, what is known to give none.
+
+    Raises:
+        SystemExit: so it is. Of a user's own class the task file knows best.
+    """
+    model, task = config["model"], config["task"]
+    is_asked = score_requests.is_asked(config)
+    if is_asked and model is not None and models.only_words(model):
+        raise SystemExit(
+            f"figlang_tasks: task {task}: it asks {model} for scores ({score_requests.KEY}), and this class answers in "
+            f"words: take that line out of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
+        )
+    if not is_asked and model == "figlang_clip":
+        from figlang_tasks.models import dual_encoder
+
+        raise SystemExit(dual_encoder.only_ranks(task))
+
+
+def _warn_of_options_without_effect(ours: Sequence[Mapping[str, Any]], repeats: int, baseline: str | None) -> None:
+    if baseline:
+        logger.warning(
+            f"figlang_tasks: --baseline has no effect on {_listed([config['task'] for config in ours])}: the harness "
+            f"finds no scores in their samples. Keep the samples (--log_samples) and compare afterwards: figlang "
+            f"compare BASELINE_RUN THIS_RUN"
+        )
+    repeated = [config["task"] for config in ours if max(repeats, config.get("repeats") or 1) > 1]
+    if repeated:
+        logger.warning(
+            f"figlang_tasks: --repeats (repeats) asks each request of {_listed(repeated)} several times, and only the "
+            f"first answer is judged: it costs time and adds no metric. To see how answers vary, evaluate several "
+            f"times with other seeds (--seed; answers are sampled with --gen_kwargs do_sample=True,temperature=1), and "
+            f"compare: figlang compare RUN RUN"
+        )
 
 
 def _leaf_configs(manager: Any, names: Iterable[str]) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ class EntailmentRecord:
         predicted_strict: label as a careful reader takes it; None if there is none.
         report_group: the paper's source group of the row.
         reference: the reference explanation.
+        unit: what the row shares with the rows that it is not independent of: V-FLUTE's claim, FLUTE's family.
     """
 
     id: str
@@ -35,6 +36,7 @@ class EntailmentRecord:
     predicted_strict: int | None
     report_group: str
     reference: str
+    unit: str
 
     @property
     def scheme(self) -> str:

@@ -218,8 +218,8 @@ def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
 def _row(path: Path, where: str, values: dict[str, Any], record: dict[str, Any]) -> Row:
     if "codalab_id" in record:
         raise NothingToScore(
-            f"{where}: the answers to these rows are not published: there is nothing to score them against. "
-            f"figlang submit flute22 makes the file to hand in"
+            f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
+            f"against. figlang submit flute22 makes the file to hand in"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"

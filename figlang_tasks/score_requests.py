@@ -30,6 +30,8 @@ from typing import Any
 KEY = "figlang_score"
 KINDS = ("candidates", "match")
 NORMALIZATIONS = ("none", "tokens")
+REPLAY = "figlang_replay"
+"""The model class that is asked for nothing and gives what was saved, scores too."""
 
 
 class ScoreRequestError(ValueError):
@@ -84,6 +86,17 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     if given["kind"] == "candidates":
         values["candidates"] = _candidates(given.get("candidates"), doc)
     return ScoreRequest(**values)
+
+
+def is_asked(config: Mapping[str, Any]) -> bool:
+    """Whether a task asks a model for scores; the task file alone decides that.
+
+    Args:
+        config: the task's YAML as a dict, and under ``model`` the name after ``--model``, or None.
+    """
+    by_model = config.get("model_specific_generation_kwargs") or {}
+    own = by_model.get(config.get("model"), by_model.get("default"))  # as the harness chooses
+    return {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY) is not None
 
 
 def _candidates(given: Any, doc: Mapping[str, Any]) -> tuple[str, ...]:

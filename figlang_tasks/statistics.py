@@ -17,6 +17,7 @@ from figlang_tasks import explanations
 from figlang_tasks.explanations import Explained
 from figlang_tasks.metric_names import ENDS
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.intervals import sums_by_unit
 from figlang_tasks.metrics.significance import Statistic
 
 Line = Mapping[str, Any]
@@ -43,12 +44,17 @@ def means(lines: Sequence[Line]) -> dict[str, Statistic]:
             at = numbers.index(False)
             raise ValueError(f"{name} of row {row_id(own[at])} is {values[at]!r}, must be a number")
         if all(numbers):
-            found[name] = of_ratio([row_id(line) for line in own], values, np.ones(len(values)))
+            found[name] = of_ratio([unit(line) for line in own], values, np.ones(len(values)))
     return found
 
 
 def row_id(line: Line) -> str:
     return str(line["sample"]["id"])
+
+
+def unit(line: Line) -> str:
+    """What is resampled: the unit that the record names (a phrase, a claim), else the row itself."""
+    return str(line["sample"].get("unit", line["sample"]["id"]))
 
 
 def of_ratio(
@@ -65,11 +71,7 @@ def _ratio(sums: Floats) -> Floats:
 
 def grouped(units: Sequence[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Statistic:
     """A statistic whose rows of one unit are added up."""
-    names, places = np.unique(np.asarray(units, dtype=object).astype(str), return_inverse=True)
-    given = np.asarray(rows, dtype=np.float64)
-    sums = np.zeros((len(names), given.shape[1]))
-    np.add.at(sums, places, given)
-    return Statistic(tuple(map(str, names)), sums, value)
+    return Statistic(*sums_by_unit(units, rows), value)
 
 
 def of_explained(lines: Sequence[Line]) -> dict[str, Statistic]:
@@ -98,27 +100,22 @@ def of_explained(lines: Sequence[Line]) -> dict[str, Statistic]:
 
 def _of_explained(metric: str, rows: Sequence[Explained], scores: Floats, scored: bool) -> Statistic | None:
     scheme = explanations.scheme_of(rows)
-    gold = np.array([row.gold for row in rows])
-    right = np.array([row.predicted == row.gold for row in rows])
-    ids = [row.id for row in rows]
+    units = [row.unit for row in rows]
     if metric == explanations.MEAN_SCORE:
         needed = [place for place, row in enumerate(rows) if row.needs_score]
-        return of_ratio([ids[place] for place in needed], scores[needed], np.ones(len(needed))) if needed else None
-    asked = np.array([scheme.explained.get(metric) != "contradiction" or row.gold == 0 for row in rows])
-    if scored and not (scheme.explained and metric == scheme.of_labels):
-        with np.errstate(invalid="ignore"):
-            right = right & (~asked | (scores > scheme.thresholds[metric]))
+        return of_ratio([units[place] for place in needed], scores[needed], np.ones(len(needed))) if needed else None
+    of_labels = not scored or (scheme.explained and metric == scheme.of_labels)
+    asked = scheme.explained.get(metric, "all")
+    hits = explanations.kept(rows, None if of_labels else scores, scheme.thresholds[metric], asked)
     if scheme.explained:
-        return of_ratio(ids, right.astype(float), np.ones(len(ids)))
-    predicted = np.where(right, gold, 1 - gold)
-    counts = np.eye(4)[2 * gold + predicted]  # tn, fp, fn, tp
-    return grouped(ids, counts, macro_f1_from_counts)
+        return of_ratio(units, hits.astype(float), np.ones(len(units)))
+    return grouped(units, explanations.cells(rows, hits), macro_f1_from_counts)
 
 
 def _explained(line: Line) -> Explained:
     sample = line["sample"]
     scheme = sample.get("explained", "f1")
-    fields = ("id", "gold", "predicted", "reference", "explanation")
+    fields = ("id", "gold", "predicted", "reference", "explanation", "unit")
     if sample["gold"] not in (0, 1) or sample["predicted"] not in (0, 1, None):
         found = f"gold {sample['gold']!r}, predicted {sample['predicted']!r}"
         raise ValueError(f"row {row_id(line)} has {found}, must be 0 or 1 (predicted: or null)")

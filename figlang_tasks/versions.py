@@ -19,23 +19,26 @@ class UnusableHarness(ImportError):
         super().__init__(f"figlang_tasks cannot work with {HARNESS} {_installed() or '?'}: {error}; {TOOL}")
 
 
-def unknown_harness() -> str | None:
-    """Return a message if the installed lmms-eval is outside of what figlang_tasks declares, else None.
+def unknown_harness(name: str = HARNESS) -> str | None:
+    """Return a message if the installed harness is outside of what figlang_tasks declares, else None.
 
     None too where no metadata tells a version (a checkout on PYTHONPATH).
+
+    Args:
+        name: ``lmms-eval`` or ``lm-eval``.
     """
     from packaging.requirements import Requirement
 
-    installed = _installed()
+    installed = _installed(name)
     try:
         wanted = [Requirement(line) for line in requires("figlang-tasks") or []]
     except PackageNotFoundError:
         return None
     for each in wanted:
-        if each.name == HARNESS and installed and not each.specifier.contains(installed, prereleases=True):
+        if each.name == name and installed and not each.specifier.contains(installed, prereleases=True):
             return (
-                f"figlang_tasks is made for {HARNESS} {each.specifier}, and {installed} is installed: {TOOL}; "
-                f"pip install '{HARNESS}{each.specifier}' installs a version that it was tested with"
+                f"figlang_tasks is made for {name} {each.specifier}, and {installed} is installed: {TOOL}; "
+                f"pip install '{name}{each.specifier}' installs a version that it was tested with"
             )
     return None
 

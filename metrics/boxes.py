@@ -30,7 +30,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from .resampling import DEFAULT_SEED, Interval
+from .intervals import DEFAULT_SEED, Interval, _check, of_resamples
 
 __all__ = [
     "BOX_TYPES",
@@ -181,8 +181,8 @@ def bootstrap_average_precision(
     resamples: int = 1_000,
     seed: int = DEFAULT_SEED,
     confidence: float = 0.95,
-) -> tuple[Interval, Interval] | None:
-    """Percentile bootstrap intervals of ap50 and ap70; images are drawn with replacement.
+) -> tuple[Interval | None, Interval | None]:
+    """Bootstrap intervals of ap50 and ap70; images are drawn with replacement.
 
     What each prediction found is settled once, by pycocotools; a resample ranks and counts anew. Resamples without a
     box to find are left out. With equal scores the predictions are ranked by image id in every resample.
@@ -194,19 +194,16 @@ def bootstrap_average_precision(
         confidence: strictly between 0 and 1.
 
     Returns:
-        Intervals of ap50 and of ap70, or None where those are None.
+        Intervals of ap50 and of ap70; None where those are None, and as in `intervals.bootstrap`.
 
     Raises:
         ValueError: as `average_precision`; also for a parameter out of range.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}, must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}, must lie strictly between 0 and 1")
+    _check(resamples, confidence)
     chosen = _checked(images, role, box_type)
     evaluator, truths, _ = _evaluate(chosen, role, box_type)
     if truths == 0:
-        return None
+        return None, None
     outcomes = [_outcomes(result) for result in evaluator.evalImgs]
     owner = np.repeat(np.arange(len(outcomes)), [len(o.scores) for o in outcomes])
     scores = np.concatenate([o.scores for o in outcomes])
@@ -217,17 +214,14 @@ def bootstrap_average_precision(
     found = np.array([o.truths for o in outcomes])
 
     rng = np.random.default_rng(seed)
-    drawn: list[Floats] = []
-    for _ in range(resamples):
+    drawn = np.full((resamples, len(THRESHOLDS)), np.nan)
+    for resample in drawn:
         weights = np.bincount(rng.integers(0, len(outcomes), size=len(outcomes)), minlength=len(outcomes))
         positives = int(weights @ found)
         if positives:
-            drawn.append(_weighted_precisions(right, wrong, weights[owner], positives))
-    if not drawn:
-        return None
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.stack(drawn), [tail, 1 - tail], axis=0)
-    return Interval(float(low[0]), float(high[0])), Interval(float(low[1]), float(high[1]))
+            resample[:] = _weighted_precisions(right, wrong, weights[owner], positives)
+    ap50, ap70 = (of_resamples(values, len(outcomes), confidence) for values in drawn.T)
+    return ap50, ap70
 
 
 def _weighted_precisions(

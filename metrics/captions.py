@@ -10,7 +10,7 @@ What the corpus value is, differs:
 
 - exact match, ROUGE-L, CIDEr, SPICE: the mean over images. CIDEr weighs n-grams by the images of this corpus whose
   references have them. So it cannot be compared between test sets, and is 0 for a corpus of one image.
-- BLEU-4: one score of summed counts; `bootstrap_bleu4` gives its interval. Of a candidate with fewer than four words
+- BLEU-4: one score of summed counts. Of a candidate with fewer than four words
   the score *per image* is next to 0 even if it is right (3e-5 for one word), as there is no smoothing worth the name.
 - METEOR: one score of summed statistics, which the mean over images differs from slightly.
 
@@ -40,16 +40,14 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
-from .resampling import DEFAULT_SEED, Interval
-
 __all__ = [
     "CaptionScores",
     "Metric",
     "bleu4",
-    "bootstrap_bleu4",
     "caption_scores",
     "exact_match",
     "java_metrics",
+    "programs",
     "tokenize",
 ]
 
@@ -59,8 +57,6 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 ORDER = 4
 TOKENIZER = "ptb-1"
 """Name of `tokenize` in signatures; another number once it gives other tokens."""
-
-_SEGMENTS = 1 << 21  # resampled rows held in memory at a time
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class CaptionScores:
 
     Attributes:
         metrics: by name: ``em``, ``bleu4``, ``rouge_l``, ``cider``; ``meteor`` and ``spice`` where asked for and there.
-        bleu_statistics: int64 array of shape [n, 10] for `bleu4` and `bootstrap_bleu4`: tokens of the candidate, tokens
+        bleu_statistics: int64 array of shape [n, 10] for `bleu4`: tokens of the candidate, tokens
             of the reference nearest in length, matching n-grams for n = 1 to 4, n-grams of the candidate likewise.
         signature: what the scores were computed with.
     """
@@ -296,41 +292,6 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
     return np.asarray(precision * np.exp(np.minimum(0.0, 1 - 1 / ratio)), dtype=np.float64)
 
 
-def bootstrap_bleu4(
-    statistics: Ints, resamples: int = 10_000, seed: int = DEFAULT_SEED, confidence: float = 0.95
-) -> Interval:
-    """Percentile bootstrap interval of corpus BLEU-4; independent of the order of the images.
-
-    Args:
-        statistics: `CaptionScores.bleu_statistics`, at least one row.
-        resamples: at least 1.
-        seed: a non-negative int.
-        confidence: strictly between 0 and 1.
-
-    Raises:
-        ValueError: no rows or another shape, or a parameter out of range.
-    """
-    if statistics.ndim != 2 or statistics.shape[1] != 2 + 2 * ORDER or len(statistics) == 0:
-        raise ValueError(f"statistics must have shape [n, {2 + 2 * ORDER}], n > 0, got {statistics.shape}")
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}, must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}, must lie strictly between 0 and 1")
-    rows = statistics[np.lexsort(statistics.T)]
-    rng = np.random.default_rng(seed)
-    scores: list[Floats] = []
-    done = 0
-    while done < resamples:
-        size = min(resamples - done, max(1, _SEGMENTS // len(rows)))
-        drawn = rng.integers(0, len(rows), size=(size, len(rows)))
-        counts = np.stack([np.bincount(line, minlength=len(rows)) for line in drawn])
-        scores.append(bleu4(counts @ rows))
-        done += size
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.concatenate(scores), [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # METEOR and SPICE
 # ---------------------------------------------------------------------------------------------------------------------
@@ -362,16 +323,9 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def _java_metrics(given: list[str], expected: list[list[str]]) -> dict[str, Metric]:
-    java = _java()
+    java, spice = programs()
     if java is None:
-        _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
         return {}
-    spice = _spice_folder()
-    if spice is None:
-        _tell(
-            "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
-            "with: python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
-        )
     found: dict[str, Metric] = {}
     work: list[tuple[str, Callable[[], Metric]]] = [("meteor", lambda: _meteor(java, given, expected))]
     if spice is not None:
@@ -382,6 +336,21 @@ def _java_metrics(given: list[str], expected: list[list[str]]) -> dict[str, Metr
         except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as error:
             _tell(f"{name.upper()} is left out: {type(error).__name__}: {error}")
     return found
+
+
+def programs() -> tuple[str | None, Path | None]:
+    """Return the Java program and the folder of SPICE, None for what is missing; it is logged, once a process."""
+    java = _java()
+    if java is None:
+        _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
+        return None, None
+    spice = _spice_folder()
+    if spice is None:
+        _tell(
+            "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
+            "with: python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+        )
+    return java, spice
 
 
 @lru_cache(maxsize=64)

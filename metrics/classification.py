@@ -1,7 +1,7 @@
-"""Accuracy and macro precision, recall and F1 of two classes, with intervals, from four counts.
+"""Accuracy and macro precision, recall and F1 of two classes, from four counts.
 
-Every score here is a pure function of ``tn, fp, fn, tp`` (:func:`figlang_tasks.metrics.entailment.confusion_counts`),
-and the bootstrap resamples those counts: neither depends on the order of the rows.
+Every score here is a pure function of ``tn, fp, fn, tp`` (:func:`figlang_tasks.metrics.entailment.confusion_counts`).
+Their intervals: :func:`figlang_tasks.metrics.intervals.of_two_classes`.
 
 Macro means the unweighted mean over *both* classes, whether a class occurs or not. A quotient whose denominator is 0
 (a class that is never predicted, or never gold) counts as 0, as scikit-learn's ``zero_division=0`` with
@@ -22,12 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .entailment import confusion_counts
-from .resampling import DEFAULT_SEED, Interval
 
 __all__ = [
     "STATISTICS",
     "accuracy",
-    "bootstrap",
     "confusion_counts",
     "macro_f1",
     "macro_precision",
@@ -87,49 +85,6 @@ STATISTICS: dict[str, Callable[[npt.ArrayLike], Floats]] = {
     "macro_f1": macro_f1,
 }
 """The scores of this module by metric name."""
-
-
-def bootstrap(
-    counts: npt.ArrayLike,
-    statistic: Callable[[npt.ArrayLike], Floats],
-    resamples: int = 10_000,
-    seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
-) -> Interval:
-    """Percentile bootstrap interval of a score of this module.
-
-    Drawing n rows with replacement and counting them is one multinomial draw of the four counts.
-
-    Args:
-        counts: shape [4], whole numbers ``tn, fp, fn, tp``, not all zero.
-        statistic: one of :data:`STATISTICS`, or any function of counts of shape [..., 4].
-        resamples: at least 1.
-        seed: a non-negative int.
-        confidence: strictly between 0 and 1.
-
-    Returns:
-        `Interval` on the scale of the statistic. In a resample without one of the classes that class scores 0.
-
-    Raises:
-        ValueError: counts of another shape, negative, fractional or all zero; resamples or confidence out of range.
-    """
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}, must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}, must lie strictly between 0 and 1")
-    observed = np.stack(_cells(counts), axis=-1)
-    if observed.shape != (4,):
-        raise ValueError(f"counts must have shape [4] (tn, fp, fn, tp), got {observed.shape}")
-    if (observed != np.floor(observed)).any():
-        raise ValueError(f"counts must be whole numbers, got {observed.tolist()}")
-    occurs = observed > 0  # numpy gives the last cell what rounding leaves over; an empty cell must stay empty
-    total = int(observed.sum())
-    draws = np.zeros((resamples, 4))
-    rng = np.random.default_rng(seed)
-    draws[:, occurs] = rng.multinomial(total, observed[occurs] / total, size=resamples)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(statistic(draws), [tail, 1 - tail])
-    return Interval(float(low), float(high))
 
 
 def _cells(counts: npt.ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .resampling import DEFAULT_SEED, Interval
-
 if TYPE_CHECKING:
     from sacrebleu.metrics import BLEU
 
@@ -28,10 +26,10 @@ __all__ = [
     "ORDER",
     "BleuStatistics",
     "bleu_statistics",
-    "bootstrap_corpus_bleu4",
     "corpus_bleu4",
     "corpus_bleu4_of_sums",
     "exact_match",
+    "matrix",
     "relaxed",
     "relaxed_match",
     "sentence_bleu4",
@@ -40,7 +38,6 @@ __all__ = [
 ]
 
 ORDER = 4
-_SEGMENTS = 1 << 21  # resampled rows held in memory at a time
 
 
 def exact_match(prediction: str, reference: str) -> bool:
@@ -142,7 +139,7 @@ def corpus_bleu4(pairs: Sequence[BleuStatistics]) -> float:
     """
     if not pairs:
         raise ValueError("no pairs: BLEU of nothing is undefined")
-    return _score(_statistics(_matrix(pairs).sum(axis=0)), effective_order=False)
+    return _score(_statistics(matrix(pairs).sum(axis=0)), effective_order=False)
 
 
 def corpus_bleu4_of_sums(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -168,39 +165,8 @@ def corpus_bleu4_of_sums(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(np.where(scored, np.minimum(scores, 1.0), 0.0))
 
 
-def bootstrap_corpus_bleu4(
-    pairs: Sequence[BleuStatistics], resamples: int = 1_000, seed: int = DEFAULT_SEED, confidence: float = 0.95
-) -> Interval:
-    """Percentile bootstrap interval of :func:`corpus_bleu4`; independent of the order of the pairs.
-
-    Args:
-        pairs: at least one.
-        resamples: at least 1. Each costs a call of sacrebleu, hence fewer than for scores of counts.
-        seed: a non-negative int.
-        confidence: strictly between 0 and 1.
-
-    Raises:
-        ValueError: no pairs, or a parameter out of range.
-    """
-    if not pairs:
-        raise ValueError("no pairs: BLEU of nothing is undefined")
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}, must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}, must lie strictly between 0 and 1")
-    rows = _matrix(sorted(pairs))
-    rng = np.random.default_rng(seed)
-    scores: list[float] = []
-    while len(scores) < resamples:
-        size = min(resamples - len(scores), max(1, _SEGMENTS // len(rows)))
-        sums = rows[rng.integers(0, len(rows), size=(size, len(rows)))].sum(axis=1)
-        scores += [_score(_statistics(total), effective_order=False) for total in sums]
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(scores, [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
-def _matrix(pairs: Sequence[BleuStatistics]) -> np.ndarray:
+def matrix(pairs: Sequence[BleuStatistics]) -> np.ndarray:
+    """The numbers of n pairs, int64 of shape [n, 10]: what `corpus_bleu4_of_sums` takes, once summed."""
     return np.array([[p.candidate, p.reference, *p.matches, *p.ngrams] for p in pairs], dtype=np.int64)
 
 

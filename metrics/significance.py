@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .entailment import confusion_counts, macro_f1_from_counts
-from .resampling import DEFAULT_SEED, _block_sizes, _check, _percentile
+from .intervals import DEFAULT_SEED, RESAMPLES, _check, block_sizes, percentile, unit_weights, weighted_sums
 
 __all__ = ["Comparison", "Statistic", "compare", "holm"]
 
@@ -142,7 +142,7 @@ class Comparison:
 
 def compare(
     systems: Sequence[Mapping[str, Statistic]],
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
     confidence: float = 0.95,
     progress: Callable[[float], object] = lambda share: None,
@@ -237,6 +237,7 @@ class _Test:
         self.a, self.b = a, b
         self.first, self.second = cells[a].total(), cells[b].total()
         self.difference = self.second - self.first
+        self.units = len(cells[a].units)
         self.differences = drawn[b] - drawn[a]
         self.undefined = int(np.count_nonzero(np.isnan(self.differences)))
         where = f"metric {a[1]!r} of systems {a[0]} and {b[0]}"
@@ -256,7 +257,7 @@ class _Test:
             self.first,
             self.second,
             self.difference,
-            *(_percentile(defined, confidence) if known else (math.nan, math.nan)),
+            *(percentile(defined, self.units, confidence) if known else (math.nan, math.nan)),
             p_bootstrap=(resamples - better + 1) / (resamples + 1),
             p_randomization=(extreme + 1) / (resamples + 1),
             undefined=self.undefined,
@@ -273,12 +274,10 @@ def _bootstrap(
     """Values [resamples] of statistics over the same n units, in the same resamples."""
     n = len(next(iter(cells.values())).units)
     values: dict[Cell, list[Floats]] = {cell: [] for cell in cells}
-    for size in _block_sizes(resamples, n):
-        drawn = rng.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+    for weights in unit_weights(n, resamples, rng):
         for cell, statistic in cells.items():
-            values[cell].append(statistic.at(_weighted(weights, statistic)))
-        advance(size)
+            values[cell].append(statistic.at(weighted_sums(weights, statistic.rows)))
+        advance(len(weights))
     return {cell: np.concatenate(blocks) for cell, blocks in values.items()}
 
 
@@ -292,12 +291,12 @@ def _extreme_swaps(
     """How many random swaps of each test have a difference at least as large as the observed one, or an undefined."""
     n = len(next(iter(cells.values())).units)
     counts = [0] * len(tests)
-    for size in _block_sizes(resamples, n):
+    for size in block_sizes(resamples, n):
         words = rng.integers(0, 1 << 64, size=(size, -(-n // 64)), dtype=np.uint64).astype("<u8")
         swapped = np.unpackbits(words.view(np.uint8), axis=1, count=n).astype(np.float64)
         stayed = 1 - swapped
-        given = {cell: _weighted(swapped, statistic) for cell, statistic in cells.items()}
-        kept = {cell: _weighted(stayed, statistic) for cell, statistic in cells.items()}
+        given = {cell: weighted_sums(swapped, statistic.rows) for cell, statistic in cells.items()}
+        kept = {cell: weighted_sums(stayed, statistic.rows) for cell, statistic in cells.items()}
         for at, test in enumerate(tests):
             first = cells[test.a].at(kept[test.a] + given[test.b])
             second = cells[test.b].at(kept[test.b] + given[test.a])
@@ -305,15 +304,6 @@ def _extreme_swaps(
             counts[at] += size - int(np.count_nonzero(smaller))
         advance(size)
     return counts
-
-
-def _weighted(weights: Floats, statistic: Statistic) -> Floats:
-    """Weighted sums of rows: weights [m, n] to [m, k].
-
-    Not by a product of BLAS: that is faster on an idle machine, but here each sum has the same bits whatever else is
-    computed and on however many threads, and threads that wait for one another cannot make it slow on a busy one.
-    """
-    return np.einsum("ij,kj->ik", weights, np.ascontiguousarray(statistic.rows.T))
 
 
 def _generators(seed: int, units: tuple[str, ...]) -> tuple[np.random.Generator, np.random.Generator]:

@@ -57,7 +57,8 @@ def test_units_are_what_is_independent(weak: Run) -> None:
         return comparison.statistics(weak.tasks[task])[metric].units
 
     rotations = units("figlang_mini_irfl_detect_idiom_circular", "acc")
-    assert len(rotations) == 12 and not any("rotation" in unit for unit in rotations)
+    assert rotations == units("figlang_mini_irfl_detect_idiom", "acc")
+    assert len(rotations) == 8 and "climb the career ladder" in rotations  # phrases of 12 rows
     pictures = weak.tasks["figlang_mini_irfl_retrieve_metaphor"]
     assert len(units(pictures.task, "p@k")) < len(pictures.lines)
     assert len(units("figlang_mini", "acc_muse")) < len(units("figlang_mini", "acc")) == 76
@@ -71,7 +72,7 @@ def test_a_run_against_another(weak: Run, strong: Run) -> None:
     assert f1.value_first == pytest.approx(weak.tasks["figlang_mini"].metrics["f1@60"])
     assert f1.low is not None and f1.high is not None and f1.low <= f1.difference <= f1.high
     assert f1.p_randomization == 1 / 1001  # the strong one is far better
-    assert f1.p_randomization_holm is not None and f1.p_randomization_holm > f1.p_randomization
+    assert f1.p_holm is not None and f1.p_holm > f1.p_randomization
     assert by_name["f1@60_muse"].scope == "muse"
     assert not any(each.metric in metric_names.DIAGNOSTICS for each in found)
     backwards = {each.name: each for each in comparison.compare([strong, weak], tasks=["figlang_mini"], resamples=1000)}
@@ -86,10 +87,17 @@ def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: R
         for run, value in ((weak, 0.25), (strong, 0.375))
     ]
     found = comparison.compare(with_meteor, overall=True, resamples=100)
-    assert {each.metric: each.tested for each in found} == {
+    assert {each.metric: each.p_randomization is not None for each in found} == {
         "em": True, "bleu4": True, "rouge_l": True, "cider": True, "meteor": False
     }  # fmt: skip
-    assert [(each.difference, each.p_bootstrap_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
+    assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
+
+
+def test_diagnostics_are_never_tested(weak: Run, strong: Run) -> None:
+    found = comparison.compare([weak, strong], ["acc", "parse_rate"], ["figlang_mini"], overall=True, resamples=100)
+    by_name = {each.name: each for each in found}
+    assert by_name["parse_rate"].p_randomization is by_name["parse_rate"].p_holm is None
+    assert by_name["acc"].p_holm == by_name["acc"].p_randomization  # the only test of the call
 
 
 def test_metrics_that_depend_on_the_answers_are_over_the_same_rows(weak: Run, strong: Run) -> None:
@@ -120,7 +128,7 @@ def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
         for name, task in (("image", "figlang_mini"), ("blind", "figlang_mini_blind"))
     )
     found = comparison.compare([image, blind], ["acc"], overall=True, resamples=100)
-    assert [(each.task, each.difference, each.p_bootstrap) for each in found] == [
+    assert [(each.task, each.difference, each.p_randomization) for each in found] == [
         ("figlang_mini / figlang_mini_blind", 0, 1)
     ]
 
@@ -207,6 +215,16 @@ def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnin
     wrong: Mapping[str, float] = {**strong.tasks["figlang_mini"].metrics, "acc": 0.5}
     comparison.compare([weak, changed(strong, "figlang_mini", metrics=wrong)], ["acc"], overall=True, resamples=100)
     assert any("its results say acc 0.500000, its samples give" in message for message in warnings_of_loguru)
+
+
+@pytest.mark.parametrize(("off", "told"), [(1e-4, True), (1e-8, False)])
+def test_a_difference_of_rounding_is_none(
+    weak: Run, strong: Run, warnings_of_loguru: list[str], off: float, told: bool
+) -> None:
+    metrics = strong.tasks["figlang_mini"].metrics
+    moved = changed(strong, "figlang_mini", metrics={**metrics, "acc": metrics["acc"] + off})
+    comparison.compare([weak, moved], ["acc"], overall=True, resamples=100)
+    assert any("its results say acc" in message for message in warnings_of_loguru) == told
 
 
 def test_labels_alone_have_no_thresholds(tmp_path: Path) -> None:

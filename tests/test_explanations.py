@@ -92,7 +92,7 @@ def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -
 
 def test_f1_at_0_costs_an_empty_explanation_its_row() -> None:
     """ "LABEL: entailment" alone leaves the label as explanation; the word taken away, nothing: BERTScore is 0."""
-    gold, empty = 1, Explained("a", 1, 1, "The lawyer has fins.", "")
+    gold, empty = 1, Explained("a", 1, 1, "The lawyer has fins.", "", "a")
     assert all_metrics([empty], np.array([0.0]), ["muse"])["f1@0"] == 0
     assert all_metrics([empty], np.array([0.01]), ["muse"])["f1@0"] == gold
 
@@ -303,7 +303,7 @@ class Odd:
         )
         self.task_config: dict[str, Any] = {"metadata": [{"version": 1.0}]}
         self.sample_metrics: dict[tuple[str, str], list[Any]] = {
-            ("f1@53", "none"): [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
+            ("f1@53", "none"): [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.", "a")]
         }
         self.agg_metrics: dict[str, Any] = {}
         self.logged_samples: list[dict[str, Any]] = [{"doc_id": 0}]
@@ -328,7 +328,7 @@ def test_a_choice_that_no_preflight_has_checked_costs_no_run(
 def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """A YAML file that includes ours, run by code that never loaded the entry point."""
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.")]
+    explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.", "a")]
     assert explanations._current is None
     assert aggregate.f1_at_53(explained) == 1
     assert aggregate.explanation_score(explained) == pytest.approx(1, abs=1e-5)
@@ -337,7 +337,7 @@ def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypat
 def test_repeats_are_scored_each_with_its_own_text() -> None:
     session = explanations.Session(
         "embedded",
-        [Explained("a", 1, 1, "The lawyer has fins.", text) for text in ("The lawyer has fins.", "A storm")],
+        [Explained("a", 1, 1, "The lawyer has fins.", text, "a") for text in ("The lawyer has fins.", "A storm")],
     )
     same, other = session._pairs[1], session._pairs[0]
     session.scores([])
@@ -353,7 +353,7 @@ def test_the_environment_of_this_suite_reaches_no_hub() -> None:
 
 def flute(scheme: str) -> list[Explained]:
     def row(name: str, gold: int, predicted: int | None, explanation: str | None) -> Explained:
-        return Explained(name, gold, predicted, "The lawyer has fins.", explanation, scheme)
+        return Explained(name, gold, predicted, "The lawyer has fins.", explanation, name, scheme)
 
     return [
         row("right", 1, 1, "The lawyer has fins."),
@@ -399,7 +399,7 @@ def test_accuracies_of_flute(scheme: str, expected: dict[str, float]) -> None:
 
 def test_acc_at_0_is_the_labels_accuracy_whatever_the_explanations_score() -> None:
     """ "A threshold of 0% ... is equivalent to simply reporting label accuracy": an empty explanation scores 0."""
-    explained = [Explained("a", 0, 0, "The lawyer has fins.", "", "all")]
+    explained = [Explained("a", 0, 0, "The lawyer has fins.", "", "a", "all")]
     assert explanations.all_metrics(explained, np.array([0.0]), ["idiom"])["acc@0"] == 1
     assert explanations.all_metrics(explained, np.array([0.0]), ["idiom"])["acc@50"] == 0
 
@@ -438,7 +438,7 @@ def test_outside_of_a_session_the_rows_bring_their_scorer_along(
     if variable:
         monkeypatch.setenv("FIGLANG_SCORER", variable)
     explanations.release()
-    explained = [Explained("a", 0, 0, "The lawyer has fins.", "A storm", "all", row_choice)]
+    explained = [Explained("a", 0, 0, "The lawyer has fins.", "A storm", "a", "all", row_choice)]
     assert explanations.current(explained).name == expected
     explanations.release()
 
@@ -448,7 +448,7 @@ def test_outside_of_a_session_parts_of_the_rows_are_served_by_the_whole(monkeypa
     explained = flute("all")
     whole = explanations.current(explained)
     assert explanations.current(explained[2:4]) is whole
-    other = [Explained("b", 0, 0, "The lawyer has fins.", "Another storm", "all")]
+    other = [Explained("b", 0, 0, "The lawyer has fins.", "Another storm", "b", "all")]
     assert explanations.current(other) is not whole
     assert explanations.current(explained[:1]) is whole
     monkeypatch.setenv("FIGLANG_SCORER", "off")

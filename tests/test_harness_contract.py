@@ -40,6 +40,7 @@ def test_task_manager_methods_that_we_wrap() -> None:
     assert parameters(TaskManager._get_task_and_group) == ["self", "task_dir"]
     assert parameters(TaskManager._get_config) == ["self", "name"]
     assert "initialize_tasks(" in inspect.getsource(TaskManager.__init__)
+    assert parameters(unwrapped("match_tasks")) == ["self", "task_list"]
 
 
 def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:
@@ -70,6 +71,20 @@ def test_the_command_line_names_tasks_and_task_manager_to_simple_evaluate() -> N
     source = inspect.getsource(harness_main.cli_evaluate_single)
     call = source[source.index("evaluator.simple_evaluate(") :]
     assert "tasks=task_names" in call and "task_manager=task_manager" in call
+    assert "baseline=args.baseline" in call and "repeats=args.repeats" in call
+    # Names are matched by a manager that is named the model, before the harness looks for those that are missing.
+    before = source[: source.index("evaluator.simple_evaluate(")]
+    assert "TaskManager(args.verbosity, include_path=args.include_path, model_name=args.model)" in before
+    assert before.index("task_manager.match_tasks(task_list)") < before.index("raise ValueError(\n")
+
+
+def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wants_a_score() -> None:
+    """What we tell before a run of ours with --repeats or --baseline (plugin.preflight)."""
+    assert "cloned_reqs.extend([req] * req.repeats)" in inspect.getsource(inspect.unwrap(evaluator.evaluate))
+    judged = inspect.getsource(evaluator._process_document_results)
+    assert "if repeats > 1 and len(requests) == repeats:" in judged  # requests are not yet cloned: there is one
+    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    assert 'score_key = task_config.get("score_key", "score")' in source and 'key.endswith("_score")' in source
 
 
 def test_lmms_eval_script_hooks() -> None:

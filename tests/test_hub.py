@@ -28,12 +28,14 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def load(
-    server: HubServer, home: Path, token: str | None = None, **environment: str
+    server: HubServer, home: Path, token: str | None = None, program: str = LOAD, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
     env |= server.env(home=home, token=token) | environment
-    return subprocess.run([sys.executable, "-c", LOAD], env=env, cwd=home, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", program], env=env, cwd=home, capture_output=True, text=True, timeout=120
+    )
 
 
 def test_by_hub_name_at_the_pinned_revision_only_the_split_then_offline(repository: Path, tmp_path: Path) -> None:
@@ -63,6 +65,21 @@ def test_gated_without_access_names_the_page_and_the_variable(
     assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in message
     assert "HF_TOKEN" in message and "$FIGLANG_DATA_DIR/V-FLUTE" in message
     assert token is None or token not in done.stderr
+
+
+def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(repository: Path, tmp_path: Path) -> None:
+    asked = []
+    for tasks in (["vflute"], ["vflute", "vflute_val", "vflute_5shot"]):
+        with HubServer() as server:
+            server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
+            check = "import figlang_tasks; from figlang_tasks.plugin import preflight; "
+            check += f"preflight(figlang_tasks.task_manager(include_defaults=False), {tasks})"
+            done = load(server, tmp_path / str(len(tasks)), program=check)
+            asked.append(len(server.requests))
+        assert done.returncode == 1
+        message = done.stderr.splitlines()[-1]
+        assert message.startswith(f"figlang_tasks: task{'s' * (len(tasks) > 1)} {', '.join(tasks)}: access to Columbia")
+    assert asked[0] == asked[1] > 0
 
 
 def test_invalid_token_unknown_revision_and_no_connection(repository: Path, tmp_path: Path) -> None:

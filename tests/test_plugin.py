@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import lmms_eval.__main__ as harness_main
 import pytest
 from lmms_eval.evaluator import simple_evaluate
 
 import figlang_tasks
-from figlang_tasks import plugin
+from figlang_tasks import failures, plugin
 from figlang_tasks.cli import lmms_eval as cli
 
 BIN = Path(sys.executable).parent
@@ -35,6 +38,7 @@ COMMANDS: dict[str, list[str]] = {
         *[str(BIN / "lmms-eval"), "--tasks", "vflute_all", "--model", "llava_hf"],
         *["--model_args", "pretrained=there_is_no_such_model,device_map=cpu"],
     ],
+    "a misspelt task": [str(BIN / "lmms-eval"), "--tasks", "vflut,mme,irfl_mtch*", "--model", "dummy"],
 }
 
 
@@ -99,6 +103,15 @@ def test_missing_data_ends_before_a_model_is_loaded(outcomes: Outcomes) -> None:
     assert "there_is_no_such_model" not in done.stdout + done.stderr
 
 
+def test_a_misspelt_task_ends_the_harness_own_command_with_one_message(outcomes: Outcomes) -> None:
+    done = outcomes["a misspelt task"]
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()[-1:]
+    assert line.startswith("figlang_tasks: no task 'vflut', did you mean `vflute`")
+    assert "; no task 'irfl_mtch*', did you mean `irfl_match" in line
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 def test_task_manager_for_the_python_api() -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
     assert OUR_TASKS <= set(manager.all_tasks)
@@ -144,6 +157,43 @@ def test_the_python_api_checks_the_data_before_it_builds_the_model(
         simple_evaluate(model="llava_hf", model_args="pretrained=there_is_no_such_model", tasks=["vflute"])
 
 
+def test_misspelt_names_in_python_are_told_before_the_model_is_built() -> None:
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    with pytest.raises(SystemExit, match="no task 'figlang_mni', did you mean `figlang_mini`"):
+        simple_evaluate(model="llava_hf", tasks=["vflute", "figlang_mni"], task_manager=manager)
+    with pytest.raises(SystemExit, match="no model class 'figlang_vml', did you mean `figlang_vlm`.*figlang_clip"):
+        simple_evaluate(model="figlang_vml", tasks=["figlang_mini"], task_manager=manager)
+
+
+def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "V-FLUTE").mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    with pytest.raises(SystemExit) as caught:
+        plugin.preflight(manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"])
+    lines = str(caught.value).splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["figlang_tasks"] * 4
+    assert lines[0].startswith("figlang_tasks: tasks vflute, vflute_5shot: V-FLUTE: no file test-*.parquet")
+    assert lines[1].startswith("figlang_tasks: task vflute_5shot: V-FLUTE: no file train-*.parquet")
+    assert lines[2].startswith("figlang_tasks: task nykms_mc: NYK-MS has no public release")
+    assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE has no public release")
+
+
+def test_options_without_effect_are_told_before_the_run(warnings_of_loguru: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {plugin.tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\nrepeats: 2\n"
+    )
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    plugin.preflight(manager, ["figlang_mini"])
+    assert not warnings_of_loguru
+    plugin.preflight(manager, ["figlang_mini"], repeats=3, baseline="qwen25vl")
+    plugin.preflight(manager, ["figlang_mini", "mine"])
+    baseline, repeats, of_task = warnings_of_loguru
+    assert "--baseline has no effect on task figlang_mini" in baseline and "figlang compare" in baseline
+    assert "each request of task figlang_mini several times, and only the first answer is judged" in repeats
+    assert "each request of task mine several times" in of_task
+
+
 def test_an_entry_point_that_fails_when_called_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken_plugin(tmp_path, "bad_when_called")
     (tmp_path / "bad_when_called_is_not_there.py").write_text("def manifests():\n    raise RuntimeError('no luck')\n")
@@ -160,6 +210,9 @@ def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     try:
         cli.main()
     except SystemExit as exit:
+        if isinstance(exit.code, str):  # the interpreter prints a message, and ends with status 1
+            print(exit.code, file=sys.stderr)
+            return 1
         return int(exit.code or 0)
     return 0
 
@@ -167,10 +220,18 @@ def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert lmms_eval(monkeypatch, "--model", "dummy", "--tasks", "mme", "--log_samples") == 1
+    printed = capsys.readouterr()
+    assert "Specify --output_path" in printed.out + printed.err
+    assert "1 evaluation(s) failed" in printed.err
+
+
+def test_a_misspelt_task_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert lmms_eval(monkeypatch, "--model", "dummy", "--tasks", "there_is_no_such_task") == 1
     printed = capsys.readouterr()
-    assert "Tasks not found: there_is_no_such_task" in printed.out + printed.err
-    assert "1 evaluation(s) failed" in printed.err
+    told = "figlang_tasks: no task 'there_is_no_such_task'. `figlang tasks` lists ours"
+    assert printed.err.endswith(f"{told}, `lmms_eval tasks list` all of them\n")
+    assert "Traceback" not in printed.out + printed.err
 
 
 def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,3 +242,31 @@ def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -
 def test_lmms_eval_passes_the_harness_exit_codes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lmms_eval(monkeypatch, "version") == 0
     assert lmms_eval(monkeypatch, "no_such_command") == 2
+
+
+# --- requests without an answer --------------------------------------------------------------------------------------
+
+
+class ReadSlowly(SimpleNamespace):
+    """A task whose count of requests without an answer takes a moment to be read, so that threads meet there."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if name == plugin._UNANSWERED:
+            time.sleep(0.001)
+        return value
+
+
+def test_requests_without_an_answer_are_all_counted_by_several_threads(warnings_of_loguru: list[str]) -> None:
+    failures.noted()
+    task = ReadSlowly(config=SimpleNamespace(task="threaded"))
+
+    def judge(number: int) -> Any:
+        return plugin._process_results(task, lambda doc, results: results, {}, ["[LMMS_EVAL_REQUEST_FAILED at last]"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(judge, range(200))) == [[""]] * 200
+    output = SimpleNamespace(task=task, logged_samples=[])
+    assert plugin._unanswered(output) == {"unanswered": 200}
+    assert failures.noted() == ["threaded: requests got no answer and count as wrong, see the log"]
+    assert len(warnings_of_loguru) == 1

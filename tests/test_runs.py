@@ -37,7 +37,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     mini = run.tasks["figlang_mini"]
     assert (mini.benchmark, mini.dataset, len(mini.lines), len(set(mini.ids))) == ("vflute", "figlang_mini", 76, 76)
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
-    assert mini.version == "2-0" and mini.explained
+    assert mini.version == "2-1" and mini.explained
     assert 0 < mini.metrics["f1@60_muse_ci_low"] <= mini.metrics["f1@60_muse"] <= mini.metrics["f1@60_muse_ci_high"]
     assert run.tasks["figlang_mini_irfl_match_simile"].benchmark == "irfl"
     assert not run.tasks["figlang_mini_irfl_match_simile"].explained

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+import typer.testing
 
 from figlang_tasks import plugin, versions
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.cli.tasks import folder
 
 ROOT = Path(__file__).parents[1]
 TOOL = ROOT / "tools" / "check_upstream.py"
 
-# What a release of lmms-eval could do: (file, before, after), and what the table must say then.
+# What a release of a harness could do: (file, before, after), and what the table must say then.
 CHANGES = (
-    ("tasks/__init__.py", "def _get_task_and_group(self, task_dir", "def _find_tasks(self, task_dir"),
-    ("tasks/__init__.py", "self._get_task_and_group(", "self._find_tasks("),
-    ("api/instance.py", "    text: str\n", "    content: str\n    role: str\n    text: str\n"),
-    ("llm_judge/protocol.py", "    model_used: str", "    model_id: str"),
-    ("api/task.py", 'if "until" not in self.generation_kwargs', 'if not self.generation_kwargs.get("until")'),
-    ("loggers/evaluation_tracker.py", "_samples_{task_name}.jsonl", "_rows_{task_name}.jsonl"),
-    ("__main__.py", "return results, samples", "return results, samples, {}"),
+    ("lmms_eval/tasks/__init__.py", "def _get_task_and_group(self, task_dir", "def _find_tasks(self, task_dir"),
+    ("lmms_eval/tasks/__init__.py", "self._get_task_and_group(", "self._find_tasks("),
+    ("lmms_eval/api/instance.py", "    text: str\n", "    content: str\n    role: str\n    text: str\n"),
+    ("lmms_eval/llm_judge/protocol.py", "    model_used: str", "    model_id: str"),
+    ("lmms_eval/api/task.py", 'if "until" not in self.generation_kwargs', 'if not self.generation_kwargs.get("until")'),
+    ("lmms_eval/loggers/evaluation_tracker.py", "_samples_{task_name}.jsonl", "_rows_{task_name}.jsonl"),
+    ("lmms_eval/__main__.py", "return results, samples", "return results, samples, {}"),
+    ("lm_eval/api/metrics.py", "return stderr.get(metric, None)", "return stderr.get(metric, lambda items: 0.0)"),
 )
 
 
@@ -36,20 +42,26 @@ def run(path: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(TOOL)], env=environment, capture_output=True, text=True, timeout=300)
 
 
-def changed_harness(folder: Path) -> Path:
-    """A copy of lmms-eval in which CHANGES are made; what they do not touch is linked."""
-    spec = find_spec("lmms_eval")
-    assert spec and spec.origin
-    source, copy = Path(spec.origin).parent, folder / "lmms_eval"
+def changed_harnesses(folder: Path) -> Path:
+    """Copies of the harnesses in which CHANGES are made; what they do not touch is linked."""
     contents: dict[str, str] = {}
     for file, before, after in CHANGES:
-        text = contents.get(file) or (source / file).read_text(encoding="utf-8")
-        assert before in text, f"{file} of lmms-eval no longer holds {before!r}: change this test"
+        text = contents.get(file) or (source(file).parent / file).read_text(encoding="utf-8")
+        assert before in text, f"{file} no longer holds {before!r}: change this test"
         contents[file] = text.replace(before, after)
-    link(source, copy, {Path(file).parts for file in contents})
+    for name in ("lmms_eval", "lm_eval"):
+        own = {Path(file).parts[1:] for file in contents if file.startswith(f"{name}/")}
+        link(source(name), folder / name, own)
     for file, text in contents.items():
-        (copy / file).write_text(text, encoding="utf-8")
+        (folder / file).write_text(text, encoding="utf-8")
     return folder
+
+
+def source(file: str) -> Path:
+    """The folder of the package that a file is of."""
+    spec = find_spec(Path(file).parts[0])
+    assert spec and spec.origin
+    return Path(spec.origin).parent
 
 
 def link(source: Path, copy: Path, left_out: set[tuple[str, ...]]) -> None:
@@ -66,7 +78,7 @@ def link(source: Path, copy: Path, left_out: set[tuple[str, ...]]) -> None:
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[str]]:
     """The tool on what is installed and on the changed copy."""
-    changed = changed_harness(tmp_path_factory.mktemp("changed"))
+    changed = changed_harnesses(tmp_path_factory.mktemp("changed"))
     with ThreadPoolExecutor(max_workers=2) as pool:
         return dict(zip(("installed", "changed"), pool.map(run, (None, changed)), strict=True))
 
@@ -105,7 +117,8 @@ def test_everything_is_as_we_use_it_in_the_installed_versions(
         ("tasks of chat and simple models", "changed", "an empty until became"),
         ("a run and its files", "changed", "_rows_probe.jsonl"),
         ("lmms_eval.tasks:TaskManager._get_config", "ok", ""),
-        ("a run in lm eval", "ok", ""),
+        ("a run in lm eval", "changed", "a standard error of a metric of ours is 0.0"),
+        ("keys of our text task files are known", "ok", ""),
     ],
 )
 def test_what_a_changed_harness_breaks_is_named(
@@ -120,27 +133,43 @@ def test_what_a_changed_harness_breaks_is_named(
 # --- other versions at run time --------------------------------------------------------------------------------------
 
 
-def installed(folder: Path, number: str) -> Path:
-    """A folder whose metadata say that lmms-eval is there in some version."""
-    info = folder / f"lmms_eval-{number}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lmms_eval\nVersion: {number}\n")
-    return folder
+def installed(site: Path, name: str, number: str) -> Path:
+    """A folder whose metadata say that a harness is there in some version, and figlang_tasks as it is declared."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    declared = re.findall(r'^  "(lm(?:ms)?-eval[^"]*)",', project, re.MULTILINE)
+    assert len(declared) == 2
+    ours = "".join(f"Requires-Dist: {each}\n" for each in declared)
+    for package, version, more in ((name, number, ""), ("figlang-tasks", "0.1.0", ours)):
+        info = site / f"{package.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n{more}")
+    return site
 
 
 @pytest.mark.parametrize(
-    ("number", "known"), [("0.7.3", True), ("0.7.9", True), ("0.7.2", False), ("0.8.0", False), ("0.8.0rc1", False)]
+    ("name", "number", "known"),
+    [
+        *(("lmms-eval", number, True) for number in ("0.7.3", "0.7.9")),
+        *(("lmms-eval", number, False) for number in ("0.7.2", "0.8.0", "0.8.0rc1")),
+        *(("lm-eval", number, True) for number in ("0.4.13", "0.4.20")),
+        *(("lm-eval", number, False) for number in ("0.4.12", "0.5.0.dev1", "0.5.0")),
+    ],
 )
 def test_a_version_that_is_not_declared_is_named_with_what_to_do(
-    number: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, number: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(installed(tmp_path, number)))
-    message = versions.unknown_harness()
+    monkeypatch.syspath_prepend(str(installed(tmp_path, name, number)))
+    message = versions.unknown_harness(name)
+    # What `lm_eval --include_path "$(figlang tasks --path lm_eval)"` shows before lm-eval fails.
+    harness: Any = name.replace("-", "_")
+    asked = typer.testing.CliRunner().invoke(app, ["tasks", "--path", harness])
+    assert asked.exit_code == 0 and asked.stdout == f"{folder(harness)}\n"
     if known:
-        assert message is None
+        assert message is None and asked.stderr == ""
     else:
         assert message and f"and {number} is installed" in message
-        assert "tools/check_upstream.py" in message and "pip install 'lmms-eval" in message
+        assert "tools/check_upstream.py" in message and f"pip install '{name}" in message
+        assert message in asked.stderr
 
 
 # --- the list is complete --------------------------------------------------------------------------------------------

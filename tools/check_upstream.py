@@ -79,6 +79,7 @@ HOOKS = (
     Hook("lmms_eval.tasks:TaskManager", "plugin", call=(1, ("model_name", "include_path", "include_defaults"))),
     Hook("lmms_eval.tasks:TaskManager.__init__", "plugin", source=("initialize_tasks(",)),
     Hook("lmms_eval.tasks:TaskManager.initialize_tasks", "plugin", takes=("include_path", "include_defaults")),
+    Hook("lmms_eval.tasks:TaskManager.match_tasks", "plugin", takes=("task_list",)),
     Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "plugin", call=(2, ())),
     Hook("lmms_eval.tasks:TaskManager._get_config", "plugin", call=(2, ())),
     Hook("lmms_eval.models:MODEL_REGISTRY_V2", "doctor"),
@@ -99,6 +100,7 @@ HOOKS = (
     Hook("lmms_eval.api.task:ConfigurableTask.__init__", "plugin", takes=("config", "model_name")),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
     Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric", "plugin", takes=("bootstrap_iters",)),
+    Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_clt_aggregate_metric", "plugin", takes=()),
     Hook("lmms_eval.evaluator:evaluate", "plugin", source=("lm.clean()", "canonical_keys = sorted(all_keys_set")),
     Hook("lmms_eval.evaluator:_process_document_results", "records", source=("logged_sample.update(metrics)",)),
     Hook("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "plugin", takes=("results", "samples")),
@@ -272,12 +274,12 @@ def process_results(doc, results):
 def mean(records):
     return float(sum(records)) / len(records)
 
-def count(records):
-    return len(records)
+def names(records):
+    return ", ".join(record["id"] for record in records)
 
 def custom_dataset(**settings):
     SEEN.append(settings)
-    return {"test": datasets.Dataset.from_dict({"text": ["a", "b"], "id": ["r0", "r1"]})}
+    return {"test": datasets.Dataset.from_dict({"text": ["a", "b", "c"], "id": ["r0", "r1", "r2"]})}
 
 SEEN = []
 """
@@ -311,7 +313,7 @@ doc_to_target: "{{id}}"
 process_results: !function figlang_upstream_probe.process_results
 metric_list:
   - {metric: acc, aggregation: !function figlang_upstream_probe.mean, higher_is_better: true}
-  - {metric: sample, aggregation: !function figlang_upstream_probe.count, higher_is_better: true}
+  - {metric: sample, aggregation: !function figlang_upstream_probe.names, higher_is_better: true}
 num_fewshot: 0
 generation_kwargs: {until: [], max_gen_toks: 4, do_sample: false, temperature: 0.0}
 metadata: {version: 1-0}
@@ -488,22 +490,26 @@ def agentic_tasks_of_two_stages(home: Path) -> None:
 
 
 def a_run_in_lm_eval(home: Path) -> None:
-    """The options of a task, results and samples."""
+    """The options of a task, results and samples; aggregators run once, on all records, and may return a text."""
     from lm_eval import simple_evaluate
     from lm_eval.tasks import TaskManager
 
     manager = TaskManager(include_path=str(home / "lm_eval"), include_defaults=False, metadata={"of_model": 1})
     results = simple_evaluate(
-        model="dummy", tasks=["probe_text"], task_manager=manager, limit=1, log_samples=True, bootstrap_iters=0
+        model="dummy", tasks=["probe_text"], task_manager=manager, limit=2, log_samples=True, bootstrap_iters=10
     )
     (settings,) = importlib.import_module("figlang_upstream_probe").SEEN
     wanted = {"dataset": "mine", "of_model": 1, "version": "1-0"}
     _expect(wanted.items() <= settings.items(), f"custom_dataset is called with {settings}")
     _expect(Path(settings["config_source"]).name == "probe_text.yaml", "custom_dataset is not told the task file")
     _expect({"results", "configs", "versions", "n-samples"} <= set(results), f"results have {sorted(results)}")
-    _expect(results["results"]["probe_text"].get("acc,none") == 1.0, f"metrics are {results['results']}")
-    _expect(results["n-samples"]["probe_text"] == {"original": 2, "effective": 1}, "n-samples")
-    (line,) = results["samples"]["probe_text"]
+    found = results["results"]["probe_text"]
+    _expect((found.get("acc,none"), found.get("sample,none")) == (1.0, "r0, r1"), f"metrics are {found}")
+    for name in ("acc", "sample"):
+        error = found.get(f"{name}_stderr,none")
+        _expect(error == "N/A", f"a standard error of a metric of ours is {error}")
+    _expect(results["n-samples"]["probe_text"] == {"original": 3, "effective": 2}, "n-samples")
+    (line, _) = results["samples"]["probe_text"]
     _expect({"doc_id", "target", "filtered_resps", "sample", "acc"} <= set(line), f"samples have {sorted(line)}")
 
 

@@ -47,15 +47,18 @@ def compare(
     scorer: Annotated[
         str | None, typer.Option(help="Explanation scores of this scorer, where there are several.", show_default=False)
     ] = None,
+    all_tests: Annotated[
+        bool, typer.Option("--all-tests", help="Show p of the paired bootstrap too, one-sided, as V-FLUTE reports it.")
+    ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples, and random swaps.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of both.")] = 20240501,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Compare runs on the same rows: is one model better than another?
 
-    For each pair, metric and source: the difference with its 95 % interval, p of the paired bootstrap (one-sided, Koehn
-    2004, as in V-FLUTE), p of approximate randomization (two-sided), and both adjusted by Holm's method for all tests
-    of the call. A source has few rows: ask for what you want to know (--metric, --overall), rather than for all.
+    For each pair, metric and source: the difference with its 95 % interval, p of approximate randomization (two-sided),
+    and the same adjusted by Holm's method for all tests of the call; * where that is below .05. A source has few rows:
+    ask for what you want to know (--metric, --overall), rather than for all.
 
     \b
     figlang compare results/model_a results/model_b
@@ -81,7 +84,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(_content(found, differences, paper, resamples, seed), indent=2))
     else:
-        typer.echo(_text(found, differences, paper, resamples, seed))
+        typer.echo(_text(found, differences, paper, all_tests, resamples, seed))
 
 
 def _fail(message: str) -> NoReturn:
@@ -100,7 +103,7 @@ def _content(
         "runs": [{"name": run.name, "path": str(run.path), "limited": limited(run)} for run in runs],
         "resamples": resamples,
         "seed": seed,
-        "tests": sum(each.tested for each in differences),
+        "tests": _tests(differences),
         "differences": [
             asdict(each) | dict(zip(("n_first", "n_second"), _counts(each, by_name), strict=True))
             for each in differences
@@ -129,7 +132,9 @@ def _content(
     return content
 
 
-def _text(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:
+def _text(
+    runs: Sequence[Run], differences: Sequence[Difference], paper: bool, all_tests: bool, resamples: int, seed: int
+) -> str:
     from figlang_tasks.runs import caveats
 
     parts = [markdown.printable(caveat) for run in runs for caveat in caveats(run)]
@@ -138,14 +143,17 @@ def _text(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, r
         parts.append(f"## {task}")
         parts.append(_values(task, runs, own, paper))
         for _, pair in itertools.groupby(own, key=lambda each: (each.first, each.second)):
-            parts.append(_pair(list(pair), {run.name: run for run in runs}))
-    tests = sum(each.tested for each in differences)
+            parts.append(_pair(list(pair), {run.name: run for run in runs}, all_tests))
+    bootstrap = " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
-        f"Shares in percent, with 95 % intervals. {resamples:,} resamples and as many random swaps, seed {seed}. p: "
-        f"paired bootstrap, one-sided (Koehn 2004); approximate randomization, two-sided. Holm: the same adjusted for "
-        f"the {tests} tests shown; * below {_ALPHA}."
+        f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
+        f"seed {seed}. p Holm: adjusted for the {_tests(differences)} tests shown; * below {_ALPHA}.{bootstrap}"
     )
     return "\n\n".join(parts)
+
+
+def _tests(differences: Sequence[Difference]) -> int:
+    return sum(each.p_randomization is not None for each in differences)
 
 
 def _tasks(differences: Sequence[Difference]) -> list[str]:
@@ -213,13 +221,13 @@ def _counts(each: Difference, by_name: Mapping[str, Run]) -> tuple[int | None, i
     return first, second
 
 
-def _pair(own: Sequence[Difference], by_name: Mapping[str, Run]) -> str:
+def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool) -> str:
     first, second = own[0].first, own[0].second
-    rows = [["metric", "source", "n", first, second, "difference", "p bootstrap", "p random.", "Holm b.", "Holm r."]]
+    rows = [["metric", "source", "n", first, second, "difference", "p", "p Holm", *["p bootstrap"] * all_tests]]
     for each in own:
         shown = [metric_names.text(value, each.metric) for value in (each.value_first, each.value_second)]
         counts = " / ".join(dict.fromkeys(str(count) for count in _counts(each, by_name) if count is not None))
-        rows.append([each.metric, each.scope, counts, *shown, _difference(each), *_p_values(each)])
+        rows.append([each.metric, each.scope, counts, *shown, _difference(each), *_p_values(each, all_tests)])
     return f"{markdown.printable(second)} against {markdown.printable(first)}\n\n{markdown.table(rows)}"
 
 
@@ -231,10 +239,8 @@ def _difference(each: Difference) -> str:
     return shown[0] if len(shown) == 1 else f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
-def _p_values(each: Difference) -> list[str]:
-    if each.p_bootstrap is None:
-        return ["no test", "", "", ""]
-    values = (each.p_bootstrap, each.p_randomization, each.p_bootstrap_holm, each.p_randomization_holm)
-    shown = [f"{value:.4f}" for value in values if value is not None]
-    stars = ["", ""] + ["*" if value is not None and value < _ALPHA else " " for value in values[2:]]
-    return [text + star for text, star in zip(shown, stars, strict=True)]
+def _p_values(each: Difference, all_tests: bool) -> list[str]:
+    if each.p_randomization is None or each.p_holm is None or each.p_bootstrap is None:
+        return ["no test", "", *[""] * all_tests]
+    star = "*" if each.p_holm < _ALPHA else " "
+    return [f"{each.p_randomization:.4f}", f"{each.p_holm:.4f}{star}", *[f"{each.p_bootstrap:.4f}"] * all_tests]

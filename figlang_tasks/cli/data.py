@@ -66,7 +66,7 @@ def prefetch(
         typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(BENCHMARKS)}. [default: the open ones]"),
     ] = None,
     scorers: Annotated[
-        bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (5.3 GB).")
+        bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (5.4 GB).")
     ] = False,
 ) -> None:
     """Download what the tasks of benchmarks read, and read it once as they do, so that a run needs no network.

@@ -50,7 +50,7 @@ def main() -> None:
     # Results are None on all ranks but the first.
     tables = [summary_table(results) for results in finished if results is not None]
     if any(tables):
-        print("\nfiglang tasks, shares in percent, with 95 % bootstrap intervals:", *filter(None, tables), sep="\n\n")
+        print("\nfiglang tasks, shares in percent, with 95 % intervals:", *filter(None, tables), sep="\n\n")
     notes = failures.noted()
     for note in notes:
         print(f"lmms_eval: {note}", file=sys.stderr)

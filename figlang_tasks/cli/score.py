@@ -267,7 +267,8 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
 
     records = [row.record for row in output.samples.rows]
     rows = [
-        Explained(each.id, each.gold, each.predicted, each.reference, each.explanation, each.scheme) for each in records
+        Explained(each.id, each.gold, each.predicted, each.reference, each.explanation, each.unit, each.scheme)
+        for each in records
     ]
     needed = np.array([row.needs_score for row in rows])
     asked = [row for row in rows if row.needs_score]
@@ -314,7 +315,7 @@ def _line(values: Mapping[str, Any], scores: Mapping[str, Any] | None) -> bytes:
 
 def _text(report: Mapping[str, Any]) -> str:
     lines = [
-        f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
+        f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
         metrics_table(report["task"] or "samples", report["metrics"], report["counts"]),
         scorer_line(report["signature"]),
         f"without an explanation: {report['without_explanation']} of {report.get('explanations', report['n'])}",

@@ -144,7 +144,7 @@ def score24(
     from figlang_tasks.cli.summary import metrics_table, scorer_line
 
     text = [
-        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % bootstrap intervals",
+        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
         metrics_table("figlang24", report["metrics"], dict.fromkeys(report["metrics"], report["n"])),
         f"{scorer_line(report['signature'])}\nwithout an explanation: {report['without_explanation']} of {report['n']}",
     ]

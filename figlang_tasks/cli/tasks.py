@@ -21,6 +21,7 @@ import yaml
 from figlang_tasks import resource_dir
 from figlang_tasks.hub import DATASETS
 from figlang_tasks.task_files import Loader
+from figlang_tasks.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
@@ -106,6 +107,8 @@ def tasks(
     if path is not None:
         if pattern is not None or as_json:
             raise typer.BadParameter("--path goes with nothing else")
+        if message := unknown_harness(path.replace("_", "-")):
+            typer.echo(f"figlang tasks: {message}", err=True)
         typer.echo(folder(path))
         return
     every = list(definitions().values())

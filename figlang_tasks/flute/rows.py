@@ -128,7 +128,8 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
 
     Columns: `dataset`; `data` (dataset, part, and the first 12 hex digits of the SHA-256 over its sorted texts: the
     same for the same rows in any order and any file format); `id` (`{portion}-{id of the release}-{8 hex digits of the
-    texts}`, unique); `premise`, `hypothesis`, `label`, `explanation`; `report_group`; `revision` (commit on the hub,
+    texts}`, unique); `premise`, `hypothesis`, `label`, `explanation`; `report_group`; `family`
+    (the first id of the rows that share a sentence with it, :func:`families`); `revision` (commit on the hub,
     ``local`` or ``package``); and, for lm-eval, which hands task functions nothing but the document, the options
     `prompt` and `scorer`.
 
@@ -165,6 +166,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
         )
     texts = sorted("\n".join((rows[number].report_group, ids[number], rows[number].key)) for number in chosen)
     found = [rows[number] for number in chosen]
+    family_of = {number: min(ids[member] for member in family) for family in families(rows) for number in family}
     return datasets.Dataset.from_dict(
         {
             "dataset": [name] * len(found),
@@ -175,6 +177,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
             "label": [row.label for row in found],
             "explanation": [row.explanation for row in found],
             "report_group": [row.report_group for row in found],
+            "family": [family_of[number] for number in chosen],
             "revision": [revision] * len(found),
             "prompt": [prompt] * len(found),
             "scorer": [scorer] * len(found),
@@ -405,7 +408,7 @@ def _half_a_pair(text: str) -> bool:
 
 @lru_cache(maxsize=2)
 def load_blind() -> datasets.Dataset:
-    """Return the shared task's 1,500 test rows, whose answers were not published, as documents.
+    """Return the shared task's 1,500 test rows, which come without answers, as documents.
 
     Columns: `dataset`, `data`, `id` (``codalab-{codalab_id}``), `codalab_id`, `source_id`, `premise`, `hypothesis`,
     `prompt`.

@@ -201,6 +201,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         predicted_strict=strict.label,
         report_group=doc["report_group"],
         reference=doc["explanation"],
+        unit=doc["family"],
         explained=SCHEME_OF_PROMPT[doc["prompt"]],
         revision=doc["revision"],
     )
@@ -211,7 +212,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = by_scope | {"parse_disagreement": float(official.label != strict.label)}
     for scope in record.scopes:
         values |= {f"{name}_{scope}": value for name, value in by_scope.items()}
-    return {"sample": record.as_dict(), **with_ends(values)}
+    return {"sample": record.as_dict(), **with_ends(values, record.unit)}
 
 
 def _explained(doc: Document, record: FluteRecord) -> Any:
@@ -221,6 +222,7 @@ def _explained(doc: Document, record: FluteRecord) -> Any:
         record.predicted,
         record.reference,
         record.explanation,
+        record.unit,
         record.scheme,
         doc["scorer"] or None,
     )
@@ -260,7 +262,7 @@ def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
         "parse_rate": float(official.label is not None),
         "parse_disagreement": float(official.label != strict.label),
     }
-    return {"sample": record.as_dict(), **with_ends(values)}
+    return {"sample": record.as_dict(), **with_ends(values, record.id)}
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -1,10 +1,11 @@
-"""Sufficient statistics of IRFL samples (``figlang_tasks.statistics``): phrases are resampled, not their pictures."""
+"""Sufficient statistics of IRFL samples (``figlang_tasks.statistics``): phrases are resampled, not their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from figlang_tasks.irfl.rows import LETTERS
+from figlang_tasks.irfl.task import Turn
 from figlang_tasks.metrics import ranking
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.statistics import Line, columns, means, of_ratio
@@ -19,54 +20,59 @@ def statistics(lines: Sequence[Line]) -> dict[str, Statistic]:
         elif name.startswith("share_"):
             found[name] = _letter_share(own, LETTERS.index(name[-1]))
         elif name == "acc" and name not in found:
+            turns = _turns(own)
             found[name] = of_ratio(
-                [row for row, _, _ in _turns(own)], [hit for _, hit, _ in _turns(own)], [1.0] * len(own)
+                [turn.unit for turn in turns], [float(turn.correct) for turn in turns], [1.0] * len(own)
             )
         elif name == "all_rotations_acc":
             found |= _all_rotations(name, own)
     return found
 
 
-def _turns(lines: Sequence[Line]) -> list[tuple[str, float, int]]:
-    """Row, whether the answer was chosen, and the chosen place (-1: none) of each rotation."""
+def _turns(lines: Sequence[Line]) -> list[Turn]:
+    """What the task's aggregators took of each rotation."""
+    samples = [line["sample"] for line in lines]
     return [
-        (
+        Turn(
             sample["row"],
-            float(sample["chosen"] == sample["answer"]),
+            sample["unit"],
+            sample["chosen"] == sample["answer"],
             -1 if sample["chosen"] is None else sample["chosen"],
         )
-        for sample in (line["sample"] for line in lines)
+        for sample in samples
     ]
 
 
 def _letter_share(lines: Sequence[Line], place: int) -> Statistic:
     turns = _turns(lines)
-    named = [float(chosen >= 0) for _, _, chosen in turns]
-    return of_ratio([row for row, _, _ in turns], [float(chosen == place) for _, _, chosen in turns], named)
+    named = [float(turn.chosen >= 0) for turn in turns]
+    return of_ratio([turn.unit for turn in turns], [float(turn.chosen == place) for turn in turns], named)
 
 
 def _all_rotations(name: str, lines: Sequence[Line]) -> dict[str, Statistic]:
-    hits: dict[str, list[float]] = {}
-    for row, hit, _ in _turns(lines):
-        hits.setdefault(row, []).append(hit)
-    whole = {row: found for row, found in hits.items() if len(found) == len(LETTERS)}  # a limit may have cut one
-    return {name: of_ratio(list(whole), [min(found) for found in whole.values()], [1.0] * len(whole))} if whole else {}
+    of_rows: dict[str, list[Turn]] = {}
+    for turn in _turns(lines):
+        of_rows.setdefault(turn.row, []).append(turn)
+    whole = [found for found in of_rows.values() if len(found) == len(LETTERS)]  # a limit may have cut one
+    hits = [float(all(turn.correct for turn in found)) for found in whole]
+    return {name: of_ratio([found[0].unit for found in whole], hits, [1.0] * len(whole))} if whole else {}
 
 
 def _of_rankings(name: str, lines: Sequence[Line]) -> dict[str, Statistic]:
     images: dict[str, list[Line]] = {}
     for line in lines:
         images.setdefault(line["sample"]["row"], []).append(line["sample"])
-    whole = {row: found for row, found in images.items() if len(found) == found[0]["images"]}
-    rankings = [([each["value"] for each in found], [each["positive"] for each in found]) for found in whole.values()]
+    whole = [found for found in images.values() if len(found) == found[0]["images"]]
+    rankings = [([each["value"] for each in found], [each["positive"] for each in found]) for found in whole]
+    units = [found[0]["unit"] for found in whole]
     if not rankings:
         return {}
     counts = [float(sum(positives)) for _, positives in rankings]
     if name == "pooled_p@k":
         hits = [ranking.precision_at_k(*row) * count for row, count in zip(rankings, counts, strict=True)]
-        return {name: of_ratio(list(whole), hits, counts)}
+        return {name: of_ratio(units, hits, counts)}
     of_row = {
         "expected_p@k": ranking.random_tie_precision_at_k,
         "tie_rate": lambda values, positives: float(ranking.depends_on_ties(values, positives)),
     }.get(name, ranking.precision_at_k)
-    return {name: of_ratio(list(whole), [of_row(*row) for row in rankings], [1.0] * len(whole))}
+    return {name: of_ratio(units, [of_row(*row) for row in rankings], [1.0] * len(whole))}

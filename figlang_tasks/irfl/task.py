@@ -5,7 +5,7 @@ IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import hub, score_requests
-from figlang_tasks.aggregate import Estimated, aggregators, estimate_mean, with_ends
+from figlang_tasks import failures, hub, score_requests
+from figlang_tasks.aggregate import aggregators, estimate_mean, estimate_ratio, with_ends
 from figlang_tasks.irfl import rows
 from figlang_tasks.irfl.parse import parse_official, parse_yes_no
 from figlang_tasks.irfl.pictures import grid, pictures
 from figlang_tasks.metrics import ranking
-from figlang_tasks.metrics.resampling import bootstrap_ratio
+from figlang_tasks.metrics.intervals import Estimated
 from figlang_tasks.prompting import render
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ Kwargs = Mapping[str, Any] | None
 PROMPTS = ("choose", "grid", "match", "text")
 LITERAL_ROLES = ("literal", "source", "target")
 SCORES, NO_SCORES = "scores", "no_scores"
+GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
 # An output that is neither yes nor no is ranked against the model: a positive image last, a negative one first.
 UNREADABLE = {True: -1.0, False: 2.0}
 
@@ -75,11 +76,12 @@ class ChoiceRecord:
         id: ``{table}-{row}``, for a rotated row with ``-rotation{n}``.
         data: dataset, table, revision and digest.
         row: id of the row.
+        unit: the phrase; rows of one phrase are not independent.
         type: ``figurative`` or ``figurative_literal``.
         candidates: uuids in the order shown.
         roles: of each: ``answer``, ``literal``, ``source``, ``target`` or ``random``.
         answer: place of the right one.
-        chosen: place of the chosen one; None if there is none.
+        chosen: place of the chosen one; None if there is none, as where several images have the highest score.
         status, rule: outcome of parsing (``figlang_tasks.irfl.parse``), or ``scores`` and ``argmax``.
         scores: matching scores in the order shown; None for an answer in words.
     """
@@ -87,6 +89,7 @@ class ChoiceRecord:
     id: str
     data: str
     row: str
+    unit: str
     type: str
     candidates: list[str]
     roles: list[str]
@@ -96,13 +99,18 @@ class ChoiceRecord:
     rule: str
     scores: list[float] | None
 
+    @property
+    def parsed(self) -> bool:
+        """Whether the output names an image, or holds scores: a tie is read, though it chose nothing."""
+        return self.chosen is not None or self.scores is not None
+
 
 @dataclass(frozen=True)
 class RankedRecord:
     """What was judged for one image of a row of retrieval.
 
     Attributes:
-        id, data, row, type: as in :class:`ChoiceRecord`.
+        id, data, row, unit, type: as in :class:`ChoiceRecord`.
         uuid: the image.
         role: ``answer`` or the kind of negative.
         positive: whether it is to be ranked high.
@@ -114,6 +122,7 @@ class RankedRecord:
     id: str
     data: str
     row: str
+    unit: str
     type: str
     uuid: str
     role: str
@@ -153,20 +162,26 @@ def preflight(config: Mapping[str, Any]) -> None:
         kwargs = config.get("lmms_eval_specific_kwargs") or {}
         for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
             Options.of(block)
-        _check_prompt_of_scores(config, kwargs)
+        _check_scores(config, kwargs)
         for stub in hub.stubs(config):
             rows.load(*rows.check_stub(stub))
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
-def _check_prompt_of_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
-    """A model that is asked for a score of each picture alone must not be shown a prompt about all of them."""
-    model, settings = str(config.get("model")), config.get("model_specific_generation_kwargs") or {}
-    asked = {**(config.get("generation_kwargs") or {}), **settings.get(model, {})}
-    if score_requests.KEY not in asked:
+def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
+    """A task of matching scores needs a model that gives some, with a prompt about one picture, not about all."""
+    model = config.get("model")
+    if not score_requests.is_asked(config):
+        if config.get("process_results") is match_process_results and model != score_requests.REPLAY:
+            raise ValueError(
+                f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
+                f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
+                f"that gives scores needs a line under model_specific_generation_kwargs in a task file that includes "
+                f"this one (docs/adding_a_vlm.md)"
+            )
         return
-    prompt = Options.of(kwargs.get(model) or kwargs.get("default") or kwargs).prompt
+    prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
     if prompt not in ("match", "text"):
         raise ValueError(
             f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give it a block "
@@ -230,7 +245,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     Returns:
         ``sample``: the :class:`ChoiceRecord` as a dict (in no metric list: only logged); ``acc`` (1 if the answer alone
         has the highest score, or is named) and ``acc_{type}`` of an idiom; ``parse_rate``; of a failure with a choice
-        ``literal_preference`` (1 if a partial-literal image was chosen); with scores ``tie_rate``, and of similes
+        (a tie at the top is none) ``literal_preference`` (1 if a partial-literal image was chosen); with scores
+        ``tie_rate`` (1 for a tie at the top), and of similes
         ``figurative_over_source`` and ``source_over_target``. Each also with ``_ci_low`` and ``_ci_high``.
     """
     return _judged(doc, _choice(doc, results[0]))
@@ -242,12 +258,17 @@ def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any
 
 
 def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge matching scores, as :func:`process_results`; an answer in words has no score, and there is no accuracy."""
+    """Judge matching scores, as :func:`process_results`.
+
+    A request that got no answer counts as wrong. An answer in words has no score and no accuracy: the run has failed.
+    """
     record = _choice(doc, results[0])
     if record.scores is None:
-        _report_no_scores()
         record = replace(record, chosen=None, status=NO_SCORES, rule="")
-        return {"sample": asdict(record), **with_ends({"parse_rate": 0.0})}
+        if results[0]:
+            _report_no_scores()
+            failures.note("irfl_match: answers without matching scores have no accuracy, see the log")
+            return {"sample": asdict(record), **with_ends({"parse_rate": 0.0}, record.unit)}
     return _judged(doc, record)
 
 
@@ -259,10 +280,10 @@ def circular_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         ``share_D``: a :class:`Turn` each, as their aggregators take it.
     """
     record = _choice(doc, results[0])
-    turn = Turn(record.row, record.chosen == record.answer, -1 if record.chosen is None else record.chosen)
+    turn = Turn(record.row, record.unit, record.chosen == record.answer, -1 if record.chosen is None else record.chosen)
     names = ("acc", "all_rotations_acc", *(f"share_{letter}" for letter in rows.LETTERS))
-    values = dict.fromkeys(names, turn) | {"parse_rate": float(record.chosen is not None)}
-    return {"sample": asdict(record), **with_ends(values)}
+    values = dict.fromkeys(names, turn) | {"parse_rate": float(record.parsed)}
+    return {"sample": asdict(record), **with_ends(values, record.unit)}
 
 
 def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -282,36 +303,36 @@ def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str,
         status, rule, read = found.status, found.rule, found.value is not None
         value = UNREADABLE[doc["positive"]] if found.value is None else float(found.value)
     shared = {name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")}
-    record = RankedRecord(**shared, uuid=doc["candidates"][0], value=value, status=status, rule=rule)
-    ranked = Ranked(record.row, record.images, record.positive, record.value)
+    record = RankedRecord(
+        **shared, unit=doc["phrase"], uuid=doc["candidates"][0], value=value, status=status, rule=rule
+    )
+    ranked = Ranked(record.row, record.unit, record.images, record.positive, record.value)
     values: dict[str, Any] = dict.fromkeys(("p@k", "expected_p@k", "pooled_p@k", "tie_rate"), ranked) | {
         "parse_rate": float(read)
     }
     if doc["figurative_type"] == "idiom":
         values[f"p@k_{record.type}"] = ranked
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, record.unit)}
 
 
 def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
-    count, answer = len(doc["candidates"]), doc["answer"]
+    count = len(doc["candidates"])
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == count:
         status, rule = SCORES, "argmax"
-        # A tie goes against the model: to another image with the same score.
-        chosen: int | None = max(
-            zip(scores, range(count), strict=False), key=lambda each: (each[0], each[1] != answer)
-        )[1]
+        # A tie chose nothing: of the images that share the highest score none is the model's choice.
+        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
     else:
         scores = None
         found = parse_official(output, count, grid=in_grid)
         chosen, status, rule = found.value, found.status, found.rule
     shared = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
-    return ChoiceRecord(**shared, chosen=chosen, status=status, rule=rule, scores=scores)
+    return ChoiceRecord(**shared, unit=doc["phrase"], chosen=chosen, status=status, rule=rule, scores=scores)
 
 
 def _judged(doc: Document, record: ChoiceRecord) -> dict[str, Any]:
     correct = float(record.chosen == record.answer)
-    values = {"acc": correct, "parse_rate": float(record.chosen is not None)}
+    values = {"acc": correct, "parse_rate": float(record.parsed)}
     if doc["figurative_type"] == "idiom":
         values[f"acc_{record.type}"] = correct
     if record.chosen is not None and not correct:
@@ -319,7 +340,7 @@ def _judged(doc: Document, record: ChoiceRecord) -> dict[str, Any]:
     if record.scores is not None:
         values["tie_rate"] = float(ranking.tied_at_top(record.scores))
         values |= _simile_order(record.roles, record.scores)
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, record.unit)}
 
 
 def _simile_order(roles: Sequence[str], scores: Sequence[float]) -> dict[str, float]:
@@ -336,8 +357,8 @@ def _simile_order(roles: Sequence[str], scores: Sequence[float]) -> dict[str, fl
 @lru_cache(maxsize=1)  # once a process
 def _report_no_scores() -> None:
     logger.error(
-        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: no accuracy is reported. "
-        "Use a backend that gives scores (figlang_clip, figlang_vlm, figlang_openai), or irfl_detect with this one."
+        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: those rows have no "
+        f"accuracy. Use a backend that gives scores ({GIVE_SCORES}), or irfl_detect with this one."
     )
 
 
@@ -345,17 +366,19 @@ def _report_no_scores() -> None:
 
 
 class Turn(NamedTuple):
-    """One rotation of a row: its id, whether the answer was chosen, and the chosen place (-1: none)."""
+    """One rotation of a row: the row's id and phrase, whether the answer was chosen, the chosen place (-1: none)."""
 
     row: str
+    unit: str
     correct: bool
     chosen: int
 
 
 class Ranked(NamedTuple):
-    """One image of a row: the row's id, how many images it has, whether this one is positive, and its value."""
+    """One image of a row: the row's id and phrase, how many images it has, whether this is positive, its value."""
 
     row: str
+    unit: str
     images: int
     positive: bool
     value: float
@@ -371,12 +394,12 @@ def _by_row(turns: tuple[tuple, ...]) -> dict[str, list[Turn]]:
 
 @lru_cache(maxsize=4)
 def _circular_acc(turns: tuple[tuple, ...]) -> Estimated | None:
-    """Accuracy over all rotations; the interval resamples rows, whose rotations are not independent."""
-    correct = [sum(turn.correct for turn in row) for row in _by_row(turns).values()]
-    counts = [len(row) for row in _by_row(turns).values()]
-    if not counts:
-        return None
-    return Estimated(sum(correct) / sum(counts), *bootstrap_ratio(correct, counts))
+    """Accuracy over all rotations."""
+    return _share_of_turns([Turn(*turn) for turn in turns], lambda turn: turn.correct)
+
+
+def _share_of_turns(turns: Sequence[Turn], hit: Callable[[Turn], bool]) -> Estimated | None:
+    return estimate_mean([float(hit(turn)) for turn in turns], [turn.unit for turn in turns]) if turns else None
 
 
 @lru_cache(maxsize=4)
@@ -385,7 +408,7 @@ def _all_rotations_acc(turns: tuple[tuple, ...]) -> Estimated | None:
     whole = [row for row in _by_row(turns).values() if len(row) == len(rows.LETTERS)]
     if len(whole) < len(_by_row(turns)):
         _report_cut(len(_by_row(turns)) - len(whole), len(_by_row(turns)), "all_rotations_acc")
-    return estimate_mean([float(all(turn.correct for turn in row)) for row in whole]) if whole else None
+    return estimate_mean([float(all(turn.correct for turn in row)) for row in whole], _units(whole)) if whole else None
 
 
 def _letter_share(letter: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
@@ -393,60 +416,65 @@ def _letter_share(letter: str) -> Callable[[tuple[tuple, ...]], Estimated | None
     def share(turns: tuple[tuple, ...]) -> Estimated | None:
         """Share of a letter among the answers that name one: 25 % without position bias."""
         place = rows.LETTERS.index(letter)
-        named = [[turn.chosen for turn in row if turn.chosen >= 0] for row in _by_row(turns).values()]
-        named = [row for row in named if row]
-        if not named:
-            return None
-        counts, totals = [row.count(place) for row in named], [len(row) for row in named]
-        return Estimated(sum(counts) / sum(totals), *bootstrap_ratio(counts, totals))
+        named = [turn for turn in (Turn(*each) for each in turns) if turn.chosen >= 0]
+        return _share_of_turns(named, lambda turn: turn.chosen == place)
 
     share.__name__ = f"share_{letter}"
     return share
 
 
+def _units(rows: Iterable[Sequence[Turn] | Sequence[Ranked]]) -> list[str]:
+    return [row[0].unit for row in rows]
+
+
 @lru_cache(maxsize=8)
-def _rankings(images: tuple[tuple, ...]) -> list[tuple[list[float], list[bool]]]:
-    """Values and positives of each row; rows that a limit has cut are left out."""
+def _rankings(images: tuple[tuple, ...]) -> tuple[list[tuple[list[float], list[bool]]], list[str]]:
+    """Values and positives of each row, and the rows' phrases; rows that a limit has cut are left out."""
     by_row: dict[str, list[Ranked]] = {}
     for image in images:
         by_row.setdefault(image[0], []).append(Ranked(*image))
     whole = [row for row in by_row.values() if len(row) == row[0].images]
     if len(whole) < len(by_row):
         _report_cut(len(by_row) - len(whole), len(by_row), "p@k")
-    return [([image.value for image in row], [image.positive for image in row]) for row in whole]
+    return [([image.value for image in row], [image.positive for image in row]) for row in whole], _units(whole)
 
 
 @lru_cache(maxsize=8)
 def _precision_at_k(images: tuple[tuple, ...]) -> Estimated | None:
     """Mean over rows of precision@k, k being the number of positives of the row."""
-    found = [ranking.precision_at_k(*row) for row in _rankings(images)]
-    return estimate_mean(found) if found else None
+    return _mean_of_rows(images, ranking.precision_at_k)
 
 
 @lru_cache(maxsize=8)
 def _expected_precision_at_k(images: tuple[tuple, ...]) -> Estimated | None:
     """The same with ties broken at random, on average."""
-    found = [ranking.random_tie_precision_at_k(*row) for row in _rankings(images)]
-    return estimate_mean(found) if found else None
+    return _mean_of_rows(images, ranking.random_tie_precision_at_k)
 
 
 @lru_cache(maxsize=8)
 def _pooled_precision_at_k(images: tuple[tuple, ...]) -> Estimated | None:
     """Precision@k with the positives of all rows counted together."""
-    counts = [sum(positives) for _, positives in _rankings(images)]
-    found = [ranking.precision_at_k(*row) * count for row, count in zip(_rankings(images), counts, strict=True)]
-    return Estimated(sum(found) / sum(counts), *bootstrap_ratio(found, counts)) if counts else None
+    rankings, units = _rankings(images)
+    counts = [sum(positives) for _, positives in rankings]
+    hits = [round(ranking.precision_at_k(*row) * count) for row, count in zip(rankings, counts, strict=True)]
+    return estimate_ratio(hits, counts, units) if counts else None
 
 
 @lru_cache(maxsize=8)
 def _ties(images: tuple[tuple, ...]) -> Estimated | None:
     """Share of rows whose precision@k depends on how ties are broken."""
-    found = [float(ranking.depends_on_ties(*row)) for row in _rankings(images)]
-    return estimate_mean(found) if found else None
+    return _mean_of_rows(images, ranking.depends_on_ties)
+
+
+def _mean_of_rows(images: tuple[tuple, ...], of_row: Callable[[list[float], list[bool]], float]) -> Estimated | None:
+    rankings, units = _rankings(images)
+    return estimate_mean([float(of_row(*row)) for row in rankings], units) if rankings else None
 
 
 def _report_cut(cut: int, total: int, metric: str) -> None:
     logger.warning(f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of {metric}")
+    if cut == total:
+        failures.note(f"{metric} could not be computed: no row is complete (--limit?)")
 
 
 circular_acc, circular_acc_ci_low, circular_acc_ci_high = aggregators(_circular_acc)

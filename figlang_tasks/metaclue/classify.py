@@ -56,4 +56,4 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     values = {"acc": correct, "acc_metaphor" if gold else "acc_negative": correct}
     values |= {"yes_rate": float(found.label == 1), "parse_rate": float(found.label is not None)}
     record = ClassifyRecord(doc["id"], doc["data"], gold, found.label, found.status, found.rule)
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, doc["id"])}

@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from loguru import logger
 
-from figlang_tasks.aggregate import Estimated, aggregators, with_ends
+from figlang_tasks import failures
+from figlang_tasks.aggregate import aggregators, with_ends
 from figlang_tasks.metaclue import schema
 from figlang_tasks.metaclue.parse import Caption, parse_caption, parse_official, shortened
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import captions
-from figlang_tasks.metrics.resampling import bootstrap_ratio
+from figlang_tasks.metrics.intervals import Estimated, bootstrap, mean, sums_by_unit
 
 METRICS = ("em", "bleu4", "rouge_l", "meteor", "spice", "cider")
 # Of these the value of a corpus is the mean of those of its texts, so that an interval can be had by resampling.
@@ -133,7 +133,7 @@ def _captioned(doc: Document, found: Caption) -> dict[str, Any]:
         em=captions.exact_match(found.text, doc["references"]),
     )
     values: dict[str, Any] = {f"{metric}{scope}": text for metric in METRICS for scope, text in texts.items()}
-    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(parsed)})}
+    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(parsed)}, doc["id"])}
 
 
 def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]
     right = captions.exact_match(answer, doc["references"])
     record = AnswerRecord(**shared, answer=answer, references=list(doc["references"]), em=right)
     values = {f"{metric}{scope}": text for metric in METRICS for scope in ("", f"_{doc['role']}")}
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, doc["id"])}
 
 
 # --- aggregation -----------------------------------------------------------------------------------------------------
@@ -171,17 +171,16 @@ def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
         """The metric with its interval; images are resampled whole, since the texts of one are not independent."""
         scores = _scores(texts)
         found = scores.metrics.get(metric)
-        if found is None:
+        if found is None:  # the reason is logged
+            failures.note(f"{metric} could not be computed and is missing, see the log")
             return None
         if metric not in (*_MEANS, "bleu4"):
             return Estimated(found.value)
-        order, images = np.unique([Text(*text).image for text in texts], return_inverse=True)
+        of_texts = [Text(*text).image for text in texts]
         if metric == "bleu4":
-            statistics = np.zeros((len(order), scores.bleu_statistics.shape[1]), dtype=np.int64)
-            np.add.at(statistics, images, scores.bleu_statistics)
-            return Estimated(found.value, *captions.bootstrap_bleu4(statistics))
-        sums, counts = np.bincount(images, weights=found.per_image), np.bincount(images)
-        return Estimated(found.value, *bootstrap_ratio(sums, counts))
+            _, statistics = sums_by_unit(of_texts, scores.bleu_statistics)
+            return Estimated.of(found.value, bootstrap(statistics, captions.bleu4))
+        return Estimated.of(found.value, mean(found.per_image, of_texts))
 
     estimate.__name__ = metric
     return estimate

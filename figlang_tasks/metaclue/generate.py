@@ -24,12 +24,14 @@ import numpy as np
 from loguru import logger
 from PIL import Image
 
+from figlang_tasks import failures
 from figlang_tasks import images as pictures_of_rows
-from figlang_tasks.aggregate import Estimated, aggregators, estimate_mean, with_ends
+from figlang_tasks.aggregate import aggregators, estimate_mean, with_ends
 from figlang_tasks.hub import DataError
 from figlang_tasks.metaclue import pictures, rows
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import images
+from figlang_tasks.metrics.intervals import Estimated
 from figlang_tasks.prompting import render
 
 PROMPTS = "prompts.jsonl"
@@ -105,7 +107,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {"image_rate": float(file is not None)}
     pair = Pair(doc["id"], doc["dataset"], prompt, "" if file is None else str(file))
     values |= dict.fromkeys(("clip_similarity", "fid"), pair)
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, doc["id"])}
 
 
 def _generated(output: str | None, number: int) -> Path | None:
@@ -163,13 +165,18 @@ class _Opened(Sequence[Image.Image]):
         return found if isinstance(place, slice) else found[0]
 
 
+def _left_out(message: str) -> None:
+    logger.error(f"figlang_tasks: {message}")
+    failures.note(message)
+
+
 def _incomplete(pairs: Sequence[Pair], metric: str) -> bool:
     """Whether pictures are missing; says so. A mean over those that a model did make is not that of all prompts."""
     missing = [pair for pair in pairs if not pair.file]
     if missing:
-        logger.error(
-            f"figlang_tasks: {metric} is left out: {len(missing)} of {len(pairs)} pictures are missing or damaged, "
-            f"e.g. that for {missing[0].id} (image_rate)"
+        _left_out(
+            f"{metric} is left out: {len(missing)} of {len(pairs)} pictures are missing or damaged, e.g. that for "
+            f"{missing[0].id} (image_rate)"
         )
     return bool(missing)
 
@@ -192,7 +199,7 @@ def _similarity(pairs: Sequence[Pair], model: str) -> images.Similarity | None:
         files = _Opened([pair.file for pair in pairs])
         return images.clip_similarity(files, [pair.prompt for pair in pairs], model)
     except images.ImageMetricError as error:
-        logger.error(f"figlang_tasks: CLIP similarity is left out: {error}")
+        _left_out(f"CLIP similarity is left out: {error}")
         return None
 
 
@@ -209,7 +216,7 @@ def distance(pairs: tuple[tuple, ...]) -> Estimated | None:
         made = images.inception_features(image for pair in given for image in _open([pair.file]))
         found = images.fid(real, made, minimum=images.PAPER_IMAGES)
     except images.ImageMetricError as error:
-        logger.error(f"figlang_tasks: FID is left out: {error}")
+        _left_out(f"FID is left out: {error}")
         return None
     logger.info(f"figlang_tasks: FID: {images.fid_signature(len(given))}")
     return Estimated(found)
@@ -353,7 +360,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.output.write_text("".join(f"{_line(each)}\n" for each in found), encoding="utf-8", newline="\n")
             print(f"{args.output}: {len(found)} prompts")
         elif args.verb == "score":
-            print(json.dumps(score(args.folder, args.dataset, args.model, args.prompts), indent=2))
+            scored = score(args.folder, args.dataset, args.model, args.prompts)
+            print(json.dumps(scored, indent=2))
+            # FID is promised of the paper's number of pictures alone.
+            if scored["clip_similarity"] is None or (scored["fid"] is None and scored["images"] >= images.PAPER_IMAGES):
+                return 1
         else:
             shares = preference(args.ratings)
             print(f"left, tied, right of {shares.pairs} pairs: {shares}")

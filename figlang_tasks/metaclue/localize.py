@@ -19,11 +19,12 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from figlang_tasks.aggregate import Aggregator, Estimated, aggregators, with_ends
+from figlang_tasks.aggregate import Aggregator, aggregators, with_ends
 from figlang_tasks.metaclue import schema
 from figlang_tasks.metaclue.parse import PixelBox, parse_boxes
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import boxes
+from figlang_tasks.metrics.intervals import Estimated
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     )
     names = [f"{metric}_{role}{kind}" for metric in ("mAP50", "mAP70") for kind in ("", *_TYPE_ENDS)]
     values: dict[str, Any] = dict.fromkeys(names, boxed) | {"parse_rate": float(found.status == "parsed")}
-    return {"sample": asdict(record), **with_ends(values)}
+    return {"sample": asdict(record), **with_ends(values, doc["id"])}
 
 
 _OTHER = {"primary": "secondary", "secondary": "primary"}
@@ -166,9 +167,9 @@ def _precision(found: tuple[tuple, ...], kind: str | None) -> tuple[Estimated, E
     of_type: Any = kind
     precision = boxes.average_precision(images, role, of_type)
     intervals = boxes.bootstrap_average_precision(images, role, of_type)
-    if precision.ap50 is None or precision.ap70 is None or intervals is None:
+    if precision.ap50 is None or precision.ap70 is None:
         return None
-    return Estimated(precision.ap50, *intervals[0]), Estimated(precision.ap70, *intervals[1])
+    return Estimated.of(precision.ap50, intervals[0]), Estimated.of(precision.ap70, intervals[1])
 
 
 def _of(place: int, role: str, kind: str | None = None) -> list[Aggregator]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks import score_requests
+from figlang_tasks import failures, score_requests
 from figlang_tasks.aggregate import with_ends
 from figlang_tasks.metaclue.parse import UNPARSABLE, parse_number
 from figlang_tasks.metaclue.task import Document
@@ -29,7 +29,7 @@ class RetrieveRecord:
         data: dataset, task, revision and digests of annotations and candidates.
         candidates: how many there are.
         answer: place of the right one, from 0.
-        chosen: place of the chosen one; None if there is none.
+        chosen: place of the chosen one; None if there is none, as where several have the highest score.
         answer_text, chosen_text: the statements there.
         rank: of the right one, 1 best; None for an answer in words.
         status, rule: outcome of parsing (``figlang_tasks.metaclue.parse``), or ``scores`` and ``argmax``;
@@ -74,20 +74,19 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     if scores is not None and len(scores) == len(texts):
         positives = [place == answer for place in range(len(texts))]
         rank: int | None = ranking.best_rank(scores, positives)
-        best = max(scores)
-        # Of several best ones a wrong one counts as chosen.
-        chosen: int | None = next(
-            (place for place, score in enumerate(scores) if score == best and place != answer), answer
-        )
+        tied = ranking.tied_at_top(scores)
+        chosen = None if tied else scores.index(max(scores))
         status, rule = SCORES, "argmax"
-        values = {"p@1": float(rank == 1), "rank": float(rank or 0), "tie_rate": float(ranking.tied_at_top(scores))}
+        values = {"p@1": float(rank == 1), "rank": float(rank or 0), "tie_rate": float(tied)}
     elif scores is not None or _SCORES.match(results[0] or ""):
         # The numbers in it are scores, and none is a choice.
         _report_broken_scores(doc["data"], len(texts))
+        failures.note("metaclue_retrieve: answers without a score for each candidate have no rank, see the log")
         chosen, rank, status, rule = None, None, UNPARSABLE, SCORES
         values = {"p@1": 0.0}
     else:
-        _report_no_scores()
+        if results[0]:
+            _report_no_scores()
         found = parse_number(results[0], len(texts))
         chosen = None if found.number is None else found.number - 1
         rank, status, rule = None, found.status, found.rule
@@ -104,7 +103,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         status=status,
         rule=rule,
     )
-    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(chosen is not None)})}
+    parsed = chosen is not None or status == SCORES  # a tie is read, though it chose nothing
+    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(parsed)}, doc["id"])}
 
 
 @lru_cache(maxsize=32)  # once for the documents of a task

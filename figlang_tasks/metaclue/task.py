@@ -7,6 +7,7 @@ How answers are judged is in the modules beside this one: ``classify``, ``retrie
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from PIL import Image
 
 from figlang_tasks import hub
 from figlang_tasks.metaclue import pictures, rows
+from figlang_tasks.metrics import captions
 from figlang_tasks.prompting import render
 
 if TYPE_CHECKING:
@@ -105,6 +107,8 @@ def preflight(config: Mapping[str, Any]) -> None:
             if task in rows.TASKS:
                 for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
                     Options.of(block, task)
+                if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
+                    captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
                 _check_convention(Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error

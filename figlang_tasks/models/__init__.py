@@ -41,6 +41,44 @@ def require_checkpoint(name: str, pretrained: object) -> None:
         )
 
 
+def cannot_load(what: str, source: str, error: Exception) -> str:
+    """Return one message for a checkpoint that does not load: what to do, and what the library says."""
+    import torch
+    from huggingface_hub.errors import HFValidationError
+
+    cause = " ".join(str(error).split())
+    if "Unrecognized configuration class" in cause:
+        advice = (
+            "It is not an image-text-to-text model of transformers. CLIP-like models run as --model figlang_clip; "
+            "a model with code of its own needs trust_remote_code=True"
+        )
+    elif "trust_remote_code" in cause:
+        advice = "If you trust that code, add trust_remote_code=True"
+    elif isinstance(error, ImportError):
+        advice = "Install the package that the message names"
+    elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
+        advice = (
+            "Check its name and revision. A gated model wants its licence accepted on its page and HF_TOKEN set; "
+            "without network give a local folder"
+        )
+    elif isinstance(error, torch.OutOfMemoryError):
+        advice = "It does not fit: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less of one GPU"
+    else:
+        advice = "The message is that of the library; a newer transformers or the model's page may know more"
+    return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
+
+
+def only_words(name: str) -> bool:
+    """Whether the class behind ``--model`` is known to give no scores: the harness's own, and ours made of one."""
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    try:
+        path = MODEL_REGISTRY_V2.resolve(name).class_path
+    except ValueError:  # a user's name for an object of a class of theirs
+        return False
+    return path.startswith(("lmms_eval.", "figlang_tasks.models.llava_hf."))
+
+
 def name_of(model: object) -> str | None:
     """Return the name by which ``--model`` finds the class of `model`; None if it is none of ours."""
     path = f"{type(model).__module__}.{type(model).__qualname__}"

@@ -34,6 +34,7 @@ import numpy.typing as npt
 import torch
 import transformers
 from accelerate import Accelerator
+from huggingface_hub.errors import HFValidationError
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 from loguru import logger
@@ -167,7 +168,7 @@ class FigLangCLIP(lmms):
         """
         for request in requests:
             if KEY not in request.args[1]:
-                raise ValueError(_only_ranks(request.args[4]))
+                raise ValueError(only_ranks(request.args[4]))
         try:
             if isinstance(self._network, _Matcher):
                 return self._matched(self._network, requests)
@@ -176,10 +177,10 @@ class FigLangCLIP(lmms):
             self._cache.close()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise ValueError(_only_ranks(requests[0].args[4]))
+        raise ValueError(only_ranks(requests[0].args[4]))
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise ValueError(_only_ranks(requests[0].args[5]))
+        raise ValueError(only_ranks(requests[0].args[5]))
 
     def clean(self) -> None:
         """Let go of the model, as the harness asks for after the answers."""
@@ -604,7 +605,10 @@ def _load(
     if revision is not None:
         source["revision"] = revision
     models.require_checkpoint("figlang_clip", pretrained)
-    config = transformers.AutoConfig.from_pretrained(pretrained, **source)
+    try:
+        config = transformers.AutoConfig.from_pretrained(pretrained, **source)
+    except (OSError, HFValidationError) as error:
+        raise ValueError(f"figlang_clip: {models.cannot_load('the configuration of', pretrained, error)}") from error
     kind = config.model_type
     if head is not None and (kind != "blip" or head not in ("itm", "cosine")):
         raise ValueError(f"figlang_clip: head={head!r} for a model of type {kind}; valid: itm, cosine, for blip alone")
@@ -615,8 +619,11 @@ def _load(
             "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
             f"align, altclip, chinese_clip, metaclip_2 ...), {' and '.join(RETRIEVAL_CLASSES.values())}"
         )
-    model = model_class.from_pretrained(pretrained, dtype=dtype, **source)
-    processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
+    try:
+        model = model_class.from_pretrained(pretrained, dtype=dtype, **source)
+        processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
+    except OSError as error:  # a file is missing or damaged
+        raise ValueError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
     network: type[_Network] = _Network
     if kind == "blip":
         network = _BlipCosine if head == "cosine" else _BlipMatcher
@@ -660,7 +667,8 @@ def _indices(rows: Sequence[int]) -> npt.NDArray[np.int32]:
     return np.array(rows, dtype=np.int32)
 
 
-def _only_ranks(task: str) -> str:
+def only_ranks(task: str) -> str:
+    """What is told of a task that asks for words."""
     return (
         f"figlang_clip: task {task} asks for an answer in words, and this model only ranks: it answers tasks whose "
         f"generation_kwargs have {KEY}. Take a generative model (figlang_vlm, llava_hf ...) for {task}"

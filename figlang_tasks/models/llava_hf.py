@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from huggingface_hub.errors import HFValidationError
 from lmms_eval.api.instance import Instance
 from lmms_eval.models.chat.llava_hf import LlavaHf as HarnessChat
 from lmms_eval.models.simple.llava_hf import LlavaHf as HarnessSimple
@@ -64,6 +65,9 @@ class LlavaHfSimple(HarnessSimple):
         device: where the model goes; by default ``cuda``, or ``cpu`` where there is none.
         device_map: as in transformers; by default all of it on `device`, and several processes share the work.
         others: those of the harness's class.
+
+    Raises:
+        SystemExit: there is no such checkpoint. Not an Exception: the harness prints those with a traceback.
     """
 
     def __init__(
@@ -78,7 +82,10 @@ class LlavaHfSimple(HarnessSimple):
         device = device or ("cuda" if cuda else "cpu")
         if not device_map and not (cuda and Accelerator().num_processes > 1):
             device_map = device
-        super().__init__(pretrained=pretrained, device=device, device_map=device_map, **others)
+        try:
+            super().__init__(pretrained=pretrained, device=device, device_map=device_map, **others)
+        except (OSError, HFValidationError) as error:
+            raise SystemExit(f"llava_hf: {models.cannot_load('the model', pretrained, error)}") from error
         self.model.generate = _tells(self.model.generate)
         self._image_processor: Any = _Processor(self._image_processor)
 

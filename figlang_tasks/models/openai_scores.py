@@ -49,6 +49,9 @@ NO_LOGPROBS = (
 BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"  # the harness's own words where --max_tokens is spent
 
 
+_REFUSED = (401, 403, 404)  # status of a server that does not take the key, or does not know the model
+
+
 class OpenAIScoresError(RuntimeError):
     """A score request cannot be answered; the message names task and document."""
 
@@ -102,11 +105,20 @@ class FigLangOpenAI(OpenAICompatible):
 
         Raises:
             OpenAIScoresError: a score request cannot be answered.
+            SystemExit: the server does not know the model, or refuses the key. Not an Exception: the harness prints
+                those with a traceback.
         """
         scored = [i for i, request in enumerate(requests) if request.args[2].get(score_requests.KEY) is not None]
         if not scored:
             return super().generate_until(requests)
-        answers = self._scores(requests, scored)
+        try:
+            answers = self._scores(requests, scored)
+        except OpenAIScoresError as error:
+            if getattr(error.__cause__, "status_code", None) not in _REFUSED:
+                raise
+            raise SystemExit(
+                f"{error}. Check model= ({self.model_version}), base_url= ({self.client.base_url}) and the key"
+            ) from error
         words = [i for i in range(len(requests)) if i not in answers]
         answers.update(zip(words, super().generate_until([requests[i] for i in words]), strict=True))
         return [answers[i] for i in range(len(requests))]

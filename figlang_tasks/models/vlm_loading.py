@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
+from figlang_tasks import models
+
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
@@ -71,7 +73,7 @@ def load_processor(pretrained: str, **source: Any) -> Any:
         AutoConfig.from_pretrained(pretrained, **source)
         processor = AutoProcessor.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
-        stop(_remedy("configuration and processor of", pretrained, error))
+        stop(models.cannot_load("configuration and processor of", pretrained, error))
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
         stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")
@@ -124,7 +126,7 @@ def load_model(
             options["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
         model = AutoModelForImageTextToText.from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
-        stop(_remedy("the model", pretrained, error))
+        stop(models.cannot_load("the model", pretrained, error))
     if model.config.is_encoder_decoder:
         stop(f"{pretrained!r} is an encoder-decoder model; figlang_vlm runs models that go on from their prompt")
     return (_with_adapter(model, peft) if peft else model).eval()
@@ -136,32 +138,7 @@ def _with_adapter(model: Any, peft: str) -> Any:
 
         adapted = PeftModel.from_pretrained(model, peft)
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
-        stop(_remedy("the adapter", peft, error))
+        stop(models.cannot_load("the adapter", peft, error))
     if adapted.active_peft_config.is_prompt_learning:
         stop(f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work")
     return adapted.get_base_model()  # the adapter's layers are inside it
-
-
-def _remedy(what: str, source: str, error: Exception) -> str:
-    from huggingface_hub.errors import HFValidationError
-
-    cause = " ".join(str(error).split())
-    if "Unrecognized configuration class" in cause:
-        advice = (
-            "It is not an image-text-to-text model of transformers. CLIP-like models run as --model figlang_clip; "
-            "a model with code of its own needs trust_remote_code=True"
-        )
-    elif "trust_remote_code" in cause:
-        advice = "If you trust that code, add trust_remote_code=True"
-    elif isinstance(error, ImportError):
-        advice = "Install the package that the message names"
-    elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
-        advice = (
-            "Check its name and revision. A gated model wants its licence accepted on its page and HF_TOKEN set; "
-            "without network give a local folder"
-        )
-    elif isinstance(error, torch.OutOfMemoryError):
-        advice = "It does not fit: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less of one GPU"
-    else:
-        advice = "The message is that of the library; a newer transformers or the model's page may know more"
-    return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"

@@ -74,6 +74,13 @@ class Row:
     label: int
     answers: dict[str, str]
 
+    @property
+    def cartoon(self) -> str:
+        """What rows about one cartoon share: its contest, else its file; without either the row's id."""
+        if self.contest is not None:
+            return f"contest {self.contest}"
+        return self.id if self.image is None else self.image.name
+
 
 def part(question: Question) -> str:
     """The file (without ``.jsonl``) that holds the answers to a question."""
@@ -87,7 +94,8 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
     questions presuppose a metaphor (sarcasm), and the paper's scores of words are shares of all positives.
 
     Columns: ``dataset``, ``data`` (dataset, file, the first 12 hex digits of the SHA-256 of all texts that are asked
-    or compared, and where cartoons were joined from), ``id``, ``question``, ``modality``, ``caption``, ``label``, the
+    or compared, and where cartoons were joined from), ``id``, ``cartoon`` (:attr:`Row.cartoon`), ``question``,
+    ``modality``, ``caption``, ``label``, the
     annotated answers (``MW`` ...), and ``image`` (undecoded) or ``description``.
 
     Args:
@@ -132,6 +140,7 @@ def _documents(
         "dataset": [name] * len(rows),
         "data": [source.data] * len(rows),
         "id": [row.id for row in rows],
+        "cartoon": [row.cartoon for row in rows],
         "question": [question] * len(rows),
         "modality": [modality] * len(rows),
         "caption": [row.caption for row in rows],

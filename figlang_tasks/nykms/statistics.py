@@ -7,20 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from figlang_tasks.metrics import classification, overlap
+from figlang_tasks.metrics.overlap import BleuStatistics
 from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.statistics import Line, columns, grouped, means, row_id
+from figlang_tasks.statistics import Line, columns, grouped, means, unit
 
 
 def statistics(lines: Sequence[Line]) -> dict[str, Statistic]:
     """Each metric of a samples file, by name."""
     found = means(lines)
     for name, own in columns(lines).items():
-        ids = [row_id(line) for line in own]
+        units = [unit(line) for line in own]
         if name.endswith("corpus_bleu4"):
-            rows = [[said, expected, *matches, *ngrams] for said, expected, matches, ngrams in (x[name] for x in own)]
-            found[name] = grouped(ids, rows, overlap.corpus_bleu4_of_sums)
+            rows = overlap.matrix([BleuStatistics(*line[name][0]) for line in own])
+            found[name] = grouped(units, rows, overlap.corpus_bleu4_of_sums)
         elif "_macro_" in name:
-            pairs = np.array([line[name] for line in own], dtype=np.int64)
+            pairs = np.array([line[name][:2] for line in own], dtype=np.int64)
             counts = np.eye(4)[2 * pairs[:, 0] + pairs[:, 1]]  # tn, fp, fn, tp
-            found[name] = grouped(ids, counts, classification.STATISTICS[name.partition("_")[2]])
+            found[name] = grouped(units, counts, classification.STATISTICS[name.partition("_")[2]])
     return found

@@ -9,20 +9,20 @@ both harnesses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 from PIL import Image
 
 from figlang_tasks import aggregate, hub, images
-from figlang_tasks.aggregate import aggregator
+from figlang_tasks.aggregate import Aggregator, aggregator, aggregators
 from figlang_tasks.lm_eval_options import lm_eval_options
 from figlang_tasks.metrics import classification, overlap
+from figlang_tasks.metrics.intervals import Estimated, bootstrap, of_two_classes, sums_by_unit
 from figlang_tasks.metrics.overlap import BleuStatistics
-from figlang_tasks.metrics.resampling import Interval
 from figlang_tasks.nykms import rows
 from figlang_tasks.nykms.parse import (
     FIELDS,
@@ -40,12 +40,25 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
-LabelPair = tuple[int, int]
-"""Gold and predicted label of a row."""
 
 _LABELS = ("MC", "SC")
 _WORDS = ("MW", "SW")  # judged by exact match as well; the other answers are longer
 _STUB_KEYS = {"dataset", "question", "modality"}
+
+
+class LabelPair(NamedTuple):
+    """The label of a row, the predicted one, and the row's cartoon, which is what is resampled."""
+
+    gold: int
+    predicted: int
+    unit: str
+
+
+class WordsPair(NamedTuple):
+    """What corpus BLEU-4 sums of a row, and the row's cartoon."""
+
+    statistics: BleuStatistics
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,7 @@ class Record:
     Attributes:
         id: id of the row.
         data: dataset, file, digest of its texts (``figlang_tasks.nykms.rows.load``).
+        unit: the cartoon; up to three captions of one are not independent.
         question: what was asked.
         modality: whether the cartoon was shown (``image``) or told (``text``).
         gold: the annotated answers asked for, with their marks; the label as 0 or 1.
@@ -71,6 +85,7 @@ class Record:
 
     id: str
     data: str
+    unit: str
     question: str
     modality: str
     gold: dict[str, int | str]
@@ -202,7 +217,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
         - ``{mc|sc}_acc`` (0 or 1), ``..._macro_precision``, ``..._macro_recall``, ``..._macro_f1`` (`LabelPair`);
         - of positives, whatever was answered to the first question: ``{field}_bleu4`` (0 to 1) and
-          ``{field}_corpus_bleu4`` (`BleuStatistics`); of MW and SW also ``..._em``, ``..._em_{kind}`` and
+          ``{field}_corpus_bleu4`` (`WordsPair`); of MW and SW also ``..._em``, ``..._em_{kind}`` and
           ``..._relaxed_em`` (0 or 1); of MW, SW and ST ``..._marked`` and ``..._marked_{kind}`` (0 or 1, facts of the
           data, without intervals);
         - ``parse_rate``, ``refusal_rate``, and where a label was asked for ``parse_disagreement`` (0 or 1).
@@ -222,7 +237,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         name, predicted = field.lower(), parsed.values[field]
         if field in _LABELS:
             gold[field] = doc["label"]
-            pair: LabelPair = (doc["label"], int(predicted))
+            pair = LabelPair(doc["label"], int(predicted), doc["cartoon"])
             values[f"{name}_acc"] = float(doc["label"] == predicted)
             values |= dict.fromkeys((f"{name}_macro_precision", f"{name}_macro_recall", f"{name}_macro_f1"), pair)
             continue
@@ -234,7 +249,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
             annotated = read_annotation(doc[field], field)
             if field in rows.MARKED_FIELDS:
                 kinds[field] = annotated.kind
-            values |= _judge(field, text, annotated)
+            values |= _judge(field, text, annotated, doc["cartoon"])
             facts |= _marks(field, annotated)
 
     values["parse_rate"] = float(parsed.status == "answered")
@@ -245,6 +260,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     record = Record(
         id=doc["id"],
         data=doc["data"],
+        unit=doc["cartoon"],
         question=doc["question"],
         modality=doc["modality"],
         gold=gold,
@@ -256,7 +272,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         predicted_marks=predicted_marks,
         bleu=overlap.signature(),
     )
-    return {"sample": record.as_dict(), **facts, **aggregate.with_ends(values)}
+    return {"sample": record.as_dict(), **facts, **aggregate.with_ends(values, record.unit)}
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -268,7 +284,7 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
     return judged
 
 
-def _judge(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
+def _judge(field: str, predicted: str, annotated: Annotation, unit: str) -> dict[str, Any]:
     name = field.lower()
     text = same_place(predicted) if annotated.kind == "image" else predicted
     statistics = overlap.bleu_statistics(text, annotated.text)
@@ -281,7 +297,7 @@ def _judge(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
             f"{name}_relaxed_em": float(overlap.relaxed_match(text, annotated.text)),
         }
     values[f"{name}_bleu4"] = overlap.sentence_bleu4(statistics)
-    values[f"{name}_corpus_bleu4"] = statistics
+    values[f"{name}_corpus_bleu4"] = WordsPair(statistics, unit)
     return values
 
 
@@ -310,32 +326,17 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 # --- aggregators -----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=64)
-def _interval(statistic: str, counts: tuple[int, ...]) -> Interval:
-    return classification.bootstrap(counts, classification.STATISTICS[statistic])
+def _of_labels(statistic: str) -> list[Aggregator]:
+    """Aggregators of a score of labels and of the ends of its 95 % interval."""
 
+    @lru_cache(maxsize=8)
+    def estimate(pairs: tuple[tuple, ...]) -> Estimated:
+        found, score = [LabelPair(*pair) for pair in pairs], classification.STATISTICS[statistic]
+        counts = [classification.confusion_counts([pair.gold], [pair.predicted]) for pair in found]
+        _, of_cartoons = sums_by_unit([pair.unit for pair in found], counts)
+        return Estimated.of(float(score(of_cartoons.sum(axis=0))), of_two_classes(of_cartoons, score))
 
-def _of_labels(statistic: str) -> list[Callable[[Sequence[LabelPair]], float]]:
-    """Aggregators of a score of labels and of the ends of its 95 % bootstrap interval."""
-
-    def counts(pairs: Sequence[LabelPair]) -> tuple[int, ...]:
-        return tuple(
-            classification.confusion_counts([gold for gold, _ in pairs], [found for _, found in pairs]).tolist()
-        )
-
-    def value(pairs: Sequence[LabelPair]) -> float:
-        return float(classification.STATISTICS[statistic](counts(pairs)))
-
-    def low(pairs: Sequence[LabelPair]) -> float:
-        return _interval(statistic, counts(pairs)).low
-
-    def high(pairs: Sequence[LabelPair]) -> float:
-        return _interval(statistic, counts(pairs)).high
-
-    named = ((value, ""), (low, "_ci_low"), (high, "_ci_high"))
-    for function, suffix in named:
-        function.__name__ = statistic + suffix
-    return [aggregator(function) for function, _ in named]
+    return aggregators(estimate, statistic)
 
 
 macro_precision, macro_precision_ci_low, macro_precision_ci_high = _of_labels("macro_precision")
@@ -356,27 +357,15 @@ def bleu4(scores: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=16)
-def _corpus_interval(pairs: tuple[BleuStatistics, ...]) -> Interval:
-    return overlap.bootstrap_corpus_bleu4(pairs)
-
-
-@aggregator
-def corpus_bleu4(pairs: Sequence[BleuStatistics]) -> float:
+def _corpus_bleu4(pairs: tuple[tuple, ...]) -> Estimated:
     """Corpus BLEU-4."""
     _tell_signature(True)
-    return overlap.corpus_bleu4(pairs)
+    found = [BleuStatistics(*statistics) for statistics, _ in pairs]
+    _, of_cartoons = sums_by_unit([unit for _, unit in pairs], overlap.matrix(found))
+    return Estimated.of(overlap.corpus_bleu4(found), bootstrap(of_cartoons, overlap.corpus_bleu4_of_sums))
 
 
-@aggregator
-def corpus_bleu4_ci_low(pairs: Sequence[BleuStatistics]) -> float:
-    """Lower end of the 95 % bootstrap interval of corpus BLEU-4."""
-    return _corpus_interval(tuple(sorted(pairs))).low
-
-
-@aggregator
-def corpus_bleu4_ci_high(pairs: Sequence[BleuStatistics]) -> float:
-    """Upper end of the 95 % bootstrap interval of corpus BLEU-4."""
-    return _corpus_interval(tuple(sorted(pairs))).high
+corpus_bleu4, corpus_bleu4_ci_low, corpus_bleu4_ci_high = aggregators(_corpus_bleu4, "corpus_bleu4")
 
 
 @aggregator

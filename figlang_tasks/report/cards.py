@@ -119,6 +119,11 @@ def prompt(line: Line) -> str:
     return clip(found) if isinstance(found, str) else ""
 
 
+def _no_choice(record: Record) -> tuple[str, bool]:
+    """What is shown of a record without a choice, and whether the model answered: scores that tie are an answer."""
+    return ("none: a tie", True) if record["status"] == "scores" else ("none", False)
+
+
 def _outcome(right: bool, answered: bool = True, otherwise: str = WRONG) -> str:
     return NO_ANSWER if not answered else RIGHT if right else otherwise
 
@@ -197,9 +202,12 @@ def _irfl_answer(records: Sequence[Record], line: Line) -> Answer:
         }
     chosen = record["chosen"]
     found = {"values": record["scores"]} if record["scores"] else {}
+    predicted, answered = (
+        _no_choice(record) if chosen is None else (f"{_LETTERS[chosen]}: {record['roles'][chosen]}", True)
+    )
     return found | {
-        "predicted": "none" if chosen is None else f"{_LETTERS[chosen]}: {record['roles'][chosen]}",
-        "outcome": _outcome(chosen == record["answer"], chosen is not None),
+        "predicted": predicted,
+        "outcome": _outcome(chosen == record["answer"], answered),
         "chosen": chosen,
     }
 
@@ -282,9 +290,10 @@ def _metaclue_answer(records: Sequence[Record], line: Line) -> Answer:
         }
     if "chosen_text" in record:
         chosen, rank = record["chosen"], record["rank"]
+        predicted, answered = _no_choice(record) if chosen is None else (record["chosen_text"], True)
         return {
-            "predicted": "none" if chosen is None else record["chosen_text"],
-            "outcome": _outcome(chosen == record["answer"], chosen is not None),
+            "predicted": predicted,
+            "outcome": _outcome(chosen == record["answer"], answered),
             "said": [("rank of the right one", rank)],
         }
     if "question" in record:

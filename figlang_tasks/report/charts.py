@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from figlang_tasks.aggregate import Estimated
+from figlang_tasks.metrics.intervals import Estimated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,13 +24,11 @@ from tqdm import tqdm
 from figlang_tasks import comparison, explanations, metric_names
 from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
-from figlang_tasks.aggregate import Estimated, estimate_mean
 from figlang_tasks.comparison import ComparisonError, Difference
 from figlang_tasks.explanations import Explained
 from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
 from figlang_tasks.metrics import entailment, ranking
-from figlang_tasks.metrics.resampling import DEFAULT_SEED
-from figlang_tasks.metrics.significance import holm
+from figlang_tasks.metrics.intervals import DEFAULT_SEED, Estimated
 from figlang_tasks.prompting import render
 from figlang_tasks.records import PARAPHRASE_AND_SARCASM, flute_scopes
 from figlang_tasks.report import charts
@@ -297,7 +295,7 @@ def _number(count: int, noun: str) -> str:
 
 
 def _percent(found: Estimated) -> Estimated:
-    return Estimated(*(None if each is None else 100 * each for each in found))  # type: ignore[arg-type]
+    return Estimated(*(None if each is None else 100 * each for each in found))
 
 
 def _listed(values: Mapping[str, float]) -> str:
@@ -354,7 +352,7 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
     return Section(
         "summary",
         "Summary",
-        "All tasks of the runs, in percent unless a column says otherwise, with 95 % bootstrap intervals.",
+        "All tasks of the runs, in percent unless a column says otherwise, with 95 % intervals.",
         tuple(tables),
         notes=tuple(notes),
     )
@@ -504,15 +502,15 @@ def _explained_metrics(lines: Sequence[Mapping[str, Any]]) -> dict[str, Estimate
     for metric in (*explanations.scheme_of(rows).thresholds, explanations.MEAN_SCORE):
         estimate = explanations.metric(metric, rows, scores)
         if estimate is not None:
-            found[metric] = Estimated(estimate.value, estimate.low, estimate.high)
-    return found | {"acc": estimate_mean([float(row.predicted == row.gold) for row in rows])}
+            found[metric] = estimate
+    return found | {"acc": explanations.accuracy(rows)}
 
 
 def _explained(lines: Sequence[Mapping[str, Any]]) -> tuple[list[Explained], npt.NDArray[np.float64] | None]:
     """Rows and explanation scores, NaN where a row needs none; None unless every row that needs a score has one."""
     rows = [
         Explained(
-            **{name: line["sample"][name] for name in ("id", "gold", "predicted", "reference", "explanation")},
+            **{name: line["sample"][name] for name in ("id", "gold", "predicted", "reference", "explanation", "unit")},
             scheme=line["sample"].get("explained", "f1"),
         )
         for line in lines
@@ -938,26 +936,25 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
                     logger.warning(f"figlang_tasks: the report has no comparison: {charts.printable(str(error))}")
-    tested = [each for each in differences if each.p_bootstrap is not None]
-    adjusted = holm([each.p_bootstrap for each in tested if each.p_bootstrap is not None])
-    p_values = {id(each): p for each, p in zip(tested, adjusted, strict=True)}
+    differences = comparison.adjusted(differences)
+    tests = sum(each.p_randomization is not None for each in differences)
     found = []
     datasets = dict.fromkeys(of[0].of.dataset for of in results.values())
     for number, dataset in enumerate(datasets):
         own = [each for each in differences if results[each.task][0].of.dataset == dataset]
         if own and len(runs) <= _MOST_IN_ONE_MATRIX:
-            found.append(_matrix_of_pairs(f"matrix-{number}", _dataset_name(dataset), own, p_values))
+            found.append(_matrix_of_pairs(f"matrix-{number}", _dataset_name(dataset), own))
         elif own:
             by_metric: dict[tuple[str, str], list[Difference]] = {}
             for each in own:
                 by_metric.setdefault((each.task, each.name), []).append(each)
             for place, group in enumerate(by_metric.values()):
-                found.append(_matrix_of_runs(f"matrix-{number}-{place}", group, p_values))
+                found.append(_matrix_of_runs(f"matrix-{number}-{place}", group))
     if not found and not notes:
         return None
     intro = (
-        "Differences in points, and p of the paired bootstrap (one-sided, 10,000 resamples) after Holm's correction "
-        f"for the {_number(len(tested), 'test')} shown here. Bold and framed: p < {_ALPHA:.2f}. Blue: better; orange: "
+        "Differences in points, and p of approximate randomization (two-sided, 10,000 swaps) after Holm's correction "
+        f"for the {_number(tests, 'test')} shown here. Bold and framed: p < {_ALPHA:.2f}. Blue: better; orange: "
         "worse."
     )
     return Section("significance", "Significance", intro, charts=tuple(found), notes=tuple(notes))
@@ -966,7 +963,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
 def _headlines(results: Sequence[_Result]) -> list[str]:
     """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the first."""
     shared = [head for head in results[0].heads if all(head in result.values for result in results)]
-    heads = [head for head in shared if head not in _LOWER_IS_BETTER]
+    heads = [head for head in shared if head not in (*_LOWER_IS_BETTER, *metric_names.DIAGNOSTICS)]
     if results[0].of.explained:
         scheme = explanations.SCHEMES[results[0].sample.get("explained", "f1")]
         scorers = {result.of.signature or result.of.scorer for result in results}
@@ -982,64 +979,62 @@ def _entry(difference: float, metric: str, p: float | None) -> Entry:
     return Entry(scale * difference, (f"{points:+.1f}" if points else "0.0", told), p is not None and p < _ALPHA)
 
 
-def _told_differences(found: Sequence[Difference], p_values: Mapping[int, float]) -> str:
+def _told_differences(found: Sequence[Difference]) -> str:
     sentences = []
     for each in found:
-        entry = _entry(each.difference, each.metric, p_values.get(id(each)))
+        entry = _entry(each.difference, each.metric, each.p_holm)
         sentences.append(f"{each.task}, {_metric_name(each.metric)}, {each.second} against {each.first}: ")
         sentences[-1] += f"{entry.text[0]}, {entry.text[1]}."
     return " ".join(sentences)
 
 
-def _differences_data(found: Sequence[Difference], p_values: Mapping[int, float]) -> list[tuple[object, ...]]:
+def _differences_data(found: Sequence[Difference]) -> list[tuple[object, ...]]:
     head = ("task", "metric", "first", "second", "value_first", "value_second", "difference", "low", "high")
-    tests = ("p_bootstrap", "p_randomization")
-    rows: list[tuple[object, ...]] = [(*head, *tests, "p_bootstrap_holm")]
+    tests = ("p_randomization", "p_holm", "p_bootstrap")
+    rows: list[tuple[object, ...]] = [(*head, *tests)]
     for each in found:
-        about = (each.task, each.name, *(getattr(each, name) for name in head[2:]))
-        rows.append((*about, *(getattr(each, name) for name in tests), p_values.get(id(each))))
+        rows.append((each.task, each.name, *(getattr(each, name) for name in (*head[2:], *tests))))
     return rows
 
 
-def _matrix_of_pairs(chart_id: str, dataset: str, found: Sequence[Difference], p_values: Mapping[int, float]) -> Chart:
+def _matrix_of_pairs(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     """A row for each metric of each task, a column for each pair of runs."""
     pairs = list(dict.fromkeys((each.first, each.second) for each in found))
     rows = list(dict.fromkeys((each.task, each.metric) for each in found))
     entries = {
         (rows.index((each.task, each.metric)), pairs.index((each.first, each.second))): _entry(
-            each.difference, each.metric, p_values.get(id(each))
+            each.difference, each.metric, each.p_holm
         )
         for each in found
     }
     return charts.matrix(
         chart_id,
         f"{dataset}: differences between runs",
-        f"A matrix of differences in points. {_told_differences(found, p_values)}",
+        f"A matrix of differences in points. {_told_differences(found)}",
         [f"{task} {_metric_name(metric)}" for task, metric in rows],
         [f"{second} against {first}" for first, second in pairs],
         entries,
-        _differences_data(found, p_values),
+        _differences_data(found),
     )
 
 
-def _matrix_of_runs(chart_id: str, found: Sequence[Difference], p_values: Mapping[int, float]) -> Chart:
+def _matrix_of_runs(chart_id: str, found: Sequence[Difference]) -> Chart:
     """The difference of the run of a row against the run of a column, by one metric."""
     names = list(dict.fromkeys(name for each in found for name in (each.first, each.second)))
     entries = {}
     for each in found:
-        first, second, p = names.index(each.first), names.index(each.second), p_values.get(id(each))
+        first, second, p = names.index(each.first), names.index(each.second), each.p_holm
         entries[second, first] = _entry(each.difference, each.metric, p)
         entries[first, second] = _entry(-each.difference, each.metric, p)
     task, metric = found[0].task, _metric_name(found[0].metric)
     return charts.matrix(
         chart_id,
         f"{task}: differences of {metric} between runs (row against column)",
-        f"A matrix of differences in points, the run of the row against that of the column. "
-        f"{_told_differences(found, p_values)}",
+        f"A matrix of differences in points, the run of the row against that of the column. {_told_differences(found)}",
         names,
         names,
         entries,
-        _differences_data(found, p_values),
+        _differences_data(found),
     )
 
 

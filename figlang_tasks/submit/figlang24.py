@@ -276,7 +276,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
 
     predictions = {row.id: row for row in read(path)}
     references = vflute_rows.load(DATASET, SPLIT, check_images=False).select_columns(
-        ["id", "label", "explanation", "data"]
+        ["id", "label", "explanation", "claim", "data"]
     )
     wanted = dict.fromkeys(references["id"])
     if missing := [row_id for row_id in wanted if row_id not in predictions]:
@@ -290,6 +290,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
             predictions[row["id"]].label,
             row["explanation"],
             predictions[row["id"]].explanation,
+            row["claim"],
         )
         for row in references
     ]
@@ -307,7 +308,7 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
 
     Returns:
         file, data, n, ``without_explanation``, ``scorer``, ``signature``, and ``metrics``: f1@0, f1@50, f1@60, acc and
-        explanation_score, 0 to 1, each with the ends of its 95 % bootstrap interval.
+        explanation_score, 0 to 1, each with the ends of its 95 % interval.
 
     Raises:
         SubmissionError, hub.DataError: as `answers`.
@@ -317,9 +318,9 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
     scored = scorer.score([row.reference for row in rows], [row.explanation for row in rows])
     metrics: dict[str, float] = {}
     for name, threshold in THRESHOLDS.items():
-        metrics |= explanations.f1_at(rows, scored.mean, threshold).as_metrics(name)
-    metrics |= explanations.accuracy(rows).as_metrics("acc")
-    metrics |= explanations.mean_score(scored.mean).as_metrics(explanations.MEAN_SCORE)
+        metrics |= explanations.as_metrics(name, explanations.f1_at(rows, scored.mean, threshold))
+    metrics |= explanations.as_metrics("acc", explanations.accuracy(rows))
+    metrics |= explanations.as_metrics(explanations.MEAN_SCORE, explanations.mean_score(rows, scored.mean))
     return {
         "file": str(path),
         "data": data,

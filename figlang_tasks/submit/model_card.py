@@ -57,7 +57,7 @@ def _introduction(found: Sequence[Run]) -> str:
     count = sum(len(run.tasks) for run in found)
     return (
         f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
-        f"percent, with 95 % bootstrap intervals. Written by figlang_tasks {figlang_tasks.__version__}."
+        f"percent, with 95 % intervals. Written by figlang_tasks {figlang_tasks.__version__}."
     )
 
 

@@ -19,7 +19,7 @@ from figlang_tasks.submit import SubmissionError
 ENDS = ("_ci_low", "_ci_high")
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
-"""Of the intervals that the tasks report (``figlang_tasks.metrics.resampling``)."""
+"""Of the intervals that the tasks report (``figlang_tasks.metrics.intervals``)."""
 
 _INFINITY = float("inf")
 # Bounds of what is no share from 0 to 1, by metric; values in points, not percent, unless they are explanation scores.

@@ -1,6 +1,6 @@
 """From a model's words to a label and an explanation: the published rules, and a careful reader beside them.
 
-`parse_official` follows the extraction rules behind the published V-FLUTE numbers (arXiv 2405.01474; Appendix C says
+`parse_official` follows the extraction rules behind the published V-FLUTE numbers (arXiv 2405.01474; Appendix D says
 that such rules were made by hand from sample outputs), with their defects, since the numbers depend on them.
 `parse_strict` is ours: it says what a careful reader takes the answer to be, and prefers no label to a guess.
 
@@ -113,7 +113,7 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Parsed:
     Raises:
         TypeError: `output` is neither str nor None. Never raises on any str.
 
-    Source: V-FLUTE, Appendix C ("we looked at the sample outputs of each model and designed rules").
+    Source: V-FLUTE, Appendix D ("we looked at the sample outputs of each model and designed rules").
     """
     _require_text(output)
     if output is None:

@@ -124,17 +124,31 @@ def preflight(config: Mapping[str, Any]) -> None:
         if config.get("output_type") == "generate_until_agentic":
             for options in variants:
                 _check_scene_graph_options(options)
-        for stub in hub.stubs(config):
-            rows.load(stub["dataset"], stub["split"])
-            for options in variants:
-                if options.num_shots:
-                    rows.exemplars(stub["dataset"], options.num_shots, options.fewshot_seed)
+        _check_data(hub.stubs(config), variants)
         blocks = [name for name, block in kwargs.items() if isinstance(block, Mapping)]
         effective = variants if "default" not in blocks else variants[1:]  # the first is what stands outside of blocks
         for scorer in {options.scorer for options in effective}:
             explanations.preflight(scorer)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+def _check_data(stubs: Sequence[Mapping[str, Any]], variants: Sequence[Options]) -> None:
+    """Load what is asked and what exemplars are drawn from; of both, all that is wrong is told.
+
+    Raises:
+        hub.DataError: the message has a line for each fault.
+    """
+    faults = []
+    for stub in stubs:
+        shots = {(options.num_shots, options.fewshot_seed) for options in variants if options.num_shots}
+        for load, wanted in [(rows.load, (stub["split"],)), *((rows.exemplars, each) for each in shots)]:
+            try:
+                load(stub["dataset"], *wanted)
+            except hub.DataError as error:
+                faults.append(str(error))
+    if faults:
+        raise hub.DataError("\n".join(dict.fromkeys(faults)))
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -274,15 +288,16 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         predicted_strict=strict.label,
         report_group=doc["report_group"],
         reference=doc["explanation"],
+        unit=doc["claim"],
     )
     overall_only = {"parse_disagreement": float(official.label != strict.label)}
-    explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation)
+    explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation, record.unit)
     by_group: dict[str, Any] = dict.fromkeys(explanations.METRICS, explained) | {
         "acc": float(official.label == gold),
         "parse_rate": float(official.label is not None),
     }
     values = by_group | overall_only | {f"{name}_{doc['report_group']}": value for name, value in by_group.items()}
-    return {"sample": record.as_dict(), **with_ends(values)}
+    return {"sample": record.as_dict(), **with_ends(values, record.unit)}
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

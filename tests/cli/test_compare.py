@@ -52,6 +52,35 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert result.stdout.rstrip().endswith("adjusted for the 8 tests shown; * below 0.05.")
 
 
+def test_the_papers_own_test_is_shown_where_it_is_asked_for(both: tuple[str, str]) -> None:
+    def head(*options: str) -> list[str]:
+        lines = compare(*both, *MINI, "--metric", "f1@60", "--overall", *options).stdout.splitlines()
+        row = next(line for line in lines if line.startswith("| metric"))
+        return [cell.strip() for cell in row.split("|")[5:-1]]
+
+    assert head() == ["difference", "p", "p Holm"]
+    assert head("--all-tests") == ["difference", "p", "p Holm", "p bootstrap"]
+
+
+def test_two_rows_are_no_evidence(tmp_path: Path) -> None:
+    """Both better: the one-sided bootstrap has p = .0001."""
+    runs = []
+    for name, folder in (("weak", varied_runs.weak()), ("strong", varied_runs.strong())):
+        lines = next(folder.glob("*_samples_figlang_mini.jsonl")).read_text(encoding="utf-8").splitlines()
+        own = [json.loads(line) for line in lines[:2]]
+        for line in own:
+            line["sample"]["predicted"] = line["sample"]["gold"] if name == "strong" else 1 - line["sample"]["gold"]
+            line |= {f"acc{end}": float(name == "strong") for end in ("", "_ci_low", "_ci_high")}
+        runs.append(tmp_path / f"{name}_samples_figlang_mini.jsonl")
+        runs[-1].write_text("".join(json.dumps(line) + "\n" for line in own), encoding="utf-8")
+    named = [f"weak={runs[0]}", f"strong={runs[1]}"]
+    (found,) = json.loads(compare(*named, "--metric", "acc", "--overall", "--json").stdout)["differences"]
+    assert found["difference"] == 1 and found["p_bootstrap"] < 0.001
+    assert 0.45 < found["p_randomization"] <= 1
+    shown = compare(*named, "--metric", "acc", "--overall", "--all-tests").stdout
+    assert "*" not in shown.partition("strong against weak")[2].partition("Shares")[0]
+
+
 def test_json_holds_all_numbers(both: tuple[str, str]) -> None:
     result = compare(*both, *MINI, "--json")
     assert result.exit_code == 0, result.output
@@ -59,7 +88,8 @@ def test_json_holds_all_numbers(both: tuple[str, str]) -> None:
     assert [run["name"] for run in content["runs"]] == ["weak", "strong"]
     found = content["differences"]
     assert content["tests"] == len(found) == 5 * 7
-    assert [each["p_bootstrap_holm"] for each in found] == holm([each["p_bootstrap"] for each in found])
+    assert [each["p_holm"] for each in found] == holm([each["p_randomization"] for each in found])
+    assert all(0 < each["p_bootstrap"] <= 1 for each in found)
     assert json.loads(compare(*both, *MINI, "--json").stdout) == content
 
 

@@ -91,6 +91,7 @@ CHANGES = [
         "time",
     ),
     (r"^((?:\w+=\S+ )*lm_eval (?!.*--limit).*)", r"\1 --limit 2 --gen_kwargs max_gen_toks=8", "time"),
+    (r"^(lmms_eval .*metaclue_caption.*)", r"\1 || test $? = 1", "METEOR and SPICE, promised by the task, need Java"),
 ]
 """What is changed in a line before it is run."""
 

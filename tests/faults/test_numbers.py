@@ -86,25 +86,32 @@ def test_no_aggregator_lets_an_error_out() -> None:
     assert len(failures.noted()) > 50
 
 
+NOT_SCORED = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+
+
 @pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("CUDA error")])
 def test_explanations_that_cannot_be_scored_are_a_failure(
     error: Exception, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unlike weights that cannot be had, which are told before the run."""
-
     def fail(self: Scorer, *texts: object) -> None:
         raise error
 
     monkeypatch.setattr(Scorer, "score", fail)
     results = runs.here(limit=2, fault={"figlang_scorer": "embedded"})
     assert "f1@60,none" not in results["results"][TASK]
-    assert failures.noted() == ["explanations were not scored, see the log"]
+    assert failures.noted() == [NOT_SCORED]
 
 
-def test_weights_that_cannot_be_had_are_none(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_weights_are_a_failure_too(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     results = runs.here(limit=2, fault={"figlang_scorer": "vflute25"})
+    assert "f1@60,none" not in results["results"][TASK]
+    assert failures.noted() == [NOT_SCORED]
+
+
+def test_scores_that_nobody_asked_for_are_no_failure(runs: Runs) -> None:
+    results = runs.here(limit=2, fault={"figlang_scorer": "off"})
     assert "f1@60,none" not in results["results"][TASK]
     assert failures.noted() == []
 

@@ -32,6 +32,7 @@ def document(**changes: Any) -> dict[str, Any]:
         "label": "Contradiction",
         "explanation": "Snow makes no sound.",
         "report_group": "simile",
+        "family": "simile-3-01234567",
         "revision": "local",
         "prompt": "v2",
         "scorer": "",
@@ -90,12 +91,13 @@ def test_a_record() -> None:
         "predicted_strict": 1,
         "report_group": "simile",
         "reference": "Snow makes no sound.",
+        "unit": "simile-3-01234567",
         "explained": "all",
         "revision": "local",
     }
     assert judged["acc@50"] == judged["acc@50_simile_ci_low"] == judged["v1_acc@60"]
     assert judged["acc@50"] == Explained(
-        "simile-3-01234567", 0, 1, "Snow makes no sound.", "It never Contradicts it.", "all"
+        "simile-3-01234567", 0, 1, "Snow makes no sound.", "It never Contradicts it.", "simile-3-01234567", "all"
     )
     assert json.dumps(judged["sample"])
 
@@ -104,7 +106,7 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
     judged = task.process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
     assert not any(name.startswith("v1_") for name in judged)
     assert judged["acc@50"] == Explained(
-        "simile-3-01234567", 1, 1, "Snow makes no sound.", None, "contradiction", "embedded"
+        "simile-3-01234567", 1, 1, "Snow makes no sound.", None, "simile-3-01234567", "contradiction", "embedded"
     )
     assert not judged["acc@50"].needs_score
     assert judged["sample"]["explained"] == "contradiction"

@@ -10,10 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import demo_runs
+import numpy as np
 import pytest
+from lmms_eval.api.model import lmms
 from models import tiny_encoders
 
-from figlang_tasks import plugin
+from figlang_tasks import failures, plugin
 from figlang_tasks.hub import MINI_IRFL_DIR
 from figlang_tasks.irfl import rows, tables
 from figlang_tasks.mini import DEMO_MODEL_DIR
@@ -102,6 +104,23 @@ def test_a_dual_encoder_reads_text_alone_and_other_models_a_prompt() -> None:
     assert prompt != rows.text(sample["doc"]) and rows.text(sample["doc"]) in prompt
 
 
+def test_the_clustered_error_of_the_harness_is_over_phrases() -> None:
+    """Miller 2024, "Adding Error Bars to Evals", equation 4, by sums over phrases."""
+    task = "figlang_mini_irfl_detect_idiom"
+    found = random_run()["results"][task]
+    of_phrases: dict[str, list[float]] = {}
+    for record in records(random_run(), "detect_idiom"):
+        of_phrases.setdefault(record["unit"], []).append(float(record["chosen"] == record["answer"]))
+    right = [each for own in of_phrases.values() for each in own]
+    n, mean = len(right), np.mean(right)
+    within = sum(
+        sum(each - mean for each in own) ** 2 - sum((each - mean) ** 2 for each in own) for own in of_phrases.values()
+    )
+    assert len(of_phrases) < n
+    assert found["acc_stderr_clustered,none"] == pytest.approx(np.sqrt(np.var(right, ddof=1) / n + within / n**2))
+    assert found["acc_stderr_clt,none"] == pytest.approx(np.std(right, ddof=1) / np.sqrt(n))
+
+
 def test_accuracy_is_what_the_scores_say() -> None:
     found = records(clip_run(), "irfl_match_simile")
     right = [record["scores"].index(max(record["scores"])) == record["answer"] for record in found]
@@ -127,10 +146,76 @@ def test_the_demo_model_takes_every_prompt(task: str) -> None:
     assert values(demo_run(), task)["parse_rate"] == sum(record["status"] == "chosen" for record in found) / 4
 
 
-def test_a_model_of_words_gets_no_accuracy_by_score() -> None:
+class Words(lmms):
+    """A class of a user's: what it can do, nobody knows; it answers in words."""
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return ["B"] * len(requests)
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise NotImplementedError
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("model", ["llava_hf", "vllm", "async_openai", "dummy", "figlang_majority", Words()])
+def test_a_model_of_words_is_not_matched(model: Any) -> None:
+    """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
+    name = model if isinstance(model, str) else "this model"
+    with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_metaphor: .*{name} answers in words. Take"):
+        demo_runs.evaluate("figlang_mini_irfl_match_metaphor", model, "pretrained=there/is_none")
+
+
+def asks_for_scores(folder: Path, model: str) -> str:
+    """A user's task file with a line for a class of their own; returns the folder as the harness takes it."""
+    (folder / "mine.yaml").write_text(
+        f"include: {plugin.tasks_dir()}/mini/irfl/figlang_mini_irfl_match_metaphor.yaml\ntask: mine\n"
+        f"model_specific_generation_kwargs: {{{model}: {{figlang_score: {{kind: match}}}}}}\n"
+    )
+    return str(folder)
+
+
+@pytest.mark.parametrize("model", ["llava_hf", "dummy", "default"])
+def test_a_class_that_is_known_to_give_no_scores_is_not_asked(model: str, tmp_path: Path) -> None:
+    asked = "llava_hf" if model == "default" else model
+    with pytest.raises(SystemExit, match=f"task mine: it asks {asked} for scores .*, and this class answers in words"):
+        demo_runs.evaluate("mine", asked, "pretrained=there/is_none", include_path=asks_for_scores(tmp_path, model))
+
+
+def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path) -> None:
+    """And so are saved ones: what they are is known when they are read."""
+    failures.noted()
+    told = ["irfl_match: answers without matching scores have no accuracy, see the log"]
+    folder = asks_for_scores(tmp_path, "my_words")
+    results = demo_runs.evaluate("mine", Words(), include_path=folder, as_model="my_words", saved=tmp_path / "run")
+    assert not any(name.startswith("acc") for name in demo_runs.metrics(results, "mine"))
+    assert failures.noted() == told
+    demo_runs.evaluate("mine", "figlang_replay", f"samples={tmp_path / 'run'}", include_path=folder)
+    assert failures.noted() == told
+
+
+def test_saved_scores_are_matched_again(tmp_path: Path) -> None:
+    failures.noted()
     name = "figlang_mini_irfl_match_metaphor"
-    results = demo_runs.evaluate(name, "llava_hf", demo_runs.DEMO, limit=2, gen_kwargs="max_new_tokens=4")
-    assert set(values(results, "irfl_match_metaphor")) == {"parse_rate", "parse_rate_ci_low", "parse_rate_ci_high"}
+    demo_runs.evaluate(name, "figlang_random", "seed=1", saved=tmp_path)
+    again = demo_runs.evaluate(name, "figlang_replay", f"samples={tmp_path}")
+    assert values(again, "irfl_match_metaphor") == values(random_run(), "irfl_match_metaphor")
+    assert not failures.noted()
+
+
+def test_a_class_that_only_ranks_is_not_asked_for_words() -> None:
+    with pytest.raises(SystemExit, match="figlang_clip: task figlang_mini_irfl_detect_metaphor asks for an answer in"):
+        demo_runs.evaluate("figlang_mini_irfl_detect_metaphor", "figlang_clip", "pretrained=there/is_none")
+
+
+def test_rows_that_a_limit_has_cut_are_a_failure() -> None:
+    failures.noted()
+    names = ["figlang_mini_irfl_retrieve_metaphor", "figlang_mini_irfl_detect_metaphor_circular"]
+    results = demo_runs.evaluate(names, "figlang_random", "", limit=1)
+    assert "p@k" not in values(results, "irfl_retrieve_metaphor")
+    told = "could not be computed: no row is complete (--limit?)"
+    assert sorted(failures.noted()) == [f"all_rotations_acc {told}", f"p@k {told}"]
 
 
 def test_any_model_ranks_by_its_yes() -> None:
@@ -140,6 +225,17 @@ def test_any_model_ranks_by_its_yes() -> None:
     assert {record["status"] for record in found} == {"scores"}
     assert all(0 < record["value"] < 1 for record in found)
     assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 0
+
+
+def test_a_model_that_scores_all_pictures_alike_prefers_none() -> None:
+    """The preference of a tie would be the role of the picture that is shown first."""
+    names = [f"figlang_mini_irfl_match_{kind}" for kind in ("idiom", "simile")]
+    results = demo_runs.evaluate(names, "figlang_blind", demo_runs.DEMO, limit=4)
+    for name in ("irfl_match_idiom", "irfl_match_simile"):
+        found = values(results, name)
+        assert (found["acc"], found["tie_rate"], found["parse_rate"]) == (0, 1, 1)
+        assert not [metric for metric in found if metric.startswith("literal_preference")]
+    assert values(results, "irfl_match_simile")["source_over_target"] == 0
 
 
 def test_a_majority_that_always_names_one_letter() -> None:

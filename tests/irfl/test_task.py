@@ -13,7 +13,7 @@ import pytest
 from irfl_hub import copy_tables
 from lmms_eval import utils
 
-from figlang_tasks import plugin, score_requests
+from figlang_tasks import failures, plugin, score_requests
 from figlang_tasks.irfl import rows, tables, task
 from figlang_tasks.irfl.task import Options
 from figlang_tasks.metrics import ranking
@@ -208,12 +208,33 @@ def test_the_highest_score_wins() -> None:
     assert (judged["figurative_over_source"], judged["source_over_target"]) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("tied", [0, 2, 3])
-def test_a_tie_goes_against_the_model(tied: int) -> None:
-    values = [0.0, 0.7, 0.0, 0.0]
-    values[tied] = 0.7
+@pytest.mark.parametrize("values", [(7, 7, 0, 0), (0, 7, 7, 0), (0, 7, 0, 7), (0, 5, 7, 7), (7, 0, 7, 0), (7, 7, 7, 7)])
+def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) -> None:
     judged = task.match_process_results(choice_doc(), scores(*values))
-    assert (judged["acc"], judged["tie_rate"], judged["sample"]["chosen"]) == (0.0, 1.0, tied)
+    assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (0.0, 1.0, 1.0)
+    assert "literal_preference" not in judged
+    record = judged["sample"]
+    assert (record["chosen"], record["scores"], record["status"], record["rule"]) == (
+        *(None, list(values)),
+        *("scores", "argmax"),
+    )
+    turn = task.circular_process_results(choice_doc(), scores(*values))
+    assert turn["parse_rate"] == 1.0 and not turn["acc"].correct
+    assert [share([turn["share_A"]]) for share in (task.share_a, task.share_b, task.share_c, task.share_d)] == [
+        None
+    ] * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "figurative_over_source", "source_over_target"),
+    [((3, 3, 1, 0), 0, 1), ((3, 4, 3, 0), 1, 0), ((3, 3, 3, 3), 0, 0), ((2, 1, 2, 0), 0, 0)],
+)
+def test_two_equal_scores_are_in_no_order(
+    values: tuple[float, ...], figurative_over_source: float, source_over_target: float
+) -> None:
+    judged = task.match_process_results(choice_doc(), scores(*values))
+    found = (judged["figurative_over_source"], judged["source_over_target"])
+    assert found == (figurative_over_source, source_over_target)
 
 
 def test_a_tie_below_the_top_is_none() -> None:
@@ -227,6 +248,13 @@ def test_match_does_not_take_words(caplog: pytest.LogCaptureFixture, warnings_of
     assert set(judged) == {"sample", "parse_rate", "parse_rate_ci_low", "parse_rate_ci_high"}
     assert (judged["parse_rate"], judged["sample"]["status"]) == (0.0, "no_scores")
     assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
+    assert failures.noted() == ["irfl_match: answers without matching scores have no accuracy, see the log"]
+
+
+def test_a_request_without_an_answer_is_no_match() -> None:
+    judged = task.match_process_results(choice_doc(), [""])
+    assert (judged["acc"], judged["parse_rate"], judged["sample"]["status"]) == (0.0, 0.0, "no_scores")
+    assert not failures.noted()
 
 
 def test_grids_may_be_answered_by_place() -> None:
@@ -263,7 +291,7 @@ def judged_pairs(*table: Sequence[tuple[bool, float]]) -> list[task.Ranked]:
     records = []
     for number, row in enumerate(table):
         for place, (positive, value) in enumerate(row):
-            doc = pair_doc(positive, place, images=len(row), row=f"r{number}")
+            doc = pair_doc(positive, place, images=len(row), row=f"r{number}", phrase=f"phrase {number}")
             records.append(task.retrieve_process_results(doc, scores(value))["p@k"])
     return records
 
@@ -304,7 +332,7 @@ def turns(*table: str, answer: str = "ABCD") -> list[task.Turn]:
     records = []
     for number, row in enumerate(table):
         for said, right in zip(row, answer, strict=False):
-            doc = choice_doc(row=f"r{number}", answer=LETTERS.index(right))
+            doc = choice_doc(row=f"r{number}", phrase=f"phrase {number}", answer=LETTERS.index(right))
             records.append(task.circular_process_results(doc, [said])["acc"])
     return records
 

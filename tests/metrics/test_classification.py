@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 from figlang_tasks.metrics import classification
-from figlang_tasks.metrics.resampling import bootstrap_macro_f1
 
 relaxed = settings(deadline=None)
 METRICS = ("acc", "macro_precision", "macro_recall", "macro_f1")
@@ -145,34 +144,6 @@ def test_edges(counts: tuple[int, ...], expected: Figures) -> None:
     assert figures(counts) == pytest.approx(expected, abs=0.005)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_intervals_are_those_of_resampled_rows(name: str) -> None:
-    counts = (12, 9, 5, 14)
-    statistic = classification.STATISTICS[name]
-    interval = classification.bootstrap(counts, statistic)
-    rows = np.repeat(np.eye(4), counts, axis=0)
-    rng = np.random.default_rng(1)
-    drawn = statistic(rows[rng.integers(0, 40, size=(10_000, 40))].sum(axis=1))
-    assert interval == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02)
-    assert interval.low < float(statistic(counts)) < interval.high
-    assert classification.bootstrap(counts, statistic) == interval
-
-
-def test_the_seed_decides() -> None:
-    counts = (120, 31, 24, 99)
-    first, second = (classification.bootstrap(counts, classification.macro_f1, seed=seed) for seed in (1, 2))
-    assert first != second
-
-
-def test_interval_of_f1_is_that_of_the_entailment_metric_where_both_classes_occur() -> None:
-    counts = (120, 31, 24, 99)
-    assert classification.bootstrap(counts, classification.macro_f1) == bootstrap_macro_f1(counts)
-
-
-def test_an_empty_cell_stays_empty_in_resamples() -> None:
-    assert classification.bootstrap((7, 0, 0, 5), classification.accuracy) == (1.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
@@ -187,17 +158,3 @@ def test_bad_counts(counts: object, message: str) -> None:
     for statistic in classification.STATISTICS.values():
         with pytest.raises(ValueError, match=message):
             statistic(counts)
-
-
-@pytest.mark.parametrize(
-    ("counts", "settings", "message"),
-    [
-        ((1, 2, 3, 4), {"resamples": 0}, "resamples is 0"),
-        ((1, 2, 3, 4), {"confidence": 1}, "confidence is 1"),
-        ((1, 2.5, 3, 4), {}, "whole numbers"),
-        ([[1, 2, 3, 4]], {}, r"shape \[4\]"),
-    ],
-)
-def test_bad_bootstrap(counts: object, settings: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        classification.bootstrap(counts, classification.accuracy, **settings)

@@ -45,6 +45,7 @@ def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
     if changes.get("label") == 0:
         answers = dict.fromkeys(answers, "")
     doc = {"dataset": "NYK-MS", "data": "NYK-MS/x:0123456789ab", "id": "NYK_722_3", "caption": CAPTION, "label": 1}
+    doc["cartoon"] = "contest 722"
     return doc | answers | {"question": question, "modality": "image"} | changes
 
 
@@ -152,6 +153,7 @@ def test_the_record() -> None:
     assert judged["sample"] == {
         "id": "NYK_722_3",
         "data": "NYK-MS/x:0123456789ab",
+        "unit": "contest 722",
         "question": "sarcasm",
         "modality": "image",
         "gold": {"SC": 1, "SW": "[I]", "ST": "[S] home owners", "SE": "A house has no pitch."},
@@ -209,7 +211,7 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
 def test_labels(label: int, output: str, predicted: int, strict: int | None, parsed: int, refused: int) -> None:
     judged = task.process_results(document("mc", label=label), [output])
     assert judged["mc_acc"] == float(label == predicted)
-    assert judged["mc_macro_f1"] == judged["mc_macro_recall_ci_low"] == (label, predicted)
+    assert judged["mc_macro_f1"] == judged["mc_macro_recall_ci_low"] == (label, predicted, "contest 722")
     assert (judged["parse_rate"], judged["refusal_rate"]) == (parsed, refused)
     assert judged["parse_disagreement"] == float(strict != predicted)
     assert judged["sample"]["predicted_strict"] == strict
@@ -231,9 +233,10 @@ PAIRS = [(1, 1), (1, 0), (0, 0), (0, 1), (0, 1), (1, 1), (0, 0), (1, 1), (0, 1)]
 def test_macro_scores() -> None:
     gold, predicted = zip(*PAIRS, strict=True)
     for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
-        value = getattr(task, f"macro_{name}")(PAIRS)
+        pairs = [task.LabelPair(*pair, unit=f"contest {at}") for at, pair in enumerate(PAIRS)]
+        value = getattr(task, f"macro_{name}")(pairs)
         assert value == pytest.approx(score(gold, predicted, average="macro"))
-        low, high = (getattr(task, f"macro_{name}_ci_{end}")(PAIRS[::-1]) for end in ("low", "high"))
+        low, high = (getattr(task, f"macro_{name}_ci_{end}")(pairs[::-1]) for end in ("low", "high"))
         assert 0 <= low < value < high <= 1
         assert getattr(task, f"macro_{name}_ci_low").__name__ == f"macro_{name}_ci_low"
 
@@ -248,14 +251,21 @@ def test_bleu_aggregators() -> None:
     assert task.bleu4([overlap.sentence_bleu4(one) for one in found]) == pytest.approx(
         overlap.sentence_bleu4_mean(found)
     )
-    assert task.corpus_bleu4(found) == overlap.corpus_bleu4(found)
-    low, high = task.corpus_bleu4_ci_low(found), task.corpus_bleu4_ci_high(found[::-1])
-    assert low < task.corpus_bleu4(found) < high
+    records = [task.WordsPair(one, f"contest {at}") for at, one in enumerate(found)]
+    value, low, high = (
+        function(records[::step])
+        for function, step in ((task.corpus_bleu4, 1), (task.corpus_bleu4_ci_low, 1), (task.corpus_bleu4_ci_high, -1))
+    )
+    assert value == overlap.corpus_bleu4(found)
+    assert low is not None and value is not None and high is not None and low < value < high
+    of_cartoons = [record._replace(unit=f"contest {at % 3}") for at, record in enumerate(records)]
+    wider = task.corpus_bleu4_ci_low(of_cartoons)
+    assert wider is not None and wider < low  # five rows of each text: the evidence of three
 
 
 def test_a_failing_aggregator_costs_its_metric_only() -> None:
     for function in (task.macro_f1, task.macro_f1_ci_low, task.corpus_bleu4, task.corpus_bleu4_ci_high, task.bleu4):
-        assert math.isnan(function([]))
+        assert math.isnan(function([]) or 0)
 
 
 # Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see

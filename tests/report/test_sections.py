@@ -395,15 +395,15 @@ def by_holm(p_values: Sequence[float]) -> list[float]:
 def test_the_matrix_shows_differences_and_adjusted_p() -> None:
     significance = section(report(), "significance")
     drawn = [row for each in significance.charts for row in data(each)]
-    adjusted = by_holm([float(row["p_bootstrap"]) for row in drawn])
-    assert [float(row["p_bootstrap_holm"]) for row in drawn] == pytest.approx(adjusted)
+    adjusted = by_holm([float(row["p_randomization"]) for row in drawn])
+    assert [float(row["p_holm"]) for row in drawn] == pytest.approx(adjusted)
     (row,) = [row for row in drawn if (row["task"], row["metric"]) == ("figlang_mini", "f1@60")]
     (expected,) = [
         each
         for each in comparison.compare(two(), ["f1@60"], tasks=["figlang_mini"], overall=True)
         if each.name == "f1@60"
     ]
-    assert float(row["difference"]) == expected.difference and float(row["p_bootstrap"]) == expected.p_bootstrap
+    assert float(row["difference"]) == expected.difference and float(row["p_randomization"]) == expected.p_randomization
     assert row["first"] == HOSTILE and row["second"] == "strong"
     mini = chart(report(), "figlang_mini (V-FLUTE): differences")
     assert f"{100 * expected.difference:+.1f}" in "".join(ElementTree.fromstring(mini.svg).itertext())

@@ -102,6 +102,30 @@ def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> N
     assert_same({pair: found[pair] for pair in steady}, {pair: batched[pair] for pair in steady})
 
 
+def claim_pairs() -> tuple[Pair, ...]:
+    """Each claim of figlang_mini against the next one: short texts."""
+    rows = pyarrow.parquet.read_table(next(MINI_DATA_DIR.glob("**/test-*.parquet")), columns=["claim"])
+    texts = rows["claim"].to_pylist()
+    return tuple(zip(texts, texts[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "label"), [(explanation_pairs(), "explanations"), (claim_pairs(), "claim and next claim")]
+)
+def test_how_far_padding_moves_the_package(pairs: tuple[Pair, ...], label: str) -> None:
+    """As docs/explanation_score.md tells it, of MiniLM; ours is what the package gives the pair alone."""
+    alone, batched = package("minilm").score(pairs), package("minilm", 64).score(pairs)
+    assert_same(ours("minilm").score(pairs), alone)
+    moved = [abs(batched[pair] - alone[pair]) for pair in alone]
+    line = f"| figlang_mini, {label} | {sum(each > 1e-5 for each in moved)} of {len(moved)} | {_told(max(moved))} |"
+    manual = Path(__file__).resolve().parents[3] / "docs" / "explanation_score.md"
+    assert line in manual.read_text(encoding="utf-8")
+
+
+def _told(value: float) -> str:
+    return f"{value:.0e}".replace("e-0", "e-") if value < 1e-4 else f"{value:.4f}".lstrip("0")
+
+
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 @pytest.mark.parametrize("token_budget", [1, 64, 333, 4096])
 def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:

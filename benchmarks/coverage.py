@@ -1,0 +1,178 @@
+"""How often do the intervals hold the truth, and how often do the tests call equal systems different?
+
+Prints the tables of docs/intervals.md: coverage of the 95 % intervals of ``figlang_tasks.metrics.intervals`` beside
+that of the percentile bootstrap over rows, and the share of p below .05 between two systems that are equally good.
+
+    python benchmarks/coverage.py                    # as in the document: some minutes on one core
+    python benchmarks/coverage.py --simulations 100  # a quick look
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from figlang_tasks.markdown import table
+from figlang_tasks.metrics import intervals, significance
+from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.significance import Statistic
+
+Floats = npt.NDArray[np.float64]
+
+SIZES = (8, 14, 20, 35, 50, 100, 200, 333, 723)
+SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
+
+# Of each number of rows how many phrases (claims) have it, counted in the released tables.
+PHRASES: Mapping[str, Mapping[int, int]] = {
+    "IRFL, metaphors: 333 rows, 35 phrases": {
+        4: 1,
+        5: 2,
+        6: 2,
+        7: 3,
+        8: 7,
+        9: 2,
+        10: 7,
+        11: 2,
+        12: 2,
+        13: 3,
+        14: 3,
+        15: 1,
+    },
+    "IRFL, idioms: 200 rows, 58 phrases": {1: 17, 2: 10, 3: 6, 4: 10, 5: 4, 6: 4, 7: 1, 8: 2, 9: 2, 10: 2},
+    "IRFL, similes: 277 rows, 142 phrases": {1: 7, 2: 135},
+    "V-FLUTE, IRFL's part: 220 rows, 38 claims": {
+        **{2: 9, 3: 3, 4: 12, 5: 1, 6: 1, 7: 1, 8: 3, 10: 2, 12: 2, 14: 2, 15: 1, 16: 1},
+    },
+}
+CORRELATIONS = (0.0, 0.05, 0.1, 0.2, 0.4)
+TRUE_SHARES = (0.3, 0.5, 0.8, 0.95)
+
+CLASSES = ((7, 7), (20, 20), (57, 44), (100, 0), (318, 405))
+RECALLS = ((0.5, 0.5), (0.8, 0.8), (0.95, 0.95), (0.99, 0.7), (0.99, 0.99))
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def of_independent_rows() -> Iterator[list[str]]:
+    """Exact, by the binomial distribution: ours / percentile bootstrap."""
+    yield ["rows", *(f"p = {share:g}" for share in SHARES)]
+    for n in SIZES:
+        hits = np.arange(n + 1)
+        ours = np.array([intervals.share([1] * k + [0] * (n - k), [1] * n) for k in hits])
+        theirs = np.stack([stats.binom.ppf(tail, n, hits / n) / n for tail in (0.025, 0.975)], axis=1)
+        theirs[0], theirs[-1] = 0, 1  # all resamples are alike
+        cells = []
+        for share in SHARES:
+            chances = stats.binom.pmf(hits, n, share)
+            cells.append(" / ".join(percent(chances[_holds(ends, share)].sum()) for ends in (ours, theirs)))
+        yield [str(n), *cells]
+
+
+def _holds(ends: Floats, truth: float | Floats) -> npt.NDArray[np.bool_]:
+    return (ends[:, 0] <= np.asarray(truth) + 1e-12) & (np.asarray(truth) - 1e-12 <= ends[:, 1])
+
+
+def of_phrases(simulations: int, rng: np.random.Generator) -> Iterator[list[str]]:
+    """Right answers to one phrase go together, by a beta-binomial distribution: ours / rows taken for independent."""
+    yield ["data", "correlation", *(f"p = {share:g}" for share in TRUE_SHARES)]
+    for name, sizes_of in PHRASES.items():
+        sizes = np.repeat(list(sizes_of), list(sizes_of.values()))
+        for correlation in CORRELATIONS:
+            cells = []
+            for share in TRUE_SHARES:
+                hits = _clustered(sizes, share, correlation, simulations, rng)
+                ours = np.array([intervals.share(found, sizes) for found in hits])
+                n = int(sizes.sum())
+                rows = np.array([intervals.share([1] * k + [0] * (n - k), [1] * n) for k in hits.sum(axis=1)])
+                cells.append(" / ".join(percent(_holds(ends, share).mean()) for ends in (ours, rows)))
+            yield [name, f"{correlation:g}", *cells]
+
+
+def _clustered(
+    sizes: npt.NDArray[np.int64], share: float, correlation: float, times: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    of_phrase = np.full((times, len(sizes)), share)
+    if correlation:
+        spread = (1 - correlation) / correlation
+        of_phrase = rng.beta(share * spread, (1 - share) * spread, size=of_phrase.shape)
+    return rng.binomial(sizes, of_phrase)
+
+
+def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[list[str]]:
+    """Gold labels are given; ours / percentile bootstrap."""
+    yield ["contradictions + entailments", *(f"recalls {one:g}, {other:g}" for one, other in RECALLS)]
+    for sizes in CLASSES:
+        cells = []
+        for recalls in RECALLS:
+            right = rng.binomial(sizes, recalls, size=(simulations, 2)).astype(float)
+            truth = float(macro_f1_from_counts(_cells(np.multiply(sizes, recalls), sizes)))
+            ours, theirs = [], []
+            for each in right:
+                rows = np.repeat(np.eye(4), _cells(each, sizes).astype(int), axis=0)
+                ours.append(intervals.of_two_classes(rows, macro_f1_from_counts))
+                drawn = rng.multinomial(len(rows), rows.mean(axis=0), size=400)
+                theirs.append(np.quantile(macro_f1_from_counts(drawn), [0.025, 0.975]))
+            cells.append(" / ".join(percent(_holds(np.array(ends), truth).mean()) for ends in (ours, theirs)))
+        yield [" + ".join(map(str, sizes)), *cells]
+
+
+def _cells(right: Floats, sizes: Sequence[int]) -> Floats:
+    return np.array([right[0], sizes[0] - right[0], sizes[1] - right[1], right[1]])
+
+
+def of_tests(simulations: int, rng: np.random.Generator) -> Iterator[list[str]]:
+    """Two systems that are right on each row with its own chance, the same for both: p below .05."""
+    yield [
+        "rows",
+        "approximate randomization",
+        "paired bootstrap, one-sided",
+        "randomization of rows in place of phrases",
+    ]
+    plain = {f"{n} independent": np.ones(n, dtype=int) for n in (14, 100, 723)}
+    name = next(iter(PHRASES))
+    of_metaphors = np.repeat(list(PHRASES[name]), list(PHRASES[name].values()))
+    for label, sizes in (plain | {f"{name}, correlation .2": of_metaphors}).items():
+        clustered = sizes.max() > 1
+        found = []
+        for _ in range(simulations):
+            systems = [_clustered(sizes, 0.6, 0.2 if clustered else 0.0, 1, rng)[0] for _ in range(2)]
+            p = _test(systems, sizes)
+            by_rows = _test([_rows(hits, sizes, rng) for hits in systems], np.ones(sizes.sum())) if clustered else None
+            found.append((p.p_randomization, p.p_bootstrap, by_rows.p_randomization if by_rows else np.nan))
+        shares = (np.array(found) < 0.05).mean(axis=0)
+        yield [label, *(f"{100 * share:.1f}" for share in shares[:2]), f"{100 * shares[2]:.1f}" if clustered else ""]
+
+
+def _rows(hits: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    return np.concatenate([rng.permutation(np.arange(size) < hit) for hit, size in zip(hits, sizes, strict=True)])
+
+
+def _test(systems: Sequence[npt.ArrayLike], sizes: npt.ArrayLike) -> significance.Comparison:
+    units = [f"{at:04}" for at in range(len(np.asarray(sizes)))]
+    of = [{"acc": Statistic.ratio_of(units, hits, sizes)} for hits in systems]
+    return significance.compare(of, resamples=500)[0, 1]["acc"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=2000, help="samples of each cell (default: 2000)")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    rng = np.random.default_rng(given.seed)
+    for title, rows in (
+        ("Shares of independent rows: ours / percentile bootstrap", of_independent_rows()),
+        ("Shares of rows that share a phrase: ours / as if rows were independent", of_phrases(given.simulations, rng)),
+        ("Macro F1: ours / percentile bootstrap", of_macro_f1(given.simulations, rng)),
+        ("Equal systems called different (p < .05), in percent", of_tests(given.simulations, rng)),
+    ):
+        print(f"{title}\n\n{table(list(rows))}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""95 % intervals of one system's scores, over units that are independent.
+
+Rows that share a phrase, a claim or a cartoon are not independent: they are added up to *units*, and units are what a
+method counts or resamples. Three methods (coverage, by simulation: docs/intervals.md):
+
+- `share`, for shares of rows (accuracy, parse rate): Wilson's interval (1927, "Probable inference, the law of
+  succession, and statistical inference"; Brown, Cai & DasGupta 2001, "Interval estimation for a binomial proportion").
+  Where units have several rows, n is the effective number of rows (Korn & Graubard 1998, "Confidence intervals for
+  proportions with small expected number of positive counts estimated from survey data").
+- `of_two_classes`, for macro precision, recall and F1: Wilson's limits of the two recalls, combined by MOVER (Zou &
+  Donner 2008, "Construction of confidence limits about effect measures").
+- `bootstrap`, for all other functions of sums: percentiles of resampled units, with the tails for a small number of
+  units (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.3).
+
+Intervals are for one system; they are no test of a difference (``figlang_tasks.metrics.significance``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+__all__ = ["DEFAULT_SEED", "Estimated", "Interval", "bootstrap", "mean", "of_two_classes", "share", "sums_by_unit"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+DEFAULT_SEED = 20240501
+"""Seed of every bootstrap unless the caller gives one. Numbers repeat exactly for one numpy version: numpy may change
+the stream of a ``Generator`` between versions."""
+
+RESAMPLES = 10_000
+"""Resamples of every bootstrap unless the caller gives another number."""
+
+_BLOCK = 1 << 20
+"""Numbers drawn at a time, so that memory does not grow with ``resamples * n``."""
+
+
+class Interval(NamedTuple):
+    """A two-sided interval, ``low <= high``, on the scale of the statistic."""
+
+    low: float
+    high: float
+
+
+class Estimated(NamedTuple):
+    """A metric with the ends of its interval; no ends where there is no sound one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, value: float, interval: Interval | None) -> Estimated:
+        return cls(value, *(interval or ()))
+
+
+def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) -> Interval:
+    """Wilson's interval of ``sum(hits) / sum(totals)``.
+
+    With one row a unit, it is Wilson's interval of n rows. Else n is the number of rows that would have the variance
+    that the units show, at most the number of rows. Where all rows are hits, or none is, the units show no variance:
+    n is their number, as if the rows of a unit were one.
+
+    Args:
+        hits: of each unit, shape [units], 0 to its total.
+        totals: rows of each unit, shape [units], whole numbers; units without rows are left out.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        `Interval` within [0, 1] that holds the share.
+
+    Raises:
+        ValueError: no rows, shapes that differ, hits or totals out of range (names the unit), confidence out of range.
+    """
+    _check(1, confidence)
+    parts, wholes = _checked(hits, totals)
+    n, units = float(wholes.sum()), len(wholes)
+    found = float(parts.sum()) / n
+    rows = float(units)
+    if 0 < found < 1 and units > 1:
+        residuals = float(np.square(parts - found * wholes).sum())
+        variance = units / (units - 1) * (n - 1) / n * residuals / n**2
+        rows = min(n, found * (1 - found) / variance) if variance > 0 else n
+        rows *= (_t(n - 1, confidence) / _t(units - 1, confidence)) ** 2
+    return _wilson(found, rows, confidence)
+
+
+def _wilson(found: float, n: float, confidence: float) -> Interval:
+    z2 = float(stats.norm.ppf((1 + confidence) / 2)) ** 2
+    middle, half = found + z2 / 2 / n, math.sqrt(z2 * (found * (1 - found) / n + z2 / 4 / n**2))
+    low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
+    return Interval(max(0.0, min(low, found)), min(1.0, max(high, found)))  # rounding aside they are there already
+
+
+def _t(freedom: float, confidence: float) -> float:
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+
+
+def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats], confidence: float = 0.95) -> Interval:
+    """Interval of a score of two classes that no right answer lowers: macro precision, recall or F1, accuracy.
+
+    The gold labels are taken as given. Each class has a recall with the limits of `share`; the distances from the
+    score to its value at these limits are combined by MOVER, with the correlation that the units show.
+
+    Args:
+        counts: ``tn, fp, fn, tp`` of each unit, shape [units, 4], whole numbers.
+        value: the score of summed counts: [..., 4] to [...].
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        `Interval` that holds the score.
+
+    Raises:
+        ValueError: counts of another shape, negative, fractional or all zero; confidence out of range.
+    """
+    _check(1, confidence)
+    of_units = np.asarray(counts, dtype=np.float64)
+    if of_units.ndim != 2 or of_units.shape[1] != 4:
+        raise ValueError(f"counts must have shape [units, 4] (tn, fp, fn, tp), got {of_units.shape}")
+    if not (np.isfinite(of_units) & (of_units >= 0) & (of_units == np.floor(of_units))).all():
+        raise ValueError("counts must be whole numbers >= 0")
+    if not of_units.any():
+        raise ValueError("counts are all zero: nothing was counted")
+    tn, fp, fn, tp = of_units.T
+    classes = [(hits, totals) for hits, totals in ((tn, tn + fp), (tp, tp + fn)) if totals.any()]
+    limits = [share(hits, totals, confidence) for hits, totals in classes]
+    recalls = [float(hits.sum() / totals.sum()) for hits, totals in classes]
+    sizes = [float(totals.sum()) for _, totals in classes]
+    negative_first = (tn + fp).any()
+
+    def at(shares: Sequence[float]) -> float:
+        cells = [0.0] * 4
+        for place, (right, size) in enumerate(zip(shares, sizes, strict=True)):
+            hit, miss = (0, 1) if negative_first and place == 0 else (3, 2)
+            cells[hit], cells[miss] = right * size, (1 - right) * size
+        return float(value(np.array(cells)))
+
+    score = float(value(of_units.sum(axis=0)))
+    errors = [hits - recall * totals for (hits, totals), recall in zip(classes, recalls, strict=True)]
+    scale = math.sqrt(math.prod(float(np.square(each).sum()) for each in errors)) if len(classes) == 2 else 0.0
+    correlation = float(errors[0] @ errors[1]) / scale if scale else 0.0
+    ends = []
+    for end in (0, 1):
+        away = [
+            abs(at([limits[i][end] if i == place else recall for i, recall in enumerate(recalls)]) - score)
+            for place in range(len(classes))
+        ]
+        cross = 2 * correlation * math.prod(away) if len(away) == 2 else 0.0
+        ends.append(math.sqrt(max(0.0, sum(each**2 for each in away) + cross)))
+    return Interval(max(0.0, score - ends[0]), min(1.0, score + ends[1]))
+
+
+def bootstrap(
+    rows: npt.ArrayLike,
+    value: Callable[[Floats], Floats],
+    resamples: int = RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    confidence: float = 0.95,
+) -> Interval | None:
+    """Percentile bootstrap interval of a function of sums over units.
+
+    The order of the units does not matter.
+
+    Args:
+        rows: the numbers of each unit that are summed, shape [units, k], finite.
+        value: the statistic of sums: [..., k] to [...]; a value that is not finite is undefined.
+        resamples: at least 1.
+        seed: a non-negative int.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        `Interval`; None where resampling knows of no interval: of a single unit, where all resamples have one value,
+        and where more than half of them have none.
+
+    Raises:
+        ValueError: no units, rows of another shape or not finite, or parameters out of range.
+    """
+    _check(resamples, confidence)
+    given = np.asarray(rows, dtype=np.float64)
+    if given.ndim != 2 or given.size == 0:
+        raise ValueError(f"rows must have shape [units, k] and not be empty, got {given.shape}")
+    if not np.isfinite(given).all():
+        at = int(np.argmin(np.isfinite(given).all(axis=1)))
+        raise ValueError(f"rows[{at}] is {given[at].tolist()}, must be finite")
+    ordered = given[np.lexsort(given.T)]
+    rng = np.random.default_rng(seed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        blocks = [value(weighted_sums(weights, ordered)) for weights in unit_weights(len(given), resamples, rng)]
+    return of_resamples(np.concatenate(blocks), len(given), confidence)
+
+
+def mean(values: npt.ArrayLike, units: Sequence[str] | None = None, confidence: float = 0.95) -> Interval | None:
+    """Interval of the mean of one value a row: `share` of values that are 0 or 1 alone, else `bootstrap`.
+
+    Args:
+        values: of n rows, finite (bools count as 0 and 1).
+        units: the unit of each row; None: each row is one.
+        confidence: strictly between 0 and 1.
+
+    Raises:
+        ValueError: no values, a value that is not finite (names its index), another number of units, confidence out of
+            range.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"values must be one-dimensional and not empty, got shape {given.shape}")
+    if not np.isfinite(given).all():
+        at = int(np.argmin(np.isfinite(given)))
+        raise ValueError(f"values[{at}] is {given[at]}, must be finite")
+    rows = np.stack([given, np.ones(len(given))], axis=1)
+    if units is not None:
+        _, rows = sums_by_unit(units, rows)
+    if np.isin(given, (0.0, 1.0)).all():
+        return share(rows[:, 0], rows[:, 1], confidence)
+    return bootstrap(rows, lambda sums: sums[..., 0] / sums[..., 1], confidence=confidence)
+
+
+def sums_by_unit(units: Sequence[str], rows: npt.ArrayLike) -> tuple[tuple[str, ...], Floats]:
+    """The sums of the rows of each unit, shape [units, k], and the units' names in their order.
+
+    Raises:
+        ValueError: not one unit for each row.
+    """
+    given = np.asarray(rows, dtype=np.float64)
+    if len(units) != len(given):
+        raise ValueError(f"{len(units)} units for {len(given)} rows: give one for each")
+    names, places = np.unique(np.asarray(units, dtype=object).astype(str), return_inverse=True)
+    order = np.lexsort((*given.T, places))  # so that the order of the rows does not matter to the last bit
+    sums = np.zeros((len(names), given.shape[1]))
+    np.add.at(sums, places[order], given[order])
+    return tuple(map(str, names)), sums
+
+
+def of_resamples(drawn: Floats, units: int, confidence: float) -> Interval | None:
+    """`percentile` of the resampled values that are finite; None where they know of no interval, as in `bootstrap`."""
+    defined = drawn[np.isfinite(drawn)]
+    if units == 1 or 2 * len(defined) < len(drawn) or np.ptp(defined) <= 1e-12 * np.abs(defined).max():
+        return None
+    return percentile(defined, units, confidence)
+
+
+def percentile(drawn: Floats, units: int, confidence: float) -> Interval:
+    """Interval of resampled values of n units: percentiles, whose tails are those of t instead of the normal
+    distribution, and wider by ``sqrt(n / (n - 1))``, since resamples vary less than samples.
+
+    Of a single unit, from the smallest to the largest value.
+    """
+    tail = 0.0
+    if units > 1:
+        tail = float(stats.norm.cdf(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def unit_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """How often each unit is drawn, block after block of shape [resamples of the block, units]."""
+    for size in block_sizes(resamples, units):
+        drawn = rng.integers(0, units, size=(size, units)) + units * np.arange(size)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units).astype(np.float64)
+
+
+def weighted_sums(weights: Floats, rows: Floats) -> Floats:
+    """Weighted sums of rows: weights [m, n] and rows [n, k] to [m, k].
+
+    Not by a product of BLAS: that is faster on an idle machine, but here each sum has the same bits whatever else is
+    computed and on however many threads, and threads that wait for one another cannot make it slow on a busy one.
+    """
+    return np.einsum("ij,kj->ik", weights, np.ascontiguousarray(rows.T))
+
+
+def block_sizes(resamples: int, width: int) -> list[int]:
+    """`resamples` cut into blocks that hold at most `_BLOCK` numbers (or one resample, if that alone is wider)."""
+    rows = max(1, _BLOCK // width)
+    whole, rest = divmod(resamples, rows)
+    return [rows] * whole + [rest] * (rest > 0)
+
+
+def _checked(hits: npt.ArrayLike, totals: npt.ArrayLike) -> tuple[Floats, Floats]:
+    parts, wholes = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    if parts.ndim != 1 or parts.shape != wholes.shape:
+        raise ValueError(f"hits and totals must have one shape [units], got {parts.shape} and {wholes.shape}")
+    fits = (wholes >= 0) & (wholes == np.floor(wholes)) & (parts >= 0) & (parts <= wholes)
+    if not fits.all():
+        at = int(np.argmin(fits))
+        raise ValueError(f"unit {at} has {parts[at]} hits of {wholes[at]}: must be 0 to a whole number")
+    if not wholes.any():
+        raise ValueError("no rows: a share of nothing is undefined")
+    return parts[wholes > 0], wholes[wholes > 0]
+
+
+def _check(resamples: int, confidence: float) -> None:
+    if resamples < 1:
+        raise ValueError(f"resamples is {resamples}, must be at least 1")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}, must lie strictly between 0 and 1")

@@ -1,0 +1,329 @@
+"""Intervals: against published tables, scipy, brute force, and the share of simulated systems that they cover."""
+
+from __future__ import annotations
+
+import math
+import random
+import tracemalloc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from figlang_tasks.metrics import classification, intervals
+from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.intervals import Estimated, Interval, bootstrap, mean, of_two_classes, share, sums_by_unit
+
+# --- shares -----------------------------------------------------------------------------------------------------------
+
+
+def rows_of(hits: int, n: int) -> tuple[list[float], list[float]]:
+    return [1.0] * hits + [0.0] * (n - hits), [1.0] * n
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_as_published(hits: int, n: int, low: float, high: float) -> None:
+    """Newcombe 1998, "Two-sided confidence intervals for the single proportion", Table I, method 3."""
+    assert share(*rows_of(hits, n)) == pytest.approx((low, high), abs=5e-5)
+
+
+@given(st.integers(1, 800), st.floats(0, 1), st.floats(0.5, 0.999))
+@settings(max_examples=200, deadline=None)
+def test_of_single_rows_it_is_wilsons(n: int, part: float, confidence: float) -> None:
+    hits = round(part * n)
+    oracle = stats.binomtest(hits, n).proportion_ci(confidence, method="wilson")
+    assert share(*rows_of(hits, n), confidence) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+
+
+def test_a_perfect_system_of_eight_rows_has_an_interval() -> None:
+    assert share([1] * 8, [1] * 8) == pytest.approx((0.6756, 1.0), abs=1e-4)
+    assert share([0] * 8, [1] * 8) == pytest.approx((0.0, 0.3244), abs=1e-4)
+
+
+def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
+    assert share([10, 12, 7], [10, 12, 7]) == share([1, 1, 1], [1, 1, 1])
+
+
+def test_rows_that_repeat_the_first_of_their_unit_tell_nothing_new() -> None:
+    first = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0] * 4
+    alone, repeated = share(first, [1] * 40), share([5 * hit for hit in first], [5] * 40)
+    as_independent = share(*rows_of(140, 200))
+    assert repeated.low <= alone.low < as_independent.low < as_independent.high < alone.high <= repeated.high
+    assert repeated == pytest.approx(alone, abs=0.01)  # a little wider: the variance is estimated
+
+
+def test_units_that_show_less_variance_than_rows_count_as_rows() -> None:
+    """Every unit has one hit of two: no variance at all, and no certainty either."""
+    assert share([1] * 10, [2] * 10) == pytest.approx(share(*rows_of(10, 20)), abs=0.02)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=60).filter(
+        lambda units: any(sum(unit) for unit in units)
+    ),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=150, deadline=None)
+def test_a_share_lies_in_its_interval_in_any_order(units: list[tuple[int, int]], shuffler: random.Random) -> None:
+    hits, totals = [hit for hit, _ in units], [hit + miss for hit, miss in units]
+    interval = share(hits, totals)
+    assert 0 <= interval.low <= sum(hits) / sum(totals) <= interval.high <= 1 and interval.low < interval.high
+    order = shuffler.sample(range(len(units)), len(units))
+    assert share([hits[at] for at in order], [totals[at] for at in order]) == pytest.approx(interval, abs=1e-12)
+    assert share([*hits, 0], [*totals, 0]) == pytest.approx(interval, abs=1e-12)  # a unit without rows
+
+
+def covered(of: Callable[[np.random.Generator], tuple[Interval | None, float]], times: int = 1500) -> float:
+    """In how many of simulated samples the interval holds the truth."""
+    rng = np.random.default_rng(7)
+    found = [of(rng) for _ in range(times)]
+    return sum(i is not None and i.low <= truth <= i.high for i, truth in found) / times
+
+
+@pytest.mark.parametrize(("n", "p"), [(8, 0.9), (14, 0.95), (12, 0.9), (100, 0.98), (723, 0.99)])
+def test_coverage_near_the_edges(n: int, p: float) -> None:
+    def sample(rng: np.random.Generator) -> tuple[Interval, float]:
+        return share(rng.random(n) < p, np.ones(n)), p
+
+    assert 0.92 < covered(sample) < 0.985  # percentiles of resamples: .52, .51, .71, .87, .92
+
+
+@pytest.mark.parametrize(("p", "correlation"), [(0.3, 0.1), (0.5, 0.2), (0.8, 0.2), (0.5, 0.05)])
+def test_coverage_of_rows_that_share_phrases(p: float, correlation: float) -> None:
+    """IRFL's metaphors are 333 rows over 35 phrases; right answers to one phrase go together."""
+    sizes = np.array([10] * 20 + [9] * 13 + [8] * 2)
+    spread = (1 - correlation) / correlation
+
+    def sample(rng: np.random.Generator) -> tuple[Interval, float]:
+        return share(rng.binomial(sizes, rng.beta(p * spread, (1 - p) * spread, len(sizes))), sizes), p
+
+    assert 0.93 < covered(sample) < 0.975  # of rows taken for independent: .84, .76, .75, .89
+
+
+# --- two classes ------------------------------------------------------------------------------------------------------
+
+Counts = Sequence[int]
+
+
+def units_of(counts: Counts) -> np.ndarray:
+    """One row a unit."""
+    return np.repeat(np.eye(4), counts, axis=0)
+
+
+def test_macro_recall_by_hand() -> None:
+    """It is the mean of two shares: half of the distances of their limits, squared, added, rooted (MOVER)."""
+    one, other = share(*rows_of(30, 40)), share(*rows_of(9, 25))
+    low = 0.5 * math.hypot(0.75 - one.low, 0.36 - other.low)
+    high = 0.5 * math.hypot(one.high - 0.75, other.high - 0.36)
+    assert of_two_classes(units_of([9, 16, 10, 30]), classification.macro_recall) == pytest.approx(
+        (0.555 - low, 0.555 + high), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    [
+        ([4, 0, 0, 4], 0.60, 1.0),  # all right: what Wilson's .51 of each class leaves
+        ([0, 4, 4, 0], 0.0, 0.28),
+        ([0, 0, 0, 12], 0.43, 1.0),  # one label only: a single wrong row would halve it
+        ([0, 0, 1, 11], 0.39, 0.50),
+    ],
+)
+def test_macro_f1_at_the_edges(counts: Counts, low: float, high: float) -> None:
+    assert of_two_classes(units_of(counts), macro_f1_from_counts) == pytest.approx((low, high), abs=0.05)
+
+
+@given(st.lists(st.integers(0, 200), min_size=4, max_size=4).filter(any), st.integers(1, 40), st.integers(0, 99))
+@settings(max_examples=80, deadline=None)
+def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], units: int, seed: int) -> None:
+    rows = units_of(counts)
+    owner = np.random.default_rng(seed).integers(0, units, size=len(rows)).astype(str)
+    _, sums = sums_by_unit(list(owner), rows)
+    for score in (macro_f1_from_counts, *classification.STATISTICS.values()):
+        interval = of_two_classes(sums, score)
+        assert 0 <= interval.low <= float(score(counts)) + 1e-12 and float(score(counts)) - 1e-12 <= interval.high <= 1
+    narrow, wide = (of_two_classes(sums, macro_f1_from_counts, level) for level in (0.5, 0.99))
+    assert wide.low <= narrow.low + 1e-12 and narrow.high <= wide.high + 1e-12
+
+
+def test_a_large_sample_agrees_with_resampling() -> None:
+    counts = [700, 300, 250, 750]
+    interval = of_two_classes(units_of(counts), macro_f1_from_counts)
+    assert interval == pytest.approx(bootstrap(units_of(counts), macro_f1_from_counts, 4000), abs=0.003)
+
+
+def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_narrow_it() -> None:
+    cells = {"right": [1, 0, 0, 1], "wrong": [0, 1, 1, 0], "first": [1, 0, 1, 0], "second": [0, 1, 0, 1]}
+    together = np.array([cells["right"]] * 30 + [cells["wrong"]] * 30)
+    balanced = np.array([cells["first"]] * 30 + [cells["second"]] * 30)
+    apart = units_of([30, 30, 30, 30])
+    width = [np.ptp(of_two_classes(each, classification.macro_recall)) for each in (balanced, apart, together)]
+    assert width[0] < 0.02 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "recalls"),
+    [((7, 7), (0.8, 0.8)), ((20, 20), (0.99, 0.7)), ((49, 51), (0.95, 0.95)), ((318, 405), (0.99, 0.6))],
+)
+def test_coverage_of_macro_f1(sizes: tuple[int, int], recalls: tuple[float, float]) -> None:
+    def counts(right: Sequence[float]) -> np.ndarray:
+        return np.array([right[0], sizes[0] - right[0], sizes[1] - right[1], right[1]])
+
+    truth = float(macro_f1_from_counts(counts([size * recall for size, recall in zip(sizes, recalls, strict=True)])))
+
+    def sample(rng: np.random.Generator) -> tuple[Interval, float]:
+        drawn = counts(rng.binomial(sizes, recalls).tolist()).astype(int).tolist()
+        return of_two_classes(units_of(drawn), macro_f1_from_counts), truth
+
+    assert 0.92 < covered(sample, 600) < 0.99
+
+
+# --- the bootstrap ----------------------------------------------------------------------------------------------------
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0] / sums[..., 1]
+
+
+def brute_force(rows: np.ndarray, statistic: Callable[[np.ndarray], Any], resamples: int) -> tuple[float, float]:
+    """Draw rows, apply the statistic, take the percentiles that Hesterberg (2015, Table 5) gives for few rows."""
+    rng, n = np.random.default_rng(5), len(rows)
+    values = [statistic(rows[rng.integers(0, n, size=n)]) for _ in range(resamples)]
+    tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1))
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("phrases", [8, 34, 142])
+def test_ratio_equals_resampling_rows(phrases: int) -> None:
+    rng = np.random.default_rng(8)
+    k = rng.integers(1, 38, size=phrases)
+    rows = np.stack([rng.binomial(k, 0.2 + 0.5 * k / 38), k], axis=-1).astype(float)
+    expected = brute_force(rows, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum(), 6000)
+    assert bootstrap(rows, ratio) == pytest.approx(expected, abs=0.012)
+
+
+def test_mean_of_real_values_equals_resampling_rows() -> None:
+    values = np.random.default_rng(1).normal(0.5, 0.2, size=300)
+    assert mean(values) == pytest.approx(brute_force(values, np.mean, 5000), abs=0.004)
+
+
+@pytest.mark.parametrize("n", [8, 14, 40])
+def test_coverage_of_a_mean_of_few_rows(n: int) -> None:
+    def sample(rng: np.random.Generator) -> tuple[Interval | None, float]:
+        rows = np.stack([rng.normal(0.5, 0.1, size=n), np.ones(n)], axis=1)
+        return bootstrap(rows, ratio, resamples=1000), 0.5
+
+    assert 0.91 < covered(sample, 600) < 0.98  # plain percentiles: .88 of 8 rows
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3)), min_size=2, max_size=120),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=40, deadline=None)
+def test_order_of_the_rows_does_not_matter(rows: list[tuple[float, float]], shuffler: random.Random) -> None:
+    shuffled = shuffler.sample(rows, len(rows))
+    interval = bootstrap(rows, ratio, resamples=100)
+    assert interval == bootstrap(shuffled, ratio, resamples=100)
+    ratios = [top / bottom for top, bottom in rows]
+    slack = 1e-9 * max(1.0, *map(abs, ratios))
+    assert interval is None or min(ratios) - slack <= interval.low <= interval.high <= max(ratios) + slack
+
+
+@pytest.mark.parametrize(
+    "rows", [[[0.3, 1.0]], [[0.25, 1.0]] * 9, [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], [[0.0, 0.0]] * 6 + [[1.0, 1.0]]]
+)
+def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[float]]) -> None:
+    """A single unit, one value whatever is drawn, and a value that most resamples do not have."""
+    assert bootstrap(rows, ratio, resamples=500) is None
+
+
+def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(4).random((500, 2)) + 1
+    whole = bootstrap(rows, ratio, resamples=300)
+    assert bootstrap(rows, ratio, resamples=300, seed=intervals.DEFAULT_SEED + 1) != whole
+    monkeypatch.setattr(intervals, "_BLOCK", 3000)
+    assert bootstrap(rows, ratio, resamples=300) == whole
+
+
+def test_memory_is_bounded() -> None:
+    rows = np.random.default_rng(4).random((20_000, 2)) + 1
+    tracemalloc.start()
+    bootstrap(rows, ratio, resamples=1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6  # all draws at once are 160 MB, and their weights as much again
+
+
+# --- means and units --------------------------------------------------------------------------------------------------
+
+
+def test_values_of_zero_and_one_are_a_share_by_units() -> None:
+    values, units = [1.0, 1.0, 0.0, 1.0, 0.0], ["a", "a", "b", "b", "c"]
+    assert mean(values) == share(*rows_of(3, 5))
+    assert mean(values, units) == share([2, 1, 0], [2, 2, 1])
+    assert mean([True, True]) == share([1, 1], [1, 1])
+
+
+def test_other_values_are_resampled_by_units() -> None:
+    values, units = [0.5, 0.7, 0.1, 0.2, 0.9], ["a", "a", "b", "b", "c"]
+    assert mean(values, units) == pytest.approx(bootstrap([[1.2, 2.0], [0.3, 2.0], [0.9, 1.0]], ratio))
+
+
+def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
+    rng = np.random.default_rng(3)
+    rows, units = rng.random((200, 2)), rng.integers(0, 7, size=200).astype(str)
+    order = rng.permutation(200)
+    names, sums = sums_by_unit(list(units), rows)
+    assert names == tuple("0123456")
+    assert sums.tolist() == sums_by_unit(list(units[order]), rows[order])[1].tolist()
+    assert sums.sum(axis=0) == pytest.approx(rows.sum(axis=0))
+
+
+def test_an_estimate_without_an_interval_has_no_ends() -> None:
+    assert Estimated.of(0.5, None) == (0.5, None, None)
+    assert Estimated.of(0.5, Interval(0.4, 0.6)) == (0.5, 0.4, 0.6)
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: share([1], [1, 1]), "one shape"),
+        (lambda: share([2], [1]), r"unit 0 has 2.0 hits of 1.0"),
+        (lambda: share([1, -1], [1, 1]), "unit 1"),
+        (lambda: share([0.5], [1.5]), "whole number"),
+        (lambda: share([0], [0]), "no rows"),
+        (lambda: share([], []), "no rows"),
+        (lambda: share([float("nan")], [1]), "unit 0"),
+        (lambda: share([1], [1], 1.0), "confidence is 1.0"),
+        (lambda: of_two_classes([[1, 2, 3]], macro_f1_from_counts), r"shape \[units, 4\]"),
+        (lambda: of_two_classes([1, 2, 3, 4], macro_f1_from_counts), r"shape \[units, 4\]"),
+        (lambda: of_two_classes([[1, 2, -3, 4]], macro_f1_from_counts), "whole numbers"),
+        (lambda: of_two_classes([[1, 2, 0.5, 4]], macro_f1_from_counts), "whole numbers"),
+        (lambda: of_two_classes([[0, 0, 0, 0]], macro_f1_from_counts), "all zero"),
+        (lambda: of_two_classes([[1, 1, 1, 1]], macro_f1_from_counts, 95), "confidence is 95"),
+        (lambda: bootstrap([], ratio), "not be empty"),
+        (lambda: bootstrap([1.0, 2.0], ratio), r"shape \[units, k\]"),
+        (lambda: bootstrap([[1, 1], [float("inf"), 1]], ratio), r"rows\[1\]"),
+        (lambda: bootstrap([[1, 1], [2, 1]], ratio, resamples=0), "resamples is 0"),
+        (lambda: bootstrap([[1, 1], [2, 1]], ratio, confidence=0), "confidence is 0"),
+        (lambda: mean([]), "not empty"),
+        (lambda: mean([[1.0]]), "one-dimensional"),
+        (lambda: mean([0.0, float("nan")]), r"values\[1\]"),
+        (lambda: mean([0.0, 1.0], ["a"]), "1 units for 2 rows"),
+    ],
+)
+def test_refusals(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,41 @@
+"""A checkpoint that does not exist: one message from every class that loads one, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hub_server import HubServer
+
+PROGRAM = """
+import json, sys
+from figlang_tasks.models import dual_encoder, llava_hf, vlm
+told = {}
+for made in (vlm.FigLangVLM, vlm.FigLangBlind, dual_encoder.FigLangCLIP, llava_hf.LlavaHfSimple, llava_hf.LlavaHfChat,
+             llava_hf.LlavaSimple, llava_hf.LlavaChat):
+    for checkpoint in ("there/is_none", "no_such_model", "not an id", "./no/such/folder"):
+        try:
+            made(pretrained=checkpoint)
+        except SystemExit as exit:
+            told[f"{made.__name__} {checkpoint}"] = str(exit)
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize("offline", [False, True], ids=["the hub knows none", "offline"])
+def test_an_unknown_checkpoint_is_one_message(offline: bool, tmp_path: Path) -> None:
+    with HubServer() as server:
+        environment = server.env(home=tmp_path, offline=offline) | {"CUDA_VISIBLE_DEVICES": ""}
+        command = [sys.executable, "-c", PROGRAM]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert len(told) == 7 * 4
+    for case, message in told.items():
+        checkpoint = case.partition(" ")[2]
+        assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ", "llava_hf: ")), case
+        expected = "there is no folder ./no/such/folder" if "folder" in case else "Check its name and revision"
+        assert expected in message and checkpoint in message, case
