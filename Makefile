@@ -6,6 +6,7 @@ PIP_ARGS ?=
 TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 TESTS ?= tests
+MUTANTS ?=
 RESULTS ?= results/demo
 
 BIN := $(VENV)/bin
@@ -13,7 +14,7 @@ STAMP := $(VENV)/.figlang-installed
 DEMO_MODEL := figlang_tasks/mini/demo_model
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow lint upstream upstream-newest docs linkcheck demo-model clean
+.PHONY: help setup demo test test-slow mutants lint upstream upstream-newest docs linkcheck demo-model clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -57,6 +58,9 @@ test: $(STAMP)  ## run the test suite, but for the few long runs
 test-slow: $(STAMP)  ## run the long ones: killed runs, several processes, commands of the documents (about 10 minutes)
 	@echo "==> running the slow tests"
 	$(PYTEST) -m slow $(PYTEST_ARGS)
+
+mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
+	nice $(BIN)/python tools/mutants.py $(MUTANTS)
 
 lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .

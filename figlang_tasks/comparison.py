@@ -12,7 +12,7 @@ import numpy as np
 from loguru import logger
 
 from figlang_tasks import explanations, metric_names
-from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
+from figlang_tasks.metric_names import DIAGNOSTICS, OVERALL
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
@@ -253,7 +253,7 @@ def _compare_task(
     of_runs = [statistics(run) for _, run in runs]
     for (name, run), own in zip(runs, of_runs, strict=True):
         _check_reported(name, run, own)
-    reported = [{name: value for name, value in run.metrics.items() if _has_interval(name, run)} for _, run in runs]
+    reported = [{name: value for name, value in run.metrics.items() if metric_names.is_metric(name)} for _, run in runs]
     names = list(dict.fromkeys(itertools.chain(*reported, *of_runs)))
     scoped = metric_names.scoped(names)
     known.update(scoped, (metric for metric, _ in scoped.values()))
@@ -285,10 +285,6 @@ def _compare_task(
                 one, other = reported[i][name], reported[j][name]
                 found.append(Difference(*about, value_first=one, value_second=other, difference=other - one))
     return found
-
-
-def _has_interval(name: str, run: TaskRun) -> bool:
-    return not name.endswith(ENDS) and (name + ENDS[0] in run.metrics or name.split("_")[0] in NO_INTERVAL)
 
 
 def _wanted(name: str, scoped: tuple[str, str], metrics: Sequence[str] | None, overall: bool) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
 DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
 DEFAULT = "vflute25"
 OFF = "off"
-CHOICES = ("vflute25", "figlang24", "flute22", "embedded", OFF)
+CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF)
 
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 """V-FLUTE's thresholds (section 4.2), by metric name."""
@@ -133,14 +134,16 @@ class Explained:
 
 
 def kept(
-    rows: Sequence[Explained], scores: Floats | None, threshold: float, explained: entailment.Explained = "all"
+    rows: Sequence[Explained], scores: Floats | None, threshold: float, explained: entailment.Explained | None = None
 ) -> Bools:
-    """Whether each of n rows is right and, where `explained` asks for it, its score is above the threshold."""
+    """Whether each of n rows is right and explained well enough: of F1@threshold (None) by a score above it, of an
+    accuracy as `entailment.explained_well` says. Without scores: whether it is right."""
     right = np.array([row.predicted == row.gold for row in rows], dtype=bool)
     if scores is None:
         return right
-    asked = np.array([explained == "all" or row.gold == 0 for row in rows], dtype=bool)
-    return right & (~asked | (np.where(asked, scores, np.inf) > threshold))
+    asked = np.array([explained != "contradiction" or row.gold == 0 for row in rows], dtype=bool)
+    given = np.where(asked, scores, np.inf)
+    return right & (entailment.explained_well(given, threshold, explained) if explained else given > threshold)
 
 
 def cells(rows: Sequence[Explained], hits: Bools) -> Floats:
@@ -429,8 +432,7 @@ def session(name: str, rows: Iterable[Explained]) -> Iterator[Session]:
         _current = before
 
 
-_outside: list[Session] = []
-_OUTSIDE_KEPT = 8
+_outside: deque[Session] = deque(maxlen=8)
 
 
 def current(rows: Sequence[Explained]) -> Session:
@@ -446,8 +448,7 @@ def current(rows: Sequence[Explained]) -> Session:
     for kept in _outside:
         if kept.covers(name, rows):
             return kept
-    _outside[_OUTSIDE_KEPT - 1 :] = []
-    _outside.insert(0, Session(name, rows))
+    _outside.appendleft(Session(name, rows))
     return _outside[0]
 
 

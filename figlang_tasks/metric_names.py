@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import NamedTuple
 
 OVERALL = "all"
 ENDS = ("_ci_low", "_ci_high")
 NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
-NO_INTERVAL = ("meteor", "fid")
 DIAGNOSTICS = (
     *("parse_rate", "parse_disagreement", "refusal_rate", "tie_rate", "yes_rate", "image_rate"),
     *("share_A", "share_B", "share_C", "share_D"),
@@ -16,21 +15,29 @@ DIAGNOSTICS = (
 """They tell how a run went, not how good a model is. They are never tested."""
 
 
-IntervalMethod = Literal["wilson", "mover", "bootstrap"]
+class IntervalMethod(NamedTuple):
+    """How an interval is made: its name, and the resamples of its bootstrap (None where nothing is resampled)."""
+
+    name: str
+    resamples: int | None = None
 
 
 def interval_method(metric: str) -> IntervalMethod:
-    """How the interval of a metric is made (``figlang_tasks.metrics.intervals``).
+    """How the tasks make the interval of a metric (``figlang_tasks.metrics.intervals``).
 
     Args:
         metric: its name, of the whole or of one scope: ``f1@60_muse``.
     """
+    from figlang_tasks.metrics.intervals import RESAMPLES  # it brings scipy along, which commands need not wait for
+
     if "f1@" in metric or "_macro_" in metric:
-        return "mover"
-    if metric.startswith("pooled_p@k"):  # a share of pictures
-        return "wilson"
-    resampled = ("explanation_score", "p@k", "bleu4", "rouge_l", "spice", "cider", "rank", "clip_similarity", "mAP")
-    return "bootstrap" if any(name in metric for name in resampled) else "wilson"
+        return IntervalMethod("MOVER of Wilson limits over units")
+    if metric.startswith("mAP"):  # a resample costs a whole computation
+        return IntervalMethod("bootstrap over units, percentiles with tails of t", 1_000)
+    resampled = ("explanation_score", "p@k", "bleu4", "rouge_l", "spice", "cider", "rank", "clip_similarity")
+    if any(name in metric for name in resampled) and not metric.startswith("pooled_p@k"):  # that is a share of pictures
+        return IntervalMethod("bootstrap over units, percentiles with tails of t", RESAMPLES)
+    return IntervalMethod("Wilson, over units")
 
 
 def scoped(names: Collection[str]) -> dict[str, tuple[str, str]]:
@@ -46,9 +53,29 @@ def scoped(names: Collection[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
+FACTS = ("mw_marked", "sw_marked", "st_marked")
+"""They are counted of the annotations alone, and say nothing of a model."""
+
+LOWER_IS_BETTER = (
+    *("rank", "fid", "literal_preference"),
+    *("parse_disagreement", "refusal_rate", "tie_rate"),
+)
+"""Of all other metrics more is better, where they say how good a model is."""
+
+
+def is_metric(name: str) -> bool:
+    """Whether a name in a task's results is a metric: no end of an interval, standard error, or fact of the data."""
+    return not name.endswith(ENDS) and "_stderr" not in name and not is_one_of(name, FACTS)
+
+
 def is_share(metric: str) -> bool:
     """Whether a metric, of the whole or of one source, is from 0 to 1 and read in percent."""
-    return not any(metric == name or metric.startswith(f"{name}_") for name in NO_SHARES)
+    return not is_one_of(metric, NO_SHARES)
+
+
+def is_one_of(metric: str, names: Collection[str]) -> bool:
+    """Whether a metric is one of `names`, of the whole or of one source (``rank``, ``mw_marked_object``)."""
+    return any(metric == name or metric.startswith(f"{name}_") for name in names)
 
 
 def text(value: float, metric: str) -> str:

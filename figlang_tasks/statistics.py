@@ -105,7 +105,7 @@ def _of_explained(metric: str, rows: Sequence[Explained], scores: Floats, scored
         needed = [place for place, row in enumerate(rows) if row.needs_score]
         return of_ratio([units[place] for place in needed], scores[needed], np.ones(len(needed))) if needed else None
     of_labels = not scored or (scheme.explained and metric == scheme.of_labels)
-    asked = scheme.explained.get(metric, "all")
+    asked = scheme.explained.get(metric)
     hits = explanations.kept(rows, None if of_labels else scores, scheme.thresholds[metric], asked)
     if scheme.explained:
         return of_ratio(units, hits.astype(float), np.ones(len(units)))

@@ -167,8 +167,8 @@ def mean_average_precision(images: Sequence[BoxImage], box_type: BoxType | None 
     low = [part.ap50 for part in parts if part.ap50 is not None]
     high = [part.ap70 for part in parts if part.ap70 is not None]
     return AveragePrecision(
-        math.fsum(low) / len(low) if low else None,
-        math.fsum(high) / len(high) if high else None,
+        sum(low) / len(low) if low else None,
+        sum(high) / len(high) if high else None,
         sum(part.truths for part in parts),
         sum(part.predictions for part in parts),
     )

@@ -20,7 +20,6 @@ does not name the code.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import os
@@ -285,7 +284,7 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
     """
     sums = np.asarray(statistics, dtype=np.float64)
     length, reference = sums[..., 0], sums[..., 1]
-    correct, guessed = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER : 2 + 2 * ORDER]
+    correct, guessed = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER :]
     # The constants of pycocoevalcap (bleu_scorer.py), which decide what a corpus without any 4-gram gets.
     precision = np.prod((correct + 1e-15) / (guessed + 1e-9), axis=-1) ** (1 / ORDER)
     ratio = (length + 1e-15) / (reference + 1e-9)
@@ -370,10 +369,9 @@ def _java() -> str | None:
 
 
 def _package_folder(name: str) -> Path:
-    spec = importlib.util.find_spec("pycocoevalcap")
-    if spec is None or not spec.submodule_search_locations:
-        raise OSError("pycocoevalcap is not installed")
-    return Path(next(iter(spec.submodule_search_locations))) / name
+    import pycocoevalcap
+
+    return Path(next(iter(pycocoevalcap.__path__))) / name  # it has no __init__.py, and so no __file__
 
 
 def _spice_folder() -> Path | None:

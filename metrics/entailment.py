@@ -29,6 +29,7 @@ __all__ = [
     "accuracy_at",
     "confusion_counts",
     "confusion_counts_at",
+    "explained_well",
     "f1_at",
     "f1_curve",
     "macro_f1",
@@ -146,9 +147,9 @@ def accuracy_at(
 ) -> float:
     """Acc@threshold of FLUTE: share of *all* rows that are predicted right and, where asked, explained well enough.
 
-    Well enough is a score strictly above the threshold. Scores and threshold are on one scale, 0 to 1 here (the papers
-    speak of 0 to 100: Acc@50 is a threshold of .5). At 0 this is the plain accuracy only if every score asked for is
-    above 0; the papers' Acc@0 is "label accuracy", which is `accuracy`.
+    Well enough is what `explained_well` says. Scores and threshold are on one scale, 0 to 1 here (the papers speak of
+    0 to 100: Acc@50 is a threshold of .5). At 0 this is the plain accuracy only if no score asked for is below 0 (with
+    ``contradiction``: or 0); the papers' Acc@0 is "label accuracy", which is `accuracy`.
 
     Args:
         gold: n true labels: 1 entailment, 0 contradiction.
@@ -175,8 +176,23 @@ def accuracy_at(
     if len(scores) != len(truth):
         raise ValueError(f"scores has {len(scores)} rows, gold has {len(truth)}")
     values = _finite_scores([score if a else 0.0 for score, a in zip(scores, asked, strict=True)], len(truth))  # type: ignore[misc]
-    kept = ~asked | (values > _checked_thresholds([threshold])[0])
+    kept = ~asked | explained_well(values, _checked_thresholds([threshold])[0], explained)
     return int(np.count_nonzero(right & kept)) / len(truth)
+
+
+def explained_well(scores: Floats, thresholds: float | Floats, explained: Explained) -> npt.NDArray[np.bool_]:
+    """Whether explanation scores are high enough to count in FLUTE's Acc@threshold.
+
+    ``contradiction``: strictly above the threshold ("higher than k", arXiv 2205.12404v1, section 3). ``all``: at least
+    the threshold, as in the organisers' scoring script of FigLang 2022, ``int((F1 + BLEURT) * 50.0) >= k``: at its k of
+    50 and 60 this is ``(F1 + BLEURT) / 2 >= k / 100`` to the last bit. So the two differ at a score of exactly k alone.
+
+    Args:
+        scores: explanation scores, any shape; a NaN is never enough.
+        thresholds: one, or an array that broadcasts with `scores`.
+        explained: as in `accuracy_at`.
+    """
+    return np.asarray(scores >= thresholds if explained == "all" else scores > thresholds)
 
 
 def macro_f1(gold: Sequence[int], predicted: Sequence[int | None]) -> float:

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 __all__ = ["DEFAULT_SEED", "Estimated", "Interval", "bootstrap", "mean", "of_two_classes", "share", "sums_by_unit"]
 
@@ -91,14 +91,14 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
 
 
 def _wilson(found: float, n: float, confidence: float) -> Interval:
-    z2 = float(stats.norm.ppf((1 + confidence) / 2)) ** 2
+    z2 = float(special.ndtri((1 + confidence) / 2)) ** 2
     middle, half = found + z2 / 2 / n, math.sqrt(z2 * (found * (1 - found) / n + z2 / 4 / n**2))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
     return Interval(max(0.0, min(low, found)), min(1.0, max(high, found)))  # rounding aside they are there already
 
 
 def _t(freedom: float, confidence: float) -> float:
-    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats], confidence: float = 0.95) -> Interval:
@@ -252,7 +252,7 @@ def percentile(drawn: Floats, units: int, confidence: float) -> Interval:
     """
     tail = 0.0
     if units > 1:
-        tail = float(stats.norm.cdf(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
+        tail = float(special.ndtr(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return Interval(float(low), float(high))
 

@@ -20,7 +20,7 @@ from lmms_eval.evaluator import simple_evaluate
 from sklearn.metrics import f1_score
 
 import figlang_tasks
-from figlang_tasks import aggregate, explanations, samples
+from figlang_tasks import aggregate, explanations, failures, samples
 from figlang_tasks.explanations import Explained, all_metrics, choose
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.plugin import tasks_dir
@@ -88,6 +88,36 @@ def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -
         for name in explanations.METRICS:
             low, value, high = (reported[f"{name}{group}{end},none"] for end in ("_ci_low", "", "_ci_high"))
             assert low <= value <= high
+
+
+BETWEEN = [0.49, 0.5, 0.51, 0.59, 0.6, 0.61]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "scores", "expected"),
+    [
+        # Of 8 right rows of each label k are kept: tp = k, fn = fp = 8 - k, so F1 is k/8.
+        ("f1", [0, 0.05, 0.52, 0.53, 0.54, 0.59, 0.6, 0.61], {"f1@0": 7 / 8, "f1@53": 4 / 8, "f1@60": 1 / 8}),
+        (
+            "all",
+            BETWEEN,
+            {"acc@0": 1, "acc@50": 8 / 12, "acc@60": 2 / 12, "v1_acc@50": 10 / 12, "v1_acc@60": 7 / 12},
+        ),
+        ("contradiction", BETWEEN, {"acc@0": 1, "acc@50": 10 / 12, "acc@60": 7 / 12}),
+    ],
+)
+def test_thresholds_of_the_papers(scheme: str, scores: list[float], expected: dict[str, float]) -> None:
+    """Every label is right, once with each score; a score that equals the threshold does not count."""
+    explained = [
+        Explained(f"{gold}{score}", gold, gold, "a", "b", f"{gold}{score}", scheme)
+        for gold in (0, 1)
+        for score in scores
+    ]
+    found = all_metrics(explained, np.array(scores * 2), ["one"] * len(explained))
+    thresholded = {name: value for name, value in found.items() if name in explanations.SCHEMES[scheme].thresholds}
+    assert thresholded == pytest.approx(expected)
+    asked = scores if scheme == "contradiction" else scores * 2
+    assert found["explanation_score"] == pytest.approx(sum(asked) / len(asked))
 
 
 def test_f1_at_0_costs_an_empty_explanation_its_row() -> None:
@@ -167,6 +197,12 @@ def test_choice(variable: str | None, option: Any, expected: str, monkeypatch: p
     assert choose(option) == expected
 
 
+def test_an_unknown_choice_of_a_task_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_SCORER")
+    with pytest.raises(ValueError, match="task option scorer='bleu'; valid: vflute25"):
+        choose("bleu")
+
+
 def test_an_unknown_scorer_ends_the_run_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "bleu")
     with pytest.raises(SystemExit, match=r"\$FIGLANG_SCORER='bleu'; valid: vflute25, figlang24, flute22"):
@@ -192,12 +228,13 @@ def test_off_leaves_the_thresholds_out_and_says_nothing(
     assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == explanations.WITHOUT_SCORER
 
 
-def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ['"off"', "off"])  # without quotation marks YAML reads false
+def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later(option: str, tmp_path: Path) -> None:
     """Its outputs are labels, and would get an F1@53 that nobody meant."""
     (tmp_path / "figlang_mini_label.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
         "task: figlang_mini_label\n"
-        'lmms_eval_specific_kwargs: {default: {label_only: true, scorer: "off"}}\n'
+        f"lmms_eval_specific_kwargs: {{default: {{label_only: true, scorer: {option}}}}}\n"
     )
     results = simple_evaluate(
         model=Parrot("entailment"),
@@ -229,6 +266,20 @@ def test_fast_says_how_many_scores_are_near_a_threshold(
     assert any("explanations lie within .005 of a threshold" in message for message in warnings_of_loguru)
 
 
+def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]) -> None:
+    """Counted here once more from the scores; an empty text scores 0 in every dtype, and no rounding moves that."""
+    texts = ["The shark has fins.", "A fins is a danger.", "The fins has fins.", "A storm", "The lawyer has fins.", ""]
+    reference = "The lawyer has fins."
+    monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
+    scored = get_scorer("embedded", dtype="fast", cache=False).score([reference] * 6, texts).mean.tolist()
+    near = sum(any(abs(score - t) <= 0.005 for t in (0, 0.53, 0.6)) for score in scored if score != 0)
+    assert scored[-1] == 0 and 0 < near < 5
+    rows_ = [Explained(text, 1, 1, reference, text, text) for text in [*texts, texts[0]]]
+    with explanations.session("embedded", rows_) as session:
+        session.scores(rows_)
+    assert warnings_of_loguru == [f"figlang_tasks: dtype fast: {near} of 6 explanations lie within .005 of a threshold"]
+
+
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
@@ -236,9 +287,11 @@ RUN = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from test_explanations import evaluate
+from figlang_tasks import failures
 results = evaluate(limit=10)
 reported = {key: value for key, value in results["results"]["figlang_mini"].items() if isinstance(value, float)}
-print(json.dumps({"results": reported, "outputs": len(results["samples"]["figlang_mini"])}))
+outputs = len(results["samples"]["figlang_mini"])
+print(json.dumps({"results": reported, "outputs": outputs, "noted": failures.noted()}))
 """
 
 
@@ -257,6 +310,8 @@ def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subproc
     assert unreachable.returncode == 0, unreachable.stderr[-3000:]
     found = json.loads(unreachable.stdout.splitlines()[-1])
     assert found["outputs"] == 10
+    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    assert found["noted"] == [missing]
     overall = {key for key in found["results"] if "_ci_" not in key and "_stderr" not in key}
     assert "f1@0,none" in overall and "acc,none" in overall
     assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
@@ -285,7 +340,10 @@ def test_a_scoring_that_breaks_off_costs_no_run(
         raise error
 
     monkeypatch.setattr(Scorer, "score", fail)
+    failures.noted()
     results = evaluate(limit=10)
+    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    assert failures.noted() == [missing]
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
     assert len(messages) == 1 and type(error).__name__ in messages[0]
@@ -311,17 +369,30 @@ class Odd:
 
 
 def test_a_task_of_another_shape_costs_no_run(warnings_of_loguru: list[str]) -> None:
+    failures.noted()
     task = Odd()
+    assert failures.noted() == ["explanation scores could not be added to the samples, see the log"]
     assert task.agg_metrics["f1@53,none"] == 1
     assert any("could not be added to the samples" in message for message in warnings_of_loguru)
     assert "explanation_scorer" in task.task_config["metadata"][1]
+
+
+def test_revisions_of_several_files_are_told_in_order() -> None:
+    task = SimpleNamespace(task_config={}, logged_samples=[])
+    for revision in ("c0ffee", "beef", "ace", "beef", "dad", "ebb"):
+        record = {"revision": revision, "reference": "a", "explanation": None}
+        task.logged_samples.append({"sample": record})
+    explanations._add_provenance(task, explanations.Session("off", []), asked=True)
+    assert task.task_config["metadata"]["data_revision"] == "ace, beef, c0ffee, dad, ebb"
 
 
 def test_a_choice_that_no_preflight_has_checked_costs_no_run(
     monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "bleu")
+    failures.noted()
     assert Odd().sample_metrics == {}
+    assert "explanations were not scored, see the log" in failures.noted()
     assert "valid: vflute25" in warnings_of_loguru[0]
 
 
@@ -332,6 +403,8 @@ def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypat
     assert explanations._current is None
     assert aggregate.f1_at_53(explained) == 1
     assert aggregate.explanation_score(explained) == pytest.approx(1, abs=1e-5)
+    kept = [scorer._bertscore._runner for scorer in explanations._scorers.values()]
+    assert [runner._model for runner in kept] == [None], "the plugin, which would let go of it, is not there"
 
 
 def test_repeats_are_scored_each_with_its_own_text() -> None:
@@ -419,6 +492,12 @@ def test_entailments_alone_have_no_mean_score_where_none_is_asked_for() -> None:
         assert aggregate.acc_at_60(entailments) == 1
 
 
+def test_rows_of_several_schemes_have_no_metric() -> None:
+    mixed = [row for scheme in ("f1", "contradiction", "all") for row in flute(scheme)]
+    with pytest.raises(ValueError, match="rows of several schemes: all, contradiction, f1"):
+        explanations.metric("acc@0", mixed, None)
+
+
 def test_a_metric_of_another_benchmark_is_nan() -> None:
     with explanations.session("off", flute("all")):
         value = aggregate.f1_at_53(flute("all"))
@@ -451,6 +530,7 @@ def test_outside_of_a_session_parts_of_the_rows_are_served_by_the_whole(monkeypa
     other = [Explained("b", 0, 0, "The lawyer has fins.", "Another storm", "b", "all")]
     assert explanations.current(other) is not whole
     assert explanations.current(explained[:1]) is whole
+    assert explanations.current(explained) is whole
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     assert explanations.current(explained).name == "off"
     explanations.release()

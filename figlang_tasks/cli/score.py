@@ -39,7 +39,8 @@ def score(
     scorer: Annotated[
         str | None,
         typer.Option(
-            help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, or embedded (demo). "
+            help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, flute22-xlarge, or embedded "
+            "(demo). "
             "$FIGLANG_SCORER is for runs and has no say here. [default: the paper's: vflute25; of flute*, flute22]",
             show_default=False,
         ),
@@ -86,7 +87,7 @@ def score(
     figlang score results/*/*_samples_vflute.jsonl
     figlang score results/*/samples_flute_*.jsonl
     figlang score run.jsonl --scorer figlang24 --dtype fast --device cuda
-    figlang score run.jsonl --bertscore-model microsoft/deberta-large-mnli
+    figlang score samples_flute.jsonl --scorer flute22-xlarge
 
     Exit status: 0 all are scored, 1 a file cannot be (nothing of it is written), 2 wrong usage.
     """

@@ -61,7 +61,6 @@ def submit() -> None:
 def figlang24(
     run: RunArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang24.zip"),
-    fallback: Fallback = None,
     task: Annotated[
         str | None, typer.Option(help="Which task, where the run has several of that split.", show_default=False)
     ] = None,
@@ -69,21 +68,23 @@ def figlang24(
 ) -> None:
     """Make the zip of the FigLang 2024 shared task (pred.csv: id, label 1/0, explanation), from a run of vflute.
 
+    An output without a label gets an empty one, which the board counts as wrong.
+
     \b
     figlang submit figlang24 results/MODEL -o figlang24.zip
-    figlang submit figlang24 results/MODEL/DATE_samples_vflute.jsonl --fallback contradiction
+    figlang submit figlang24 results/MODEL/DATE_samples_vflute.jsonl
     """
     with _errors("figlang24"):
         from figlang_tasks import runs
         from figlang_tasks.submit import figlang24 as target
 
-        written = target.write(runs.read(run), output, fallback, task)
+        written = target.write(runs.read(run), output, task)
     report = {
         "written": str(output),
         "data": written.data,
         "n": len(written.rows),
-        "entailment": sum(row.label for row in written.rows),
-        "fallbacks": written.fallbacks,
+        "entailment": sum(row.label == 1 for row in written.rows),
+        "without_label": written.unlabelled,
         "without_explanation": written.empty,
         "upload": target.UPLOAD,
     }
@@ -115,7 +116,7 @@ def score24(
     bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of it to compare.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Score a FigLang 2024 zip as the board would: macro F1 at 0, .50 and .60 with BERTScore F1 alone.
+    """Score a FigLang 2024 zip by the board's rules: macro F1 at 0, .50 and .60 with BERTScore F1 alone.
 
     Needs V-FLUTE's test split (the hub, or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. A command of its
     own, as it takes a file of any origin and no run.
@@ -146,7 +147,9 @@ def score24(
     text = [
         f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
         metrics_table("figlang24", report["metrics"], dict.fromkeys(report["metrics"], report["n"])),
-        f"{scorer_line(report['signature'])}\nwithout an explanation: {report['without_explanation']} of {report['n']}",
+        f"{scorer_line(report['signature'])}\n"
+        f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
+        f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}",
     ]
     _say(report, as_json, "\n\n".join(text))
 
@@ -172,6 +175,12 @@ def flute22(
         chosen = the_task(read, "flute_codalab", lambda each: each.data.startswith("FLUTE/codalab:"))
         label = fallback.capitalize() if fallback else None
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
+        if fallbacks:
+            typer.echo(
+                f"figlang submit flute22: {fallbacks} labels are the fallback and not the model's: they may add up to "
+                f"{100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
+                err=True,
+            )
     report = {
         "written": str(output),
         "data": chosen.data,
@@ -356,7 +365,12 @@ def _say(report: dict[str, Any], as_json: bool, text: str) -> None:
 
 def _written_text(report: dict[str, Any]) -> str:
     counts = [f"{report['n']} rows of {report['data']}"]
-    for name, words in (("fallbacks", "with the fallback label"), ("without_explanation", "without an explanation")):
+    told = {
+        "without_label": "without a label: counted as wrong",
+        "without_explanation": "without an explanation",
+        "fallbacks": "with the fallback label",
+    }
+    for name, words in told.items():
         if report.get(name):
             counts.append(f"{report[name]} {words}")
     return f"written: {report['written']} ({', '.join(counts)}), read back and compared\nto upload: {report['upload']}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks import markdown, metric_names, published, runs
-from figlang_tasks.metric_names import ENDS, NO_INTERVAL, OVERALL
+from figlang_tasks.metric_names import ENDS, OVERALL
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
@@ -23,7 +23,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
     """
     parts = []
     for task, values in results["results"].items():
-        metrics = {key.partition(",")[0]: value for key, value in values.items()}
+        metrics = {key.partition(",")[0]: value for key, value in values.items() if "," in key}
         metadata = results.get("configs", {}).get(task, {}).get("metadata")
         metadata = metadata if isinstance(metadata, Mapping) else {}
         counts = metadata.get("counts", {})
@@ -50,22 +50,20 @@ def scorer_line(signature: str) -> str:
 
 
 def metrics_table(title: str, metrics: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """Return a Markdown table of those `metrics` that carry our confidence intervals; "" if there is none.
+    """Return a Markdown table of `metrics`; "" if none of them carries our confidence intervals.
 
     Shares are in percent; ``figlang_tasks.metric_names.NO_SHARES`` are as they are.
 
     Args:
         title: head of the first column.
-        metrics: values by name: ``{metric}`` and ``{metric}_{source}``, each with ``..._ci_low`` and ``..._ci_high``;
-            those of ``figlang_tasks.metric_names.NO_INTERVAL`` alone.
+        metrics: values by name: ``{metric}`` and ``{metric}_{source}``, each with ``..._ci_low`` and ``..._ci_high``
+            where it has an interval.
         counts: by name of a metric the rows that it was taken over, for the column ``n``; a metric that was taken over
             fewer than others of its source has its own beside its value.
     """
-    intervals = [name for name in metrics if all(isinstance(metrics.get(name + end), float) for end in ("", *ENDS))]
-    if not intervals:
+    shown = [name for name in metrics if metric_names.is_metric(name) and isinstance(metrics[name], float)]
+    if not any(name + end in metrics for name in shown for end in ENDS):
         return ""
-    alone = [name for name in metrics if name.split("_")[0] in NO_INTERVAL and isinstance(metrics[name], float)]
-    shown = [name for name in metrics if name in intervals or name in alone]
     scoped = metric_names.scoped(shown)
     heads = list(dict.fromkeys(metric for metric, _ in scoped.values()))
     names = {place: name for name, place in scoped.items()}

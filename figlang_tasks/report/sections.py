@@ -26,7 +26,7 @@ from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
 from figlang_tasks.comparison import ComparisonError, Difference
 from figlang_tasks.explanations import Explained
-from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, NO_INTERVAL, OVERALL
+from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, OVERALL
 from figlang_tasks.metrics import entailment, ranking
 from figlang_tasks.metrics.intervals import DEFAULT_SEED, Estimated
 from figlang_tasks.prompting import render
@@ -133,7 +133,6 @@ _HEADLINES = (
     "se_bleu4",
     "st_bleu4",
 )
-_LOWER_IS_BETTER = ("rank", "fid")
 _INSTRUCTION = re.compile(r"(?P<of>.+)_instruction_(?P<number>\d\d)")
 _IRFL_TASK = re.compile(
     r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?:_(?P<variant>grid|circular|phrase_only))?"
@@ -239,7 +238,7 @@ def _values(of: TaskRun) -> dict[str, Estimated]:
     return {
         name: Estimated(value, *(of.metrics.get(f"{name}{end}") for end in ENDS))
         for name, value in of.metrics.items()
-        if not name.endswith(ENDS) and (f"{name}{ENDS[0]}" in of.metrics or name.split("_")[0] in NO_INTERVAL)
+        if metric_names.is_metric(name)
     }
 
 
@@ -610,7 +609,7 @@ def _curve(lines: Sequence[Mapping[str, Any]]) -> list[float]:
     right = np.array([row.predicted == row.gold for row in rows])
     asked = np.array([row.needs_score for row in rows])
     with np.errstate(invalid="ignore"):
-        counted = right[:, None] & (~asked[:, None] | (scores[:, None] > cuts))
+        counted = right[:, None] & (~asked[:, None] | entailment.explained_well(scores[:, None], cuts, scheme))
     counted[:, 0] = right  # Acc@0 is label accuracy, whatever the scores (arXiv 2205.12404v1, section 4)
     return [100 * float(value) for value in counted.mean(axis=0)]
 
@@ -963,7 +962,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
 def _headlines(results: Sequence[_Result]) -> list[str]:
     """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the first."""
     shared = [head for head in results[0].heads if all(head in result.values for result in results)]
-    heads = [head for head in shared if head not in (*_LOWER_IS_BETTER, *metric_names.DIAGNOSTICS)]
+    heads = [head for head in shared if head not in (*metric_names.LOWER_IS_BETTER, *metric_names.DIAGNOSTICS)]
     if results[0].of.explained:
         scheme = explanations.SCHEMES[results[0].sample.get("explained", "f1")]
         scorers = {result.of.signature or result.of.scorer for result in results}

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
+from figlang_tasks.metric_names import interval_method
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance, write_checked
-from figlang_tasks.submit.provenance import CONFIDENCE, RESAMPLES, Value
+from figlang_tasks.submit.provenance import CONFIDENCE, Value
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
@@ -178,15 +179,16 @@ def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
     low, high = value.bounds
     score: dict[str, Any] = {"score": value.value}
     if value.low is not None and value.high is not None:
+        method = interval_method(value.name)
+        numbers = {"num_samples": value.rows, "num_bootstrap_samples": method.resamples}
         score["uncertainty"] = {
             "confidence_interval": {
                 "lower": value.low,
                 "upper": value.high,
                 "confidence_level": CONFIDENCE,
-                "method": "percentile bootstrap",
+                "method": method.name,
             },
-            "num_samples": len(task.lines),
-            "num_bootstrap_samples": RESAMPLES,
+            **{name: number for name, number in numbers.items() if number is not None},
         }
     return {
         "evaluation_result_id": _result_id(task, value.name),
@@ -263,10 +265,15 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
     if metric is None:
         return []
     rows = []
-    for line in task.lines:
+    for number, line in enumerate(task.lines, start=1):
         score = line.get(metric)
-        if not isinstance(score, int | float) or not math.isfinite(score):
+        if score is None:
             continue  # e.g. a negative, in a metric of the positives
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise SubmissionError(
+                f"{task.path}, line {number}: {metric} is {printable(score)}, must be a finite number: get the file "
+                f"again as the harness wrote it"
+            )
         sample = line["sample"]
         prompt, reference = plain(str(line.get("input", ""))), plain(str(line.get("target", "")))
         rows.append(

@@ -3,6 +3,10 @@
 Participants hand in a zip with ``pred.csv``: id, label (1 entailment, 0 contradiction), explanation, for the 723 rows
 of V-FLUTE's test split. The board takes macro F1 at 0, .50 and .60 with BERTScore F1 alone (Kulkarni et al. 2024, "A
 Report on the FigLang 2024 Shared Task on Multimodal Figurative Language", 2024.figlang-1.16).
+
+The board's scorer is public. It reads ``pred.csv`` with pandas, which takes an empty field for a missing value. A
+missing label becomes the wrong one. A missing explanation is scored as the text ``nan``, but in the first row it makes
+the metric's loader (the package ``evaluate``) raise, and the whole submission fails.
 """
 
 from __future__ import annotations
@@ -59,17 +63,30 @@ _PUBLISHED = {
     ("memecap", 0): 98,
     ("nycartoons", 1): 100,
 }
+# What pandas 2 reads as a missing value (``na_values`` of ``read_csv``).
+_MISSING = frozenset(
+    ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA")
+    + ("NULL", "NaN", "None", "n/a", "nan", "null")
+)
+_AS_SCORED = "nan"  # what the board scores in place of a missing explanation
+# With a missing label in the column pandas writes the others as 1.0 and 0.0.
+_LABEL = re.compile(r"\s*([01])(?:\.0*)?\s*")
 _MAX_BYTES = 50_000_000  # 723 explanations are a few hundred kB: more is no submission, or a zip made to fill a memory
 _ID = re.compile(r"[a-z]+-test-(0|[1-9]\d*)")
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """A row of ``pred.csv``: released id, 1 entailment or 0 contradiction, explanation ("" if there is none)."""
+    """A row of ``pred.csv``: released id, 1 entailment or 0 contradiction (None: no label), explanation as written."""
 
     id: str
-    label: int
+    label: int | None
     explanation: str
+
+    @property
+    def explained(self) -> bool:
+        """Whether the board finds an explanation: it reads ``None``, ``NA`` and the like as a missing one."""
+        return self.explanation not in _MISSING
 
 
 @dataclass(frozen=True)
@@ -77,14 +94,14 @@ class Written:
     """What was handed over.
 
     Attributes:
-        rows: predictions, in the order of the test split.
-        fallbacks: how many got the fallback label.
+        rows: predictions, in the order of the test split, but that one with an explanation comes first.
+        unlabelled: how many have no label; the board counts them as wrong.
         empty: how many have no explanation.
         data: dataset, split and digest of what was asked.
     """
 
     rows: tuple[Prediction, ...]
-    fallbacks: int
+    unlabelled: int
     empty: int
     data: str
 
@@ -92,23 +109,21 @@ class Written:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def write(run: Run, output: Path, fallback: str | None = None, task: str | None = None) -> Written:
+def write(run: Run, output: Path, task: str | None = None) -> Written:
     """Write the zip of a run on V-FLUTE's test split.
+
+    An output without a label gets an empty one, which the board counts as wrong. Where the first row of the split has
+    no explanation, the first row that has one is written before it: the board finds rows by their ids.
 
     Args:
         run: the run.
         output: the zip; replaced whole or not at all.
-        fallback: ``entailment`` or ``contradiction`` for outputs without a label, which are an error otherwise: the
-            shared task knows no third answer, and this package does not guess.
         task: which of the run's tasks, where several are of that split.
 
     Raises:
-        SubmissionError: rows are missing, twice there, foreign or without a label, the run was cut short, or the file
-            cannot be written.
-        ValueError: unknown fallback.
+        SubmissionError: rows are missing, twice there or foreign, no row has an explanation, the run was cut short, or
+            the file cannot be written.
     """
-    if fallback is not None and fallback not in LABELS:
-        raise ValueError(f"fallback is {fallback!r}; valid: {', '.join(LABELS)}")
     candidates = {name: each for name, each in whole(run).tasks.items() if each.data.startswith(f"{DATASET}/{SPLIT}:")}
     # A task that asks for labels alone is none to choose from, but samples.read says more when it is all there is.
     explained = {name for name, each in candidates.items() if _asks_for_explanation(each)} or set(candidates)
@@ -120,27 +135,22 @@ def write(run: Run, output: Path, fallback: str | None = None, task: str | None 
     except SamplesError as error:
         raise SubmissionError(str(error)) from error
     records = _complete(found.path, [row.record for row in found.rows])
-    unlabelled = [record.id for record in records if record.predicted is None]
-    if unlabelled and fallback is None:
+    predictions = [Prediction(record.id, record.predicted, plain(record.explanation or "")) for record in records]
+    first = next((row for row in predictions if row.explained), None)
+    if first is None:
         raise SubmissionError(
-            f"{found.path}: {len(unlabelled)} outputs have no label ({listing(unlabelled)}): answer them again, or say "
-            f"which label they shall have (--fallback)"
+            f"{found.path}: none of the {len(predictions)} rows has an explanation, and the board's scorer fails where "
+            f"its first row has none: evaluate a model that explains its answers"
         )
-    rows = tuple(
-        Prediction(
-            record.id,
-            LABELS[fallback] if record.predicted is None and fallback else int(record.predicted or 0),
-            plain(record.explanation or ""),
-        )
-        for record in records
-    )
+    rows = (first, *(row for row in predictions if row is not first))
 
     def check(path: Path) -> None:
         if tuple(read(path)) != rows:
             raise SubmissionError(f"{output} does not read back as it was written: an explanation that CSV cannot hold")
 
     write_checked(output, _zip(rows), check)
-    return Written(rows, len(unlabelled), sum(not row.explanation.strip() for row in rows), found.data)
+    unlabelled = sum(row.label is None for row in rows)
+    return Written(rows, unlabelled, sum(not (row.explained and row.explanation.strip()) for row in rows), found.data)
 
 
 def _asks_for_explanation(task: TaskRun) -> bool:
@@ -187,7 +197,7 @@ def _zip(rows: Sequence[Prediction]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows((row.id, row.label, row.explanation) for row in rows)
+    writer.writerows((row.id, "" if row.label is None else row.label, row.explanation) for row in rows)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         # With a date of its own a file of the same rows would have other bytes each time.
@@ -219,10 +229,12 @@ def read(path: Path) -> list[Prediction]:
             fields = dict(zip(head, values, strict=False))
             if len(values) != len(head):
                 problems.append(f"row {number} has {len(values)} values, not {len(head)}")
-            elif fields["label"] not in ("0", "1"):
-                problems.append(f"row {number} ({fields['id']}) has the label {fields['label']!r}, not 0 or 1")
+            elif fields["label"] in _MISSING:
+                rows.append(Prediction(fields["id"], None, fields["explanation"]))
+            elif label := _LABEL.fullmatch(fields["label"]):
+                rows.append(Prediction(fields["id"], int(label[1]), fields["explanation"]))
             else:
-                rows.append(Prediction(fields["id"], int(fields["label"]), fields["explanation"]))
+                problems.append(f"row {number} ({fields['id']}) has the label {fields['label']!r}, not 0, 1 or none")
     except csv.Error as error:
         raise SubmissionError(f"{path}: {MEMBER} is no CSV ({error}, near line {reader.line_num})") from error
     if problems:
@@ -260,21 +272,29 @@ def _member(path: Path) -> str:
 
 
 def answers(path: Path) -> tuple[list[Explained], str]:
-    """Put the predictions of a submission beside the references.
+    """Put the predictions of a submission beside the references, as the board does.
 
     Args:
-        path: a zip, by whatever tool it was made; the order of its rows does not matter.
+        path: a zip, by whatever tool it was made. The order of its rows does not matter, but that the first one must
+            have an explanation.
 
     Returns:
         The rows of the test split in its order, and what was read: dataset, split and digest.
 
     Raises:
-        SubmissionError: the file is not valid, or its ids are not those of the test split.
+        SubmissionError: the file is not valid, its ids are not those of the test split, or the board's scorer would
+            fail, as its first row has no explanation.
         hub.DataError: the references (V-FLUTE's test split) cannot be had.
     """
     from figlang_tasks.vflute import rows as vflute_rows
 
-    predictions = {row.id: row for row in read(path)}
+    submitted = read(path)
+    if submitted and not submitted[0].explained:
+        raise SubmissionError(
+            f"{path}: the first row of {MEMBER} ({printable(submitted[0].id)}) has no explanation, and the board's "
+            f"scorer fails on such a file: put a row with an explanation first (the order of the rows does not matter)"
+        )
+    predictions = {row.id: row for row in submitted}
     references = vflute_rows.load(DATASET, SPLIT, check_images=False).select_columns(
         ["id", "label", "explanation", "claim", "data"]
     )
@@ -289,7 +309,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
             vflute_rows.LABELS[row["label"]],
             predictions[row["id"]].label,
             row["explanation"],
-            predictions[row["id"]].explanation,
+            predictions[row["id"]].explanation if predictions[row["id"]].explained else _AS_SCORED,
             row["claim"],
         )
         for row in references
@@ -300,15 +320,16 @@ def answers(path: Path) -> tuple[list[Explained], str]:
 def score(path: Path, scorer: Scorer) -> dict[str, Any]:
     """Compute what the board would for a submission.
 
-    A label whose explanation scores at or below the threshold counts as the other one; macro F1 over the two labels.
+    A missing label, and one whose explanation scores at or below the threshold, counts as the wrong one; macro F1 over
+    the two labels. A missing explanation is scored as the text ``nan``.
 
     Args:
         path: as of `answers`.
         scorer: ``figlang24`` (`figlang_tasks.metrics.explanation.get_scorer`), or another in its place.
 
     Returns:
-        file, data, n, ``without_explanation``, ``scorer``, ``signature``, and ``metrics``: f1@0, f1@50, f1@60, acc and
-        explanation_score, 0 to 1, each with the ends of its 95 % interval.
+        file, data, n, ``without_label``, ``without_explanation``, ``scorer``, ``signature``, and ``metrics``: f1@0,
+        f1@50, f1@60, acc and explanation_score, 0 to 1, each with the ends of its 95 % interval.
 
     Raises:
         SubmissionError, hub.DataError: as `answers`.
@@ -325,7 +346,8 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
         "file": str(path),
         "data": data,
         "n": len(rows),
-        "without_explanation": sum(not (row.explanation or "").strip() for row in rows),
+        "without_label": sum(row.predicted is None for row in rows),
+        "without_explanation": sum((row.explanation or "").strip() in ("", _AS_SCORED) for row in rows),
         "scorer": scorer.name,
         "signature": scored.signature,
         "metrics": metrics,

@@ -22,8 +22,9 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     Args:
         samples_path: what ``--log_samples`` wrote for ``flute_codalab``, in either harness.
         output_path: the file to write; replaced whole or not at all.
-        fallback: ``Entailment`` or ``Contradiction`` for outputs without a label, which are an error otherwise: the
-            shared task knows no third answer, and this package does not guess.
+        fallback: ``Entailment`` or ``Contradiction`` for outputs without a label, which are an error otherwise: after
+            an empty label the organisers' script gives rows the explanation scores of other rows, and this package does
+            not guess.
 
     Returns:
         How many rows got the fallback.

@@ -11,15 +11,13 @@ from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from figlang_tasks import hub
+from figlang_tasks import hub, metric_names, row_counts
+from figlang_tasks.metric_names import ENDS
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError
 
-ENDS = ("_ci_low", "_ci_high")
 CONFIDENCE = 0.95
-RESAMPLES = 10_000
-"""Of the intervals that the tasks report (``figlang_tasks.metrics.intervals``)."""
 
 _INFINITY = float("inf")
 # Bounds of what is no share from 0 to 1, by metric; values in points, not percent, unless they are explanation scores.
@@ -30,8 +28,6 @@ _BOUNDS = {
     "clip_similarity": (-_INFINITY, _INFINITY),
     "explanation_score": (-_INFINITY, _INFINITY),  # BLEURT is not bounded
 }
-_LOWER_IS_BETTER = ("rank", "fid")
-_DIAGNOSTICS = ("parse_rate", "parse_disagreement", "tie_rate", "refusal_rate", "yes_rate", "share_")
 _NAME = re.compile(r"[a-z][\w@.-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -44,34 +40,33 @@ class Value:
         name: of the metric, with the scope that it is of: ``f1@0``, ``f1@0_muse``.
         value: 0 to 1 if `is_share`, else points.
         low, high: ends of its 95 % interval; None where there is none.
+        rows: of the benchmark that it was taken over (``figlang_tasks.row_counts``); None where the samples do not say.
     """
 
     name: str
     value: float
     low: float | None
     high: float | None
+    rows: int | None = None
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Least and greatest possible value."""
-        return next((bounds for name, bounds in _BOUNDS.items() if self._is(name)), (0.0, 1.0))
+        return next((of for name, of in _BOUNDS.items() if metric_names.is_one_of(self.name, [name])), (0.0, 1.0))
 
     @property
     def is_share(self) -> bool:
         """Whether people write it in percent."""
-        return self._is("explanation_score") or not any(self._is(name) for name in _BOUNDS)
+        return metric_names.is_share(self.name)
 
     @property
     def lower_is_better(self) -> bool:
-        return any(self._is(name) for name in _LOWER_IS_BETTER)
+        return metric_names.is_one_of(self.name, metric_names.LOWER_IS_BETTER)
 
     @property
     def diagnostic(self) -> bool:
-        """Whether it says how the outputs could be read, not how good they are."""
-        return any(self.name.startswith(name) for name in _DIAGNOSTICS)
-
-    def _is(self, metric: str) -> bool:
-        return self.name == metric or self.name.startswith(f"{metric}_")
+        """Whether it says how the run went (how the outputs could be read, say), not how good they are."""
+        return metric_names.is_one_of(self.name, (*metric_names.DIAGNOSTICS, "share"))
 
     def shown(self) -> tuple[str, str]:
         """Value and interval as people read them."""
@@ -104,7 +99,7 @@ class Data:
 
 
 def values(task: TaskRun, scopes: bool = False) -> list[Value]:
-    """The task's metrics.
+    """The task's metrics, without facts of the data (``metric_names.FACTS``).
 
     Args:
         task: the task.
@@ -118,13 +113,14 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
             f"{task.path}: no metrics: the results file of the run (*results*.json) is not beside it, or holds no "
             f"results of {task.task}"
         )
-    known = [name for name in task.metrics if _NAME.fullmatch(name) and not name.endswith(ENDS)]
+    known = [name for name in task.metrics if _NAME.fullmatch(name) and metric_names.is_metric(name)]
     chosen = [name for name in known if scopes or _of_the_whole(name, known)]
     # NaN: its aggregation has failed.
     numbers = {name: value for name, value in task.metrics.items() if not math.isnan(value)}
     low, high = ENDS
+    counts = row_counts.of_lines(task.lines)
     return [
-        Value(name, numbers[name], numbers.get(name + low), numbers.get(name + high))
+        Value(name, numbers[name], numbers.get(name + low), numbers.get(name + high), counts.get(name))
         for name in chosen
         if name in numbers
     ]

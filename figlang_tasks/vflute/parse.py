@@ -442,14 +442,10 @@ class _Reader:
         self.skipped = max(0, size - 2 * _READ)
         read = output[base : base + _READ] + output[-_READ:] if self.skipped else output[base:]
         self.raw = read
-        # Same length as what was read: each character is replaced by one.
-        self.text = self._lowered(read.translate(_PLAIN))
+        # Same length as what was read: each character is replaced by one. The capital I with a dot, the only one whose
+        # lower case has two, is a plain I by then.
+        self.text = read.translate(_PLAIN).lower()
         self.boundaries = [m.start() for m in _BOUNDARY.finditer(self.text)]
-
-    @staticmethod
-    def _lowered(text: str) -> str:
-        lowered = text.lower()
-        return lowered if len(lowered) == len(text) else "".join(c.lower()[0] for c in text)
 
     def place(self, at: int) -> int:
         """Index into the output of an index into what was read."""
@@ -479,10 +475,10 @@ class _Reader:
             back = self.text[max(0, start - _LOOK) : start]
             if label is None:
                 # A word that declines counts only where a label would stand.
-                mark = _MARKED.search(back) or _NAMED.search(before)
-                if mark is not None and not asked:
-                    from_ = start - (len(back) if mark.string is back else len(before)) + mark.start()
-                    marked.append(_Mention(None, start, end, from_))
+                mark = _MARKED.search(back)
+                if (mark is not None or _NAMED.search(before)) and not asked:
+                    from_ = sentence if mark is None else start - len(back) + mark.start()
+                    marked.append(_Mention(None, start, end, from_, in_prose=mark is None))
                 continue
             form = m["one_form"] or m["zero_form"]
             noun = form in ("ment", "ion")
@@ -531,7 +527,8 @@ class _Reader:
         rule = "statement"
         if not stated and not echoed:
             rule = "stance"
-            for label, pattern in ((1, _FOR), (0, _AGAINST)):
+            stances: tuple[tuple[Label, re.Pattern[str]], ...] = ((1, _FOR), (0, _AGAINST))
+            for label, pattern in stances:
                 for m in pattern.finditer(self.text):
                     if self._at_the_gap(m.start()):
                         continue
@@ -541,7 +538,7 @@ class _Reader:
                     if asked or self._qualified(before, finite=True):
                         negated = True
                     else:
-                        stated.append(_Mention(1 if label else 0, m.start(), m.end(), sentence))
+                        stated.append(_Mention(label, m.start(), m.end(), sentence))
         if len({s.label for s in stated}) > 1:
             return self._undecided("ambiguous", "conflict")
         if stated:

@@ -204,24 +204,15 @@ def _attempt(work: Callable[[], _Result]) -> tuple[tuple[_Result] | None, BaseEx
 @contextmanager
 def exact_float32() -> Iterator[None]:
     """No TensorFloat-32 and no bfloat16 inside float32 matrix products, whatever the evaluated model asked for."""
-    mkldnn: Any = torch.backends.mkldnn
-    backends: list[Any] = [torch.backends.cuda.matmul, getattr(mkldnn, "matmul", None)]
-    if all(hasattr(backend, "fp32_precision") for backend in backends):  # torch 2.9 and newer
-        before = [backend.fp32_precision for backend in backends]
-        try:
-            for backend in backends:
-                backend.fp32_precision = "ieee"
-            yield
-        finally:
-            for backend, precision in zip(backends, before, strict=True):
-                backend.fp32_precision = precision
-    else:
-        precision = torch.get_float32_matmul_precision()
-        torch.set_float32_matmul_precision("highest")
-        try:
-            yield
-        finally:
-            torch.set_float32_matmul_precision(precision)
+    backends: list[Any] = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
+    before = [backend.fp32_precision for backend in backends]
+    try:
+        for backend in backends:
+            backend.fp32_precision = "ieee"
+        yield
+    finally:
+        for backend, precision in zip(backends, before, strict=True):
+            backend.fp32_precision = precision
 
 
 class _OneDnnLinear(nn.Module):

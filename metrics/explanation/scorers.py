@@ -56,8 +56,11 @@ SCORERS = {
     "vflute25": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
     # FigLang 2024 shared task: the organisers' scorer uses BERTScore alone.
     "figlang24": Recipe(DEBERTA_XLARGE_MNLI, 40),
-    # FLUTE (arXiv 2205.12404) and FigLang 2022: mean; which BERTScore model the organisers took is not published.
-    "flute22": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
+    # FLUTE (arXiv 2205.12404) and FigLang 2022: mean; models as in the organisers' scoring notebook, by its public copy
+    # FLUTE.ipynb in federicalupo/model-in-the-loop-fig-lang at dcd5edc (docs/flute.md).
+    "flute22": Recipe(DEBERTA_LARGE_MNLI, 18, BLEURT_20),
+    # The same with the model that V-FLUTE names when it speaks of "following prior work".
+    "flute22-xlarge": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
     # Needs no hub; for the demo and the tests.
     "embedded": Recipe(MINILM, 6, note="not a published metric"),
 }
@@ -150,7 +153,7 @@ def get_scorer(
     """Return a named scorer, its weights found or downloaded but not loaded yet.
 
     Args:
-        name: ``vflute25``, ``figlang24``, ``flute22`` or ``embedded`` (see `SCORERS`).
+        name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see `SCORERS`).
         device: ``auto`` takes the GPU with the most free memory if the weights fit, else the CPU; or a torch device.
         dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own.
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.

@@ -284,7 +284,7 @@ def test_scorer_weights(tmp_path: Path) -> None:
         done = figlang(server, tmp_path, "data", "prefetch", "nykms", "--scorers")
         assert not any("tf_model" in request.path for request in server.requests)
     assert done.returncode == 1
-    assert f"scorers: {name} (vflute25, figlang24, flute22)" in done.stdout and revision[:12] in done.stdout
+    assert f"scorers: {name} (vflute25, figlang24, flute22-xlarge)" in done.stdout and revision[:12] in done.stdout
     assert "figlang data: scorers: the metric model lucadiliello/BLEURT-20 cannot be downloaded" in done.stderr
 
 

@@ -69,6 +69,12 @@ def test_figlang24_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytest.
     assert "explanation scorer: embedded (not a published metric)|" in table
 
 
+def test_a_missing_label_is_told(tmp_path: Path) -> None:
+    found = [{**each, "predicted": None if number < 2 else each["predicted"]} for number, each in enumerate(records())]
+    text = done("figlang24", write_run(tmp_path / "run", found), "-o", tmp_path / "a.zip")
+    assert "(723 rows of V-FLUTE/test:0123456789ab, 2 without a label: counted as wrong, " in text
+
+
 def test_score24_without_the_references(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done("figlang24", run, "-o", tmp_path / "a.zip")
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "none"))
@@ -102,7 +108,9 @@ def test_flute22(tmp_path: Path) -> None:
     target = tmp_path / "submission.jsonl"
     assert "2 outputs have no label (codalab-0, codalab-1)" in refused("flute22", run, "-o", target)
     assert not target.exists()
-    text = done("flute22", run, "-o", target, "--fallback", "contradiction")
+    result = figlang("flute22", run, "-o", target, "--fallback", "contradiction")
+    text = result.stdout
+    assert (result.exit_code, "may add up to 0.13 points to its Acc@0" in result.stderr) == (0, True)
     assert "1500 rows" in text and "2 with the fallback label" in text and "CodaLab, competition 5908" in text
     written = [json.loads(line) for line in target.read_text().splitlines()]
     assert [row["codalab_id"] for row in written] == list(range(1500))

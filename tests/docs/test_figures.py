@@ -148,6 +148,6 @@ def test_sentences_that_rows_of_flute_share(shared_file: Path) -> None:
         shared = [each for each in labels.values() if len(each) > 1]
         told += [sum(map(len, shared)), sum(len(each) for each in shared if len(set(each)) == 2)]
     assert (
-        f"{told[0]:,} rows share their premise with another row, {told[2]:,} their hypothesis ({told[3]:,} of them with "
-        "a row of the other label)"
+        f"{told[0]:,} rows share their premise with another row, {told[2]:,} their hypothesis ({told[3]:,} of them "
+        "with a row of the other label)"
     ) in text_of("docs/flute.md")

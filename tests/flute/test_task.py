@@ -137,7 +137,7 @@ def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: se
     ("options", "message"),
     [
         ({"num_shots": 5}, "unknown FLUTE task option.*num_shots; valid: scorer"),
-        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, embedded, off"),
+        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, flute22-xlarge, embedded, off"),
     ],
 )
 def test_invalid_options_name_the_valid_ones(options: dict[str, Any], message: str) -> None:

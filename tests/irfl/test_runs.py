@@ -109,7 +109,7 @@ def test_the_clustered_error_of_the_harness_is_over_phrases() -> None:
     task = "figlang_mini_irfl_detect_idiom"
     found = random_run()["results"][task]
     of_phrases: dict[str, list[float]] = {}
-    for record in records(random_run(), "detect_idiom"):
+    for record in records(random_run(), "irfl_detect_idiom"):
         of_phrases.setdefault(record["unit"], []).append(float(record["chosen"] == record["answer"]))
     right = [each for own in of_phrases.values() for each in own]
     n, mean = len(right), np.mean(right)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
+from figlang_tasks.metrics import boxes
 from figlang_tasks.metrics.boxes import (
     BOX_TYPES,
     ROLES,
@@ -282,6 +284,44 @@ def test_the_interval_equals_resampling_images() -> None:
     found = average_precision(images, "primary")
     assert at_50.low < (found.ap50 or 0) < at_50.high
     assert at_70.low < (found.ap70 or 0) < at_70.high
+    assert (at_50, at_70) == bootstrap_average_precision(images, "primary")
+    assert (at_50, at_70) != bootstrap_average_precision(images, "primary", resamples=1001)
+
+
+@given(st.integers(0, 10**9), st.booleans(), st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
+@settings(deadline=None, max_examples=30)
+def test_every_resample_is_scored_like_the_images_that_were_drawn(
+    seed: int, scored: bool, role: Role, box_type: BoxType | None
+) -> None:
+    images = sorted(corpus(seed, scored), key=lambda item: item.image_id)
+    drawn: list[np.ndarray] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boxes, "of_resamples", lambda values, *_: drawn.append(values))
+        bootstrap_average_precision(images, role, box_type, resamples=4, seed=seed)
+    if not any(t.role == role and box_type in (None, t.type) for item in images for t in item.truth):
+        assert drawn == []
+        return
+    rng = np.random.default_rng(seed)
+    for resample in range(4):
+        chosen = sorted(rng.integers(0, len(images), size=len(images)))
+        copies = [replace(images[i], image_id=f"{place:02}") for place, i in enumerate(chosen)]
+        for values, threshold in zip(drawn, (0.5, 0.7), strict=True):
+            expected = by_hand(copies, role, box_type, threshold)
+            if scored:
+                assert values[resample] == pytest.approx(
+                    np.nan if expected is None else expected, abs=1e-9, nan_ok=True
+                )
+            else:  # copies of an image stand together, prediction by prediction instead of image by image
+                assert np.isnan(values[resample]) == (expected is None)
+
+
+def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
+    """Half of 100 images have their box found and no other prediction: k found are precision 1 up to recall k/100."""
+    images = [image(f"{i:02}", [true(BOX)], [guess(BOX)] if i % 2 else []) for i in range(100)]
+    found = bootstrap_average_precision(images, "primary", confidence=0.45)
+    recalls = binom.ppf([0.275, 0.725], 100, 0.5) / 100
+    expected = [np.count_nonzero(np.linspace(0, 1, 101) <= recall) / 101 for recall in recalls]
+    assert found == (pytest.approx(tuple(expected), abs=1e-9),) * 2
 
 
 def test_a_perfect_model_has_no_interval() -> None:
@@ -301,6 +341,7 @@ def test_a_perfect_model_has_no_interval() -> None:
         ([image("a", [], [])], "primary", "hybrid", "box_type is 'hybrid'"),
         ([image("a", [], []), image("a", [], [])], "primary", None, "image 'a' is there twice"),
         ([image("a", [true((5, 0, 5, 9))], [])], "primary", None, "image 'a': truth has the box"),
+        ([image("a", [true((0, 9, 5, 9))], [])], "primary", None, "image 'a': truth has the box"),
         ([image("b", [], [guess((5, 0, 4, 9))])], "primary", None, "image 'b': predicted has the box"),
         ([image("b", [], [guess((0, 0, float("nan"), 9))])], "primary", None, "all finite"),
         ([image("b", [], [guess(BOX, score=float("inf"))])], "primary", None, "a score is inf"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +370,13 @@ def test_right_rows_never_grow_with_the_threshold(rows: list[Row]) -> None:
 
 @relaxed
 @given(ROWS)
+def test_f1_is_a_quotient_so_the_scale_of_the_counts_plays_no_part(rows: list[Row]) -> None:
+    counts = confusion_counts(*columns(rows)[:2])
+    assert float(macro_f1_from_counts(counts / 64)) == pytest.approx(float(macro_f1_from_counts(counts)), abs=1e-12)
+
+
+@relaxed
+@given(ROWS)
 def test_exchanging_the_labels_changes_nothing(rows: list[Row]) -> None:
     gold, predicted, scores = columns(rows)
     mirrored = [1 - g for g in gold], [None if p is None else 1 - p for p in predicted], scores
@@ -390,9 +398,10 @@ def test_counts_of_parts_add_up(rows: list[Row], cut: int) -> None:
     [
         (0.0, 2 / 6, 2 / 6),
         (0.49, 2 / 6, 2 / 6),
-        (0.5, 1 / 6, 2 / 6),  # strictly greater: the entailment at .5 falls, where it must be explained
-        (0.59, 1 / 6, 2 / 6),
-        (0.6, 0, 1 / 6),
+        (0.5, 2 / 6, 2 / 6),  # the entailment at .5 stays: the organisers' script asks for >= 50
+        (0.51, 1 / 6, 2 / 6),
+        (0.6, 1 / 6, 1 / 6),  # the contradiction at .6 stays there, and falls in the first version: "higher than k"
+        (0.61, 0, 1 / 6),
         (1.0, 0, 1 / 6),
     ],
 )
@@ -400,6 +409,22 @@ def test_accuracy_at(threshold: float, of_all: float, of_contradictions: float) 
     assert accuracy_at(GOLD, PREDICTED, SCORES, threshold) == of_all
     assert accuracy_at(GOLD, PREDICTED, SCORES, threshold, "all") == of_all
     assert accuracy_at(GOLD, PREDICTED, SCORES, threshold, explained="contradiction") == of_contradictions
+
+
+SCORE = st.floats(-0.5, 1.5, width=32)
+
+
+@relaxed
+@given(SCORE, SCORE, st.sampled_from([50, 60]), st.integers(-3, 3))
+def test_acc_at_k_is_that_of_the_organisers_script(bertscore: float, bleurt: float, k: int, ulps: int) -> None:
+    """``int((F1[i]+BLEURTscores[i])*50.0)`` and ``>= k``: their scores are whole points, ours are not."""
+    near = k / 50 - bertscore  # a BLEURT that puts the sum at k, and its neighbours
+    for _ in range(abs(ulps)):
+        near = math.nextafter(near, math.inf if ulps > 0 else -math.inf)
+    for score in (bleurt, near):
+        theirs = int((bertscore + score) * 50.0) >= k
+        ours = (np.array([bertscore]) + np.array([score])) / 2  # as metrics/explanation/scorers.py takes the mean
+        assert accuracy_at([1], [1], ours.tolist(), k / 100, "all") == theirs
 
 
 def test_entailments_that_need_no_explanation_need_no_score() -> None:
@@ -434,11 +459,8 @@ def test_accuracy_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     for gold, predicted, score in rows:
         if predicted is None or predicted != gold:
             continue
-        if score > threshold:
-            counted["all"] += 1
-            counted["contradiction"] += 1
-        elif gold == 1:
-            counted["contradiction"] += 1
+        counted["all"] += score >= threshold
+        counted["contradiction"] += score > threshold or gold == 1
     gold_labels, predictions, scores = columns(rows)
     assert accuracy_at(gold_labels, predictions, scores, threshold) == counted["all"] / len(rows)
     v1 = accuracy_at(gold_labels, predictions, scores, threshold, "contradiction")

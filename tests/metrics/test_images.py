@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
+import shutil
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from figlang_tasks.metrics.images import (
     Verdict,
     clip_similarity,
     fid,
+    fid_signature,
     inception_features,
     preference,
     preference_shares,
@@ -56,18 +60,25 @@ def test_fid_equals_the_matrix_root(seed: int, width: int, more_real: int, more_
     assert fid(real, generated) == pytest.approx(frechet(real, generated), rel=1e-5, abs=1e-5)
 
 
-def test_fid_of_equal_sets_is_zero() -> None:
+def test_fid_of_equal_sets_is_zero(capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch_fidelity")
     real = features(np.random.default_rng(0), 60, 8)
     assert fid(real, real[::-1]) == pytest.approx(0, abs=1e-6)
+    assert capfd.readouterr() == ("", ""), "the library tells its progress unless told not to"
     assert fid(real, real + 3) == pytest.approx(8 * 9, rel=1e-6)
 
 
-def test_fid_of_few_images_where_allowed() -> None:
+@pytest.mark.parametrize("images", [2, 9])
+def test_fid_of_few_images_where_allowed(images: int) -> None:
     pytest.importorskip("torch_fidelity")
     rng = np.random.default_rng(1)
-    real, generated = features(rng, 9, 20), features(rng, 9, 20)
-    assert fid(real, generated, minimum=9) == pytest.approx(frechet(real, generated), rel=1e-4)
+    real, generated = features(rng, images, 20), features(rng, images, 20)
+    assert fid(real, generated, minimum=images) == pytest.approx(frechet(real, generated), rel=1e-4)
+
+
+def test_signature_of_fid() -> None:
+    library = version("torch-fidelity")
+    assert fid_signature(300) == f"fid|features:inception-v3-compat-2048|images:300|torch-fidelity:{library}"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +161,8 @@ def test_inception_features(random_inception: Path) -> None:
     assert np.array_equal(found[0], found[2])
     assert not np.allclose(found[0], found[1])
     assert inception_features([], device="cpu", weights=random_inception).shape == (0, 2048)
+    if not torch.cuda.is_available():
+        assert np.array_equal(inception_features(pictures[:1], weights=random_inception), found[:1])
 
 
 def test_features_and_distance_equal_those_of_the_library(random_inception: Path, tmp_path: Path) -> None:
@@ -195,8 +208,26 @@ def test_weights_that_cannot_be_downloaded(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.delenv("FIGLANG_WEIGHTS_DIR", raising=False)
     monkeypatch.setattr(module, "INCEPTION_URL", "file:///nowhere/at/all.pth")
-    with pytest.raises(ImageMetricError, match=r"cannot be downloaded .* put it into \$FIGLANG_WEIGHTS_DIR"):
-        inception_features([picture(0)])
+    for _ in range(2):
+        with pytest.raises(ImageMetricError, match=r"cannot be downloaded .* put it into \$FIGLANG_WEIGHTS_DIR"):
+            inception_features([picture(0)])
+        monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))  # which does not hold them
+
+
+def test_weights_are_downloaded_once(
+    random_inception: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.delenv("FIGLANG_WEIGHTS_DIR", raising=False)
+    monkeypatch.setattr(module, "INCEPTION_URL", random_inception.as_uri())
+    digest = hashlib.sha256(random_inception.read_bytes()).hexdigest()
+    monkeypatch.setattr(module, "_INCEPTION_SHA256", digest[:8])
+    capfd.readouterr()
+    expected = inception_features([picture(0)], "cpu", weights=random_inception)
+    assert np.array_equal(inception_features([picture(0)], "cpu"), expected)
+    assert "%" not in capfd.readouterr().err, "no progress bar"
+    monkeypatch.setattr(module, "INCEPTION_URL", "file:///nowhere/at/all.pth")
+    assert np.array_equal(inception_features([picture(0)], "cpu"), expected)
 
 
 # --- CLIP similarity --------------------------------------------------------------------------------------------------
@@ -229,6 +260,22 @@ def test_clip_similarity_equals_the_cosine_of_the_two_towers(clip: Path) -> None
     assert found.value == pytest.approx(sum(expected) / 5, abs=1e-3)
     assert np.ptp(found.per_image) > 1
     assert found.signature.startswith("clip|tiny-clip@sha256:")
+    if not torch.cuda.is_available():
+        assert np.array_equal(clip_similarity(PICTURES, TEXTS, str(clip), batch_size=2).per_image, found.per_image)
+
+
+def test_the_signature_of_a_folder_is_a_digest_of_all_its_weights(clip: Path, tmp_path: Path) -> None:
+    """The digests of the files in the order of their names, and these hashed once more: 12 digits."""
+    folder = tmp_path / "clip"
+    shutil.copytree(clip, folder)
+    for name in "gecadfb":
+        (folder / f"{name}.bin").write_text(name)
+    (folder / "notes.txt").write_text("no weights")
+    names = sorted(["model.safetensors", *(f"{name}.bin" for name in "abcdefg")])
+    digests = "".join(hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names)
+    expected = hashlib.sha256(digests.encode()).hexdigest()[:12]
+    found = clip_similarity(PICTURES[:1], TEXTS[:1], str(folder), "cpu").signature
+    assert found.split("|")[1] == f"clip@sha256:{expected}"
 
 
 def test_clip_similarity_does_not_depend_on_the_batch(clip: Path) -> None:
@@ -255,6 +302,9 @@ def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "config.json").write_text((clip / "config.json").read_text())
     with pytest.raises(ImageMetricError, match="cannot be loaded"):
         clip_similarity(PICTURES, TEXTS, str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ImageMetricError, match=r"somebody/none cannot be loaded .* into \$FIGLANG_WEIGHTS_DIR/none"):
+        clip_similarity(PICTURES, TEXTS, "somebody/none")
 
 
 @pytest.mark.parametrize(
@@ -296,6 +346,7 @@ def test_shares() -> None:
     assert preference_shares(["tie"]) == PreferenceShares(0.0, 100.0, 0.0, 1)
     # Halves are rounded up, as people do and Python does not.
     assert str(PreferenceShares(12.5, 24.5, 63.0, 200)) == "13% 25% 63%"
+    assert str(PreferenceShares(12.46, 24.54, 63.0, 5000)) == "12% 25% 63%"
     for bad in ([], ["left", "draw"]):
         with pytest.raises(ValueError, match="verdicts"):
             preference_shares(bad)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
 import sacrebleu
 from hypothesis import given, settings
@@ -171,6 +173,24 @@ def test_signatures_name_what_makes_the_score() -> None:
         sentence == f"nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|{version}|order:4|level:sentence|average:arithmetic"
     )
     assert corpus == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|{version}|order:4|level:corpus"
+
+
+def test_sums_round_once() -> None:
+    """1/2, exp(-1/2) and exp(-1), added one by one, give another last bit in another order."""
+    texts = [("the cat", "the cat sat"), ("a house", "house"), ("the cat sat", "the cat sat on a mat")]
+    found = [overlap.bleu_statistics(*pair) for pair in texts]
+    assert len({overlap.sentence_bleu4_mean(list(order)) for order in itertools.permutations(found)}) == 1
+
+
+@relaxed
+@given(st.lists(PAIRS, min_size=1, max_size=3))
+def test_many_corpora_at_once(corpora: list[list[tuple[str, str]]]) -> None:
+    sums = []
+    for pairs in corpora:
+        rows = [overlap.bleu_statistics(*pair) for pair in pairs]
+        sums.append(np.sum([[r.candidate, r.reference, *r.matches, *r.ngrams] for r in rows], axis=0))
+    expected = [bleu_by_hand(pairs, effective=False) for pairs in corpora]
+    assert overlap.corpus_bleu4_of_sums(sums).tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_errors() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -55,7 +57,7 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     assert table["explanation"][4] == "half � and � nothing"
     assert table["explanation"][5] == ""
     assert list(table["explanation"][6:]) == [record["explanation"] for record in found[6:]]
-    assert (written.fallbacks, written.data) == (0, "V-FLUTE/test:0123456789ab")
+    assert (written.unlabelled, written.data) == (0, "V-FLUTE/test:0123456789ab")
     assert written.empty == sum(not record["explanation"] for record in found)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
@@ -67,17 +69,31 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path, found: list[dict[str,
     assert (tmp_path / "out.zip").read_bytes() == first
 
 
-def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+def test_an_output_without_a_label_gets_an_empty_one(tmp_path: Path, found: list[dict[str, Any]]) -> None:
     for number in range(7):
         found[number]["predicted"] = None
-    with pytest.raises(SubmissionError, match=rf"7 outputs have no label \({found[0]['id']}, .*, and 2 more\)"):
-        write(tmp_path, found)
+    assert write(tmp_path, found).unlabelled == 7
+    labels = pandas.read_csv(tmp_path / "out.zip")["label"]
+    assert list(labels.isna()) == [number < 7 for number in range(723)]
+    assert list(labels[7:]) == [record["predicted"] for record in found[7:]]
+
+
+@pytest.mark.parametrize("empty", ["", None, "None", "nan"])
+def test_the_first_row_has_an_explanation(empty: str | None, tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    """The board's scorer fails on a file whose first row has none; it finds rows by their ids."""
+    for number in (0, 1):
+        found[number]["explanation"] = empty
+    write(tmp_path, found)
+    table = pandas.read_csv(tmp_path / "out.zip")
+    ids = [row.id for row in rows()]
+    assert list(table["id"]) == [ids[2], *ids[:2], *ids[3:]]
+    assert isinstance(table["explanation"][0], str)
+
+
+def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    with pytest.raises(SubmissionError, match="none of the 723 rows has an explanation, and the board's scorer fails"):
+        write(tmp_path, [{**each, "explanation": ("", None, "NA")[number % 3]} for number, each in enumerate(found)])
     assert not (tmp_path / "out.zip").exists()
-    for fallback, label in (("entailment", 1), ("contradiction", 0)):
-        assert write(tmp_path, found, fallback=fallback).fallbacks == 7
-        assert list(pandas.read_csv(tmp_path / "out.zip")["label"][:7]) == [label] * 7
-    with pytest.raises(ValueError, match="fallback is 'neither'; valid: entailment, contradiction"):
-        write(tmp_path, found, fallback="neither")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +204,8 @@ def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ([("a", "2", "x"), ("b", "", "x")], {}, "2 rows of pred.csv are not valid: row 2 .a. has the label '2', not 0"),
+        ([("a", "2", "x"), ("b", "?", "x")], {}, "2 rows of pred.csv are not valid: row 2 .a. has the label '2', not"),
+        ([("a", "0.5", "x")], {}, "has the label '0.5', not 0, 1 or none"),
         ([("a", "1")], {}, "row 2 has 2 values, not 3"),
         ([("a", "1", ""), ("a", "0", "")], {}, "1 ids are there more than once: a"),
         ([], {"head": "id,label"}, "must name the columns id, label, explanation, each once; explanation: not so"),
@@ -200,6 +217,18 @@ def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
 def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match=message):
         figlang24.read(zipped(tmp_path / "a.zip", table, **options))
+
+
+def test_missing_values_are_those_of_pandas(tmp_path: Path) -> None:
+    words = ["", " ", "NA", "N/A", "n/a", "NaN", "nan", "None", "none", "null", "NULL", "<NA>", "#N/A", "Na", "N.A."]
+    path = zipped(tmp_path / "a.zip", [(f"muse-test-{number}", "1", word) for number, word in enumerate(words)])
+    read = figlang24.read(path)
+    assert [row.explanation for row in read] == words
+    assert [not row.explained for row in read] == list(pandas.read_csv(path)["explanation"].isna())
+    labels = ["1", "", "0", "1.0", "0.", " 1", "nan", "None", "NA"]
+    path = zipped(tmp_path / "b.zip", [(f"muse-test-{number}", label, "x") for number, label in enumerate(labels)])
+    theirs = pandas.read_csv(path)["label"]
+    assert [row.label for row in figlang24.read(path)] == [None if math.isnan(each) else int(each) for each in theirs]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +270,7 @@ def test_scores_are_those_of_the_rules(tmp_path: Path, found: list[dict[str, Any
     write(tmp_path, found)
     scorer = get_scorer("embedded")
     report = figlang24.score(tmp_path / "out.zip", scorer)
-    scores = scorer.score([each["reference"] for each in found], [each["explanation"] for each in found]).mean
+    scores = scorer.score([each["reference"] for each in found], [each["explanation"] or "nan" for each in found]).mean
     gold = [each["gold"] for each in found]
     expected = {}
     for name, threshold in (("f1@0", 0.0), ("f1@50", 0.5), ("f1@60", 0.6)):
@@ -256,6 +285,40 @@ def test_scores_are_those_of_the_rules(tmp_path: Path, found: list[dict[str, Any
     assert report["without_explanation"] == sum(not each["explanation"] for each in found)
     assert report["signature"] == scorer.signature
     json.dumps(report)
+
+
+@pytest.mark.usefixtures("split")
+def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    """The board's rules, written again with pandas and scikit-learn after its public scorer."""
+    for number, record in enumerate(found):
+        if number % 11 == 5:
+            record["predicted"] = None
+        if number % 13 == 0:
+            record["explanation"] = ("", None, "None", "N/A")[number % 4]
+    write(tmp_path, found)
+    scorer = get_scorer("embedded")
+    report = figlang24.score(tmp_path / "out.zip", scorer)
+    references = pandas.DataFrame([(each["id"], each["gold"], each["reference"]) for each in found])
+    references.columns = ["id", "gold", "reference"]
+    table = pandas.read_csv(tmp_path / "out.zip").merge(references, on="id", how="left")
+    assert isinstance(table["explanation"][0], str)  # a missing one raises in the board's scorer
+    label = table["label"].fillna(1 - table["gold"]).astype(int)
+    score = scorer.score(list(table["reference"]), [str(text) for text in table["explanation"]]).mean
+    for name, threshold in (("f1@0", 0.0), ("f1@50", 0.5), ("f1@60", 0.6)):
+        counted = np.where(score > threshold, label, 1 - table["gold"])
+        assert report["metrics"][name] == pytest.approx(f1_score(table["gold"], counted, average="macro")), name
+    assert report["metrics"]["acc"] == pytest.approx((label == table["gold"]).mean())
+    assert report["metrics"]["explanation_score"] == pytest.approx(score.mean())
+    assert report["without_label"] == table["label"].isna().sum() == 66
+    assert report["without_explanation"] == table["explanation"].isna().sum() > 56
+
+
+@pytest.mark.usefixtures("split")
+def test_a_file_that_the_board_cannot_read_has_no_score(tmp_path: Path) -> None:
+    table = [(row.id, "1", "The snail.") for row in rows()]
+    path = zipped(tmp_path / "a.zip", [(table[0][0], "1", "NA"), *table[1:]])
+    with pytest.raises(SubmissionError, match=rf"first row of pred.csv \({table[0][0]}\) has no explanation, and"):
+        figlang24.score(path, get_scorer("embedded"))
 
 
 @pytest.mark.usefixtures("split")

@@ -60,6 +60,11 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, lines: list[dict
     assert {path.name for path in tmp_path.iterdir()} == {"samples.jsonl", "submission.jsonl"}
 
 
+def foreign(found: list[dict[str, Any]], number: int) -> dict[str, Any]:
+    """A row that the blind file does not have."""
+    return {**found[0], "sample": {**found[0]["sample"], "id": f"codalab-{number}", "codalab_id": number}}
+
+
 def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     for number in range(7):
         lines[number]["sample"]["predicted"] = None
@@ -81,6 +86,11 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
         (lambda found: found.append(found[0]), "lines 1 and 1501 both hold the row codalab-0"),
         (lambda found: found[0]["sample"].update(id="x", codalab_id=1), "codalab_id 1 is there twice"),
         (lambda found: found[0]["sample"].update(data="FLUTE/codalab:ffff"), "mixes the rows of several files"),
+        (
+            lambda found: found.append(foreign(found, 1500)),
+            r"codalab_id 1500 is none of the shared task's \(0 to 1499\)",
+        ),
+        (lambda found: found.append(foreign(found, -1)), r"codalab_id -1 is none of the shared task's"),
         (lambda found: found[0]["sample"].update(codalab_id="0"), "codalab_id='0', must be a whole number"),
         (lambda found: found[0]["sample"].update(predicted=2), "predicted=2, must be 0, 1 or null"),
         (lambda found: found[7]["sample"].update(premise="Other."), "hypotheses are not those that were asked"),

@@ -197,13 +197,19 @@ def test_what_is_wrong_with_the_samples(damage: Callable[[Lines], Lines], messag
 
 
 def test_rows_and_results_must_agree(folder: Path) -> None:
-    reported = {"irfl_match_simile": {"acc,none": 276 / 277}}
-    write_results(folder, {"results": reported})
-    row(folder)
-    reported["irfl_match_simile"]["acc,none"] = 1.0
-    write_results(folder, {"results": reported})
+    def report(value: float) -> None:
+        write_results(folder, {"results": {"irfl_match_simile": {"acc,none": value}}})
+
+    for rounding in (0, 1e-12, -1e-12):
+        report(276 / 277 + rounding)
+        row(folder)
+    report(1.0)
     with pytest.raises(SubmissionError, match=r"the rows say acc 0.996390, the results file 1.000000"):
         row(folder)
+    for small in (0.001, -0.001, 2e-6, -2e-6):  # one row of 277 makes a difference of .0036
+        report(276 / 277 + small)
+        with pytest.raises(SubmissionError, match=r"the rows say acc 0.996390, the results file 0.99"):
+            row(folder)
 
 
 def test_a_run_that_was_cut_and_a_demo_are_refused(folder: Path, tmp_path: Path) -> None:

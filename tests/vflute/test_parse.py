@@ -123,6 +123,8 @@ def test_official_status(output: str | None, status: str) -> None:
     [
         ("A.\nLABEL: Contradicts", "Contradict"),
         ("The image CONFIRMS the claim.", "CONFIRMS the claim"),
+        ("Entails it", "Entail"),
+        ("A.\nLABEL: unsure", None),
         ("A dog", None),
         (None, None),
         ("\u0130 entails", None),
@@ -316,6 +318,8 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ("The sea is calm while the claim speaks of a storm.\n\nContradiction", 0, "bare"),
     ("The sea is calm while the claim speaks of a storm. Contradiction.", 0, "bare"),
     ("Entailment: No\nContradiction: Yes", 0, "bare"),
+    ("Entailment: the cat smiles.\nContradiction", 0, "bare"),
+    ("A calm sea, bright and wide, is all there is.\nContradiction: the claim speaks of a storm.", 0, "bare"),
     ("Entailment: the cat smiles.\nContradiction: the cat is sad.\nHard to say.", None, "conflict"),
     # JSON
     ('{"label": "entailment", "explanation": "The cat smiles."}', 1, "json"),
@@ -324,6 +328,11 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ('{"explanation": "It does not contradict', None, "negated"),
     ('{"label": "entailment or contradiction"}', None, "echo"),
     ('{"label": 1}', None, "none"),
+    ('{"label": "entailment"}.', 1, "json"),
+    ('{"label": "yes", "verdict": "contradiction"}', 0, "json"),
+    *((f'{{"label": "{word}"}}', 1, "json") for word in ("entailment", "entails", "entailed", "entail")),
+    *((f'{{"label": "contradict{end}"}}', 0, "json") for end in ("", "s", "ed", "ion", "ory")),
+    ('{"explanation": "' + "x " * 50_000 + '", "label": "contradiction"}', 0, "marker"),  # its middle is not read
     # plain statements
     ("The image entails the claim.", 1, "statement"),
     ("The image contradicts the claim.", 0, "statement"),
@@ -340,7 +349,12 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ("The image entails the claim and does not contradict it.", 1, "statement"),
     ("The image does not entail the claim; it contradicts it.", 0, "statement"),
     ("The image doesn\u2019t entail the claim, but rather contradicts it.", 0, "statement"),
+    ("The sea is not calm, it contradicts the claim.", 0, "statement"),
+    ("The answer is entails.", 1, "statement"),
+    ("Wait, this is a contradiction.", 0, "declaration"),
     # negation declares nothing
+    ("A dog.\nNo contradiction of the claim.", None, "negated"),
+    ("Not once, it seems, does it contradict the claim.", None, "negated"),
     ("The image does not entail the claim.", None, "negated"),
     ("The image does not contradict the claim.", None, "negated"),
     ("The image doesn't directly contradict the claim.", None, "negated"),
@@ -360,6 +374,8 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ("Does the image entail the claim?", None, "negated"),
     ("It is unclear whether the image entails or contradicts the claim.", None, "refusal"),
     ("The label could be entailment.", None, "negated"),
+    ("Does the image support the claim?", None, "negated"),
+    ("LABEL: neither?", None, "none"),
     # the options
     ("Choose between entailment or contradiction: the image is blue.", None, "echo"),
     ("Does the image entail or contradict the claim? A dog sits there.", None, "echo"),
@@ -379,6 +395,7 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ("A dog sits on a lawn.", None, "none"),
     ("Yes.", None, "none"),
     # about something else
+    ("His smile contradicts his words. The claim is odd.", None, "none"),
     ("His smile contradicts his words.", None, "none"),
     ("The humor comes from the contradiction of a dog in a suit.", None, "none"),
     ("The cartoon describes the contradiction of modern life.", None, "none"),
@@ -392,10 +409,13 @@ STRICT: list[tuple[str | None, int | None, str]] = [
     ("The image is consistent with the statement.", 1, "stance"),
     ("The image is inconsistent with the caption.", 0, "stance"),
     ("The image does not support the claim.", None, "negated"),
+    ("It is not sad. The image supports the claim.", 1, "stance"),
+    ("The image is not sad, it supports the claim.", 1, "stance"),
     ("The image supports the claim in part, and refutes the claim in part.", None, "conflict"),
     # thinking aloud
     ("<think>Label: entailment? The sea is calm.</think>LABEL: contradiction", 0, "marker"),
     ("<think>this is a contradiction</think>\nThe sea is calm.", None, "none"),
+    ("<think>LABEL: entailment</think>", 1, "marker"),  # nothing else is there
 ]
 
 
@@ -434,6 +454,11 @@ LONG: list[tuple[str, int | None, str]] = [
     ("Contradiction\nThe cat frowns.", 0, "The cat frowns."),
     ("The cat smiles. Therefore, the label is entailment.", 1, "The cat smiles."),
     ("LABEL: entailment", 1, ""),
+    ("</think>LABEL: entailment", 1, ""),
+    ("Label: Contradicts because of the rain", 0, "because of the rain"),
+    ("The sea is calm.\nLABEL: neither", None, "The sea is calm."),
+    ("The sea is calm. The label should be neither.", None, "The sea is calm."),
+    ("The label is neither because the sea is calm.", None, "The label is neither because the sea is calm."),
     ("This is a contradiction. The sea is calm.", 0, "The sea is calm."),
     ("The label is entailment because the cat smiles.", 1, "The label is entailment because the cat smiles."),
     ("The image entails the claim since the cat smiles.", 1, "The image entails the claim since the cat smiles."),
@@ -454,6 +479,7 @@ def test_strict_explanation(output: str, label: int | None, explanation: str) ->
         ("LABEL: entailment ... wait, LABEL: Contradiction", "Contradiction"),
         ("The image ENTAILS the claim.", "ENTAILS"),
         ("<think>a</think> \u0130\u0130 LABEL: entailment", "entailment"),
+        ('He says {"label": "entailment"} now', '{"label": "entailment"}'),
         ("A dog.", None),
         ("x" * 200_000 + "\nLABEL: contradiction", "contradiction"),
         ("LABEL: contradiction\n" + "x" * 200_000, "contradiction"),
@@ -471,10 +497,51 @@ def test_a_label_at_either_end_of_a_runaway_output_is_found() -> None:
     assert (first.label, first.explanation) == (1, noise.strip())
 
 
-def test_words_torn_from_their_negation_are_not_read() -> None:
-    # Only the ends of a long output are read; here the last stretch begins right behind "Nothing in the image".
-    end = "contradicts the claim. ".ljust(1 << 15, "y")
-    assert parse_strict("x " * 50_000 + "\nNothing in the image " + end).label is None
+@pytest.mark.parametrize(
+    ("end", "label", "rule"),
+    [
+        ("contradicts the claim. ", None, "none"),
+        ("contradicts the claim. ".ljust(400, "y") + " LABEL: entailment. ", 1, "marker"),
+        ("supports the claim. ".ljust(400, "y") + ". The picture refutes the claim. ", 0, "stance"),
+        ("supports the claim. ".ljust(400, "y") + ". The picture supports the claim. ", 1, "stance"),
+    ],
+)
+def test_words_torn_from_their_negation_are_not_read(end: str, label: int | None, rule: str) -> None:
+    """Only the ends of a long output are read; here the last stretch begins right behind "Nothing in the image"."""
+    parsed = parse_strict("x " * 50_000 + "\nNothing in the image " + end.ljust(1 << 15, "y"))
+    assert (parsed.label, parsed.rule) == (label, rule)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "label"),
+    [
+        (32_000, 100_000, 1),
+        (34_000, 100_000, None),
+        (100_000, 32_000, 1),
+        (100_000, 34_000, None),
+        (32_748, 0, 1),  # where the gap of a longer output would be
+        (32_748, 32_000, 1),
+    ],
+)
+def test_32768_characters_of_each_end_are_searched(before: int, after: int, label: int | None) -> None:
+    assert parse_strict("x" * before + "\nLABEL: entailment\n" + "x" * after).label == label
+
+
+@pytest.mark.parametrize(
+    ("output", "status"),
+    [
+        (None, "missing"),
+        (" ", "empty"),
+        ("LABEL: entailment", "labelled"),
+        ("A.\nLABEL: neither", "refused"),
+        ("I'm sorry, I can't help with that.", "refused"),
+        ("LABEL: entailment or contradiction", "ambiguous"),
+        ("The image entails the mood but contradicts the claim.", "ambiguous"),
+        ("The image does not entail the claim.", "unlabelled"),
+    ],
+)
+def test_strict_status(output: str | None, status: str) -> None:
+    assert parse_strict(output).status == status
 
 
 @relaxed

@@ -137,7 +137,7 @@ def test_scene_graph_rounds() -> None:
         ({"fewshot_seed": "x"}, "fewshot_seed='x'; valid: 0 or a positive"),
         ({"blind": "false"}, "blind='false'; valid: true or false"),
         ({"label_only": 1}, "label_only=1; valid: true or false"),
-        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, embedded, off"),
+        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, flute22-xlarge, embedded, off"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:

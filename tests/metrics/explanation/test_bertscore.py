@@ -19,6 +19,7 @@ from figlang_tasks.hub import MINI_DATA_DIR
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.bertscore import BertScore, clean
 from figlang_tasks.metrics.explanation.cache import ScoreCache
+from figlang_tasks.metrics.explanation.compute import padded
 from figlang_tasks.metrics.explanation.reference import ReferenceBertScore
 from figlang_tasks.metrics.explanation.scorers import MINILM
 from figlang_tasks.metrics.explanation.weights import Located, Weights, locate
@@ -132,6 +133,54 @@ def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:
     """From one text at a time to more than 64 of them."""
     pairs = mixed_pairs(seed=3, count=40)
     assert_same(ours(model, token_budget).score(pairs), package(model).score(pairs))
+
+
+@pytest.mark.parametrize("token_budget", [64, 333])
+def test_the_budget_bounds_what_is_held(token_budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Padded tokens of a batch, of texts and of pairs alike; and distinct texts of a chunk at 8 budgets."""
+    weights, layer = MODELS["deberta"]
+    model = BertScore(locate(weights), layer, "cpu", "fp32", ScoreCache(None), token_budget)
+    sizes: list[tuple[int, int]] = []
+    encode, f1, chunks = model._encode, model._f1, model._chunks
+
+    def encoding(ids: Any) -> Any:
+        sizes.append((len(ids), padded(max(map(len, ids)))))
+        return encode(ids)
+
+    def matching(reference: Any, candidate: Any) -> Any:
+        sizes.extend(tuple(side[0].shape[:2]) for side in (reference, candidate))
+        return f1(reference, candidate)
+
+    def planning(pairs: Any, ids: Any) -> Any:
+        planned = list(chunks(pairs, ids))
+        assert [pair for chunk in planned for pair in chunk] == pairs
+        held = [{text: len(ids[text]) for pair in chunk for text in pair} for chunk in planned]
+        for chunk, texts, after in zip(planned, held, [*planned[1:], None], strict=True):
+            assert len(chunk) == 1 or sum(texts.values()) <= 8 * token_budget
+            if after is not None:  # no more fits
+                more = texts | {text: len(ids[text]) for text in after[0]}
+                assert sum(more.values()) > 8 * token_budget
+        return iter(planned)
+
+    monkeypatch.setattr(model, "_encode", encoding)
+    monkeypatch.setattr(model, "_f1", matching)
+    monkeypatch.setattr(model, "_chunks", planning)
+    model.score(mixed_pairs(seed=6, count=80))
+    assert all(rows == 1 or rows * width <= token_budget for rows, width in sizes)
+    assert max(rows for rows, _ in sizes) > 3
+
+
+def test_progress_counts_every_pair_once(tmp_path: Path) -> None:
+    weights, layer = MODELS["deberta"]
+    pairs = [*mixed_pairs(seed=7, count=20), ("a", ""), ("", "")]
+    for _ in ("computed", "from the cache"):
+        done: list[int] = []
+        model = BertScore(locate(weights), layer, "cpu", "fp32", ScoreCache(tmp_path), 100)
+        model.score(pairs, done.append)
+        assert sum(done) == len(set(pairs))
+    done = []
+    package("deberta").score(pairs, done.append)
+    assert sum(done) == len(set(pairs))
 
 
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
@@ -261,6 +310,18 @@ def test_a_missing_tensor_is_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
+@pytest.mark.parametrize(("count", "more"), [(5, None), (7, "and 2 more")])
+def test_of_many_problems_five_are_named(count: int, more: str | None, tmp_path: Path) -> None:
+    def cut(state: dict[str, torch.Tensor]) -> None:
+        for key in [key for key in sorted(state) if "encoder.layer.0." in key][:count]:
+            del state[key]
+
+    with pytest.raises(WeightsError) as caught:
+        score_one(deberta_copy(tmp_path, cut))
+    assert str(caught.value).count("missing ") == 5
+    assert str(caught.value).endswith(more) if more else "more" not in str(caught.value)
+
+
 def test_an_unexpected_tensor_is_an_error(tmp_path: Path) -> None:
     located = deberta_copy(tmp_path, lambda state: state.update({"deberta.encoder.extra.weight": torch.ones(1)}))
     with pytest.raises(WeightsError, match=r"unexpected encoder\.extra\.weight"):
@@ -283,8 +344,15 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_layer_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(WeightsError, match="layers 1 to 6, not 7"):
-        score_one(Located(DEBERTA, "x"), layer=7)
+    for layer in (0, 7):
+        with pytest.raises(WeightsError, match=f"layers 1 to 6, not {layer}"):
+            score_one(Located(DEBERTA, "x"), layer=layer)
+
+
+@pytest.mark.parametrize("layer", [1, 6])
+def test_the_first_and_the_last_layer(layer: int) -> None:
+    expected = ReferenceBertScore(Located(DEBERTA, "x"), layer, "cpu").score([("a b", "a c")])
+    assert score_one(Located(DEBERTA, "x"), layer) == pytest.approx(expected["a b", "a c"], abs=TOLERANCE)
 
 
 def test_another_kind_of_model_is_an_error(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.bleurt import MAX_TOKENS, Bleurt, PairTokenizer, cut_pair
 from figlang_tasks.metrics.explanation.cache import ScoreCache
+from figlang_tasks.metrics.explanation.compute import padded
 from figlang_tasks.metrics.explanation.weights import Located
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "bleurt"
@@ -58,6 +59,24 @@ def test_scores_equal_bleurt_pytorch(token_budget: int) -> None:
     scores = bleurt(token_budget).score(list(expected))
     worst = max(expected, key=lambda pair: abs(scores[pair] - expected[pair]))
     assert scores[worst] == pytest.approx(expected[worst], abs=1e-5), worst
+
+
+def test_the_budget_bounds_a_batch_and_progress_counts_every_pair_once() -> None:
+    pairs = [(case["reference"], case["candidate"]) for case in golden()]
+    model = bleurt(token_budget=333)
+    sizes: list[tuple[int, int]] = []
+    forward = model._forward
+
+    def watched(inputs: Any) -> Any:
+        sizes.append((len(inputs), padded(max(len(ids) for ids, _ in inputs))))
+        return forward(inputs)
+
+    model._forward = watched
+    done: list[int] = []
+    model.score(pairs * 2, done.append)
+    assert all(rows == 1 or rows * width <= 333 for rows, width in sizes)
+    assert max(rows for rows, _ in sizes) > 3
+    assert sum(done) == len(set(pairs))
 
 
 def test_order_and_duplicates_never_change_a_score() -> None:
@@ -142,6 +161,36 @@ def test_a_missing_sentencepiece_model_is_named(tmp_path: Path) -> None:
     (folder / "spm.model").unlink()
     with pytest.raises(WeightsError, match=r"spm\.model is missing"):
         bleurt(folder=folder).score([PAIR])
+
+
+@pytest.mark.parametrize("special", [["[CLS]", "[SEP]"], ["[CLS]"]])
+def test_the_pieces_that_a_pair_needs(special: list[str], tmp_path: Path) -> None:
+    import sentencepiece
+
+    folder = copy(tmp_path)
+    with (folder / "spm.model").open("wb") as file:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(["a storm is calm", "he is a calm storm"] * 10),
+            model_writer=file,
+            vocab_size=18,
+            user_defined_symbols=special,
+            minloglevel=2,
+        )
+    if len(special) == 2:
+        ids, types = PairTokenizer(Located(folder, "tiny")).join([9], [])
+        assert len(ids) == 4 and types == [0, 0, 0, 1]
+    else:
+        with pytest.raises(WeightsError, match=r"has no pieces \[CLS\] and \[SEP\]"):
+            PairTokenizer(Located(folder, "tiny"))
+
+
+def test_a_configuration_that_lacks_sizes_is_named(tmp_path: Path) -> None:
+    folder = copy(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    del config["hidden_size"], config["embedding_size"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"config\.json lacks hidden_size, embedding_size$"):
+        bleurt(folder=folder)
 
 
 def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -165,6 +167,67 @@ def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> No
         assert (torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision) == ("tf32", "bf16")
     finally:
         torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = before
+
+
+X86 = platform.machine().lower() in ("x86_64", "amd64") and torch.backends.mkldnn.is_available()
+
+
+@pytest.mark.parametrize(("dtype", "packed"), [("fp32", 2 if X86 else 0), ("fast", 0)])
+def test_float32_layers_go_through_onednn_where_it_is_quicker(dtype: str, packed: int) -> None:
+    def load(dtype: torch.dtype) -> nn.Module:
+        return nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8))).to(dtype)
+
+    model = Runner(load, "cpu", dtype, None).model
+    assert sum(isinstance(module, _OneDnnLinear) for module in model.modules()) == packed
+
+
+NEEDED = 72 * 4 + (2 << 30)  # the weights and the bias of 8 x 8, in float32, and 2 GiB for a batch
+
+
+@pytest.mark.parametrize(
+    ("free", "expected"),
+    [
+        ([NEEDED, NEEDED - 1], "cuda:0"),
+        ([NEEDED, NEEDED + 1], "cuda:1"),
+        ([NEEDED - 1, 0], "cpu"),
+        ([None, NEEDED], "cuda:1"),
+        ([None, None], "cpu"),
+    ],
+)
+def test_the_emptiest_gpu_is_taken_where_the_model_fits(
+    free: list[int | None], expected: str, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    """What torch says of two GPUs is put in its mouth; None: one so full that it does not even answer."""
+
+    def memory(index: int) -> tuple[int, int]:
+        if (left := free[index]) is None:
+            raise RuntimeError("CUDA error: out of memory")
+        return left, 80 << 30
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    assert str(runner(device="auto")._choose_device(nn.Linear(8, 8))) == expected
+    assert [
+        f"the emptiest GPU has {max(n or 0 for n in free) >> 20} MiB free" in text for text in warnings_of_loguru
+    ] == ([True] if expected == "cpu" else [])
+    if expected != "cpu":
+        with pytest.raises(ValueError, match=f"dtype='fast' needs bfloat16, which {expected} lacks"):
+            runner(device="auto", dtype="fast")._choose_device(nn.Linear(8, 8))
+
+
+def test_budgets_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    emptied: list[bool] = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(True))
+    assert runner(None).budget == 2048 and runner(7).budget == 7
+    made = runner(None)
+    made.release()
+    assert emptied == []
+    made._device = torch.device("cuda")
+    assert made.budget == 32_768
+    made.release()
+    assert emptied == [True]
 
 
 def test_release_loads_again_when_needed() -> None:

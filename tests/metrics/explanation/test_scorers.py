@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from hub_server import HubServer
 
 from figlang_tasks.metrics.explanation import SCORERS, WeightsError, get_scorer, near_threshold
 from figlang_tasks.metrics.explanation import weights as weights_module
-from figlang_tasks.metrics.explanation.scorers import BLEURT_20, DEBERTA_XLARGE_MNLI, MINILM
+from figlang_tasks.metrics.explanation.scorers import BLEURT_20, DEBERTA_XLARGE_MNLI, MINILM, _parse
 from figlang_tasks.metrics.explanation.weights import Weights, locate
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -32,7 +34,7 @@ def forget_where_weights_are() -> None:
     locate.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["vflute25", "flute22"])
+@pytest.mark.parametrize("name", ["vflute25", "flute22", "flute22-xlarge"])
 def test_the_mean_of_bertscore_and_bleurt(name: str, tmp_path: Path) -> None:
     scores = get_scorer(name, cache=tmp_path, **TINY).score(REFERENCES, CANDIDATES)
     assert scores.bleurt is not None
@@ -56,6 +58,20 @@ def test_the_published_recipes() -> None:
     assert (SCORERS["vflute25"].bertscore.name, SCORERS["vflute25"].layer) == ("microsoft/deberta-xlarge-mnli", 40)
     assert SCORERS["vflute25"].bleurt == SCORERS["flute22"].bleurt == BLEURT_20
     assert SCORERS["figlang24"].bleurt is None
+    # The organisers' notebook names this model, and no layer: bert-score takes its own.
+    assert (SCORERS["flute22"].bertscore.name, SCORERS["flute22"].layer) == ("microsoft/deberta-large-mnli", 18)
+    assert SCORERS["flute22-xlarge"] == SCORERS["vflute25"]
+
+
+def test_the_scorers_that_tasks_know_are_these() -> None:
+    from figlang_tasks.explanations import CHOICES
+
+    assert CHOICES == (*SCORERS, "off")
+
+
+def test_the_signature_tells_the_two_scorers_of_flute_apart() -> None:
+    signatures = {name: get_scorer(name, cache=False, **TINY).signature for name in ("flute22", "flute22-xlarge")}
+    assert all(signature.startswith(f"{name}|bertscore:") for name, signature in signatures.items())
 
 
 def test_layers_are_those_of_the_package() -> None:
@@ -66,6 +82,7 @@ def test_layers_are_those_of_the_package() -> None:
     names = {name: name if name.startswith("bert-") else f"microsoft/{name}" for name in LAYERS}
     assert {name: model2layers[full] for name, full in names.items()} == LAYERS
     assert SCORERS["vflute25"].layer == LAYERS["deberta-xlarge-mnli"]
+    assert SCORERS["flute22"].layer == LAYERS["deberta-large-mnli"]
 
 
 def test_the_signature_names_all_that_decides_a_score() -> None:
@@ -148,7 +165,7 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "bleu"}, "valid: vflute25, figlang24, flute22, embedded"),
+        ({"name": "bleu"}, "valid: vflute25, figlang24, flute22, flute22-xlarge, embedded"),
         ({"name": "embedded", "provider": "torchmetrics"}, "valid: figlang, bert-score"),
         ({"name": "embedded", "provider": "bert-score", "dtype": "fast"}, "fp32 only"),
         ({"name": "embedded", "dtype": "fp16"}, "valid: 'fp32'"),
@@ -164,6 +181,28 @@ def test_arguments_that_do_not_fit(arguments: dict, message: str) -> None:
 def test_a_name_that_is_neither_folder_nor_repository() -> None:
     with pytest.raises(WeightsError, match="neither a folder nor a hub repository"):
         get_scorer("figlang24", bertscore_model="no such folder", bertscore_layer=1)
+
+
+def test_names_of_repositories(tmp_path: Path) -> None:
+    """The published checkpoints come at the pinned commits unless another one is named."""
+    assert _parse("lucadiliello/BLEURT-20") == BLEURT_20
+    assert _parse("lucadiliello/BLEURT-20@main") == Weights("lucadiliello/BLEURT-20", "main")
+    assert _parse("org/own") == Weights("org/own", None)
+    folder = tmp_path / "bert-base-uncased"
+    shutil.copytree(FIXTURES / "deberta", folder)
+    with pytest.raises(WeightsError, match="has layers 1 to 6, not 9"):  # 9 is bert-score's choice for that name
+        get_scorer("figlang24", bertscore_model=str(folder))
+
+
+@pytest.mark.parametrize(("progress", "shown"), [(True, True), (False, False), (None, False)])
+def test_progress_counts_pairs_times_models(
+    progress: bool | None, shown: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Three distinct pairs of four, by two models; by default only a terminal gets a bar."""
+    texts = [*REFERENCES[:3], REFERENCES[0]], [*CANDIDATES[:3], CANDIDATES[0]]
+    get_scorer("vflute25", cache=False, **TINY).score(*texts, progress=progress)
+    told = capfd.readouterr().err
+    assert ("6/6" in told) == shown and ("ExplanationScore" in told) == shown
 
 
 def test_near_threshold() -> None:
@@ -233,7 +272,12 @@ def test_a_folder_of_weights_by_environment(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     located = locate(DEBERTA_XLARGE_MNLI)
     assert located.folder == tmp_path / "deberta-xlarge-mnli"
-    assert located.identity.startswith("deberta-xlarge-mnli@sha256:")
+    # The digests of the files that are read, by name, and a digest of these; golden.json is not read.
+    read = ["config.json", "merges.txt", "pytorch_model.bin", "tokenizer_config.json", "vocab.json"]
+    read += [name for name in ("added_tokens.json", "special_tokens_map.json") if (located.folder / name).is_file()]
+    digests = {name: hashlib.sha256((located.folder / name).read_bytes()).hexdigest() for name in sorted(read)}
+    expected = hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
+    assert located.identity == f"deberta-xlarge-mnli@sha256:{expected}"
 
 
 LOCATE = """
@@ -275,6 +319,9 @@ def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp
         fetched = [request.path for request in server.requests if "/resolve/" in request.path]
         assert fetched and all(str(w.revision) in path for path in fetched for w in [_owner(path)])
         assert not any(name in path for path in fetched for name in ("tf_model", "rust_model", "README"))
+        asked = len(server.requests)
+        assert run(server, tmp_path / "home").returncode == 0
+        assert len(server.requests) == asked, "a pinned commit that is here needs no question to the hub"
     mean, signature = done.stdout.strip().split(" ", 1)
     expected = get_scorer("vflute25", cache=False, **TINY).score(["He is calm."], ["He is a storm."])
     assert float(mean) == expected.mean[0]
@@ -286,6 +333,17 @@ def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp
 
 def _owner(path: str) -> Weights:
     return DEBERTA_XLARGE_MNLI if "deberta" in path else BLEURT_20
+
+
+def test_without_a_commit_the_newest_is_taken_and_recorded(tmp_path: Path) -> None:
+    script = LOCATE.replace("locate(DEBERTA_XLARGE_MNLI)", "locate(Weights('org/own', revision))")
+    script = script.replace("import locate", "import Weights, locate").replace(
+        "print", "for revision in (None, 'main'): print"
+    )
+    with HubServer() as server:
+        server.add_repo("org/own", FIXTURES / "deberta", repo_type="model", commit="e" * 40)
+        done = run(server, tmp_path / "home", script)
+    assert done.stdout.split() == [f"org/own@{'e' * 12}"] * 2, done.stderr
 
 
 @pytest.mark.parametrize("state", ["stopped", "offline", "no such commit", "no weights"])
