@@ -52,6 +52,7 @@ def create(
     setattr(cache, _OURS, names)
     if names:
         _keep_no_failures(cache)
+        _keep_no_secrets(cache)
         _take_over(cache)
     return cache
 
@@ -180,6 +181,20 @@ def _keep_no_failures(cache: ResponseCache) -> None:
             log(*args, **kwargs)
 
     setattr(cache, "_is_valid_response", valid)  # noqa: B010  (methods, for this object alone)
+    setattr(cache, "_log_to_audit", log_answer)  # noqa: B010
+
+
+def _keep_no_secrets(cache: ResponseCache) -> None:
+    """Let the cache store an answer of ours without the key that a server may have repeated in it."""
+    store, log = cache._store, cache._log_to_audit
+
+    def store_answer(*args: Any) -> None:
+        store(*args[:-1], redaction.without_secrets(args[-1]) if _shown else args[-1])
+
+    def log_answer(*args: Any, **kwargs: Any) -> None:
+        log(*args[:5], redaction.without_secrets(args[5]) if _shown else args[5], **kwargs)
+
+    setattr(cache, "_store", store_answer)  # noqa: B010  (methods, for this object alone)
     setattr(cache, "_log_to_audit", log_answer)  # noqa: B010
 
 

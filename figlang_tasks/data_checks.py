@@ -299,7 +299,7 @@ def _check_vflute() -> Report:
                 rows._check_texts({key: row[key] for key in source.columns if key != "image"}, name)
                 groups[rows.report_group(row["source_dataset"], row["phenomenon"])] += 1
             with found.fault():
-                images.check(row["image"], name)
+                images.check(row["image"], name, source.name)
                 pictures += 1
         if len(found.faults) == before:  # what is wrong with no single row
             with found.fault():
@@ -447,7 +447,7 @@ def _nykms_rows(path: Path, found: _Found) -> Iterator[Any]:
             row = rows._row(rows._object(line, where), where, path.parent, rows._ANSWERS[path.stem], True)
             if row.image is not None and row.image not in shown:
                 shown.add(row.image)
-                images.check(rows._cell(row, {}), row.where)
+                images.check(rows._cell(row, {}, path.parent), row.where, "NYK-MS")
             yield row
 
 

@@ -246,6 +246,21 @@ def asking_once() -> Iterator[None]:
         _failed = before
 
 
+def folder(name: str) -> Path:
+    """Return the folder of a dataset on this machine, below which all files lie that its rows may name.
+
+    Raises:
+        DataError: as :func:`source` and :func:`snapshot`.
+    """
+    return _folder(source(name), os.environ.get(DATA_DIR_VARIABLE))
+
+
+@lru_cache(maxsize=16)
+def _folder(origin: Source, root: str | None) -> Path:
+    """`root` is what the folder hangs on, so that another one is not answered from memory."""
+    return snapshot(origin, []).folder
+
+
 _ATTEMPTS = 3
 _LONGEST_PAUSE = 300.0  # the hub's limits are for five minutes
 _resolved: dict[str, str] = {}  # repository -> commit, so that one process never mixes two

@@ -1,18 +1,32 @@
-"""Tables for terminals and documents."""
+"""Texts and tables for terminals and documents."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+# What a terminal would obey, what turns the direction of writing, and halves of characters.
+_CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_ONE_LINE = re.compile(f"[{_CONTROL}]+")
+_LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
 _BAR = re.compile(r"(?<!\\)\|")
 
 
-def printable(text: str) -> str:
-    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any."""
-    return _CONTROL.sub(" ", text)
+def printable(text: object, limit: int | None = None) -> str:
+    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any.
+
+    Args:
+        text: from outside: a name, a path, a cell, an error.
+        limit: characters; what is longer ends with three dots.
+    """
+    shown = _ONE_LINE.sub(" ", str(text))
+    return shown if limit is None or len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def printable_lines(text: object) -> str:
+    """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
+    return _LINES.sub(" ", str(text))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

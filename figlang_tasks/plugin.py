@@ -69,7 +69,7 @@ def register_tasks() -> None:
     """Make every ``TaskManager`` with default tasks find ours, and stand around loading a model and aggregating."""
     from lmms_eval import utils
 
-    redaction.hide_in_logs()
+    redaction.clean_logs()
 
     # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate is not there yet, so its decorator
     # is what can be reached.
@@ -207,11 +207,14 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
         # As simple_evaluate makes it where none is given.
         manager = kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=model)
     with _named_model(manager, model):
-        if names:
-            named = model if isinstance(model, str) else None
-            preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"))
         try:
+            if names:
+                named = model if isinstance(model, str) else None
+                preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"))
             return original(*args, **kwargs)
+        except BaseException as error:
+            redaction.clean_error(error)
+            raise
         finally:
             explanations.release()
             cli_args = kwargs.get("cli_args")
@@ -362,6 +365,8 @@ def _save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwar
 
 def _save_samples(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
     bound = inspect.signature(original).bind(tracker, *args, **kwargs).arguments
+    for sample in bound["samples"]:  # a server may repeat in its answer what it was sent
+        sample.update(redaction.without_secrets({name: sample[name] for name in sample if name != "doc"}))
     result = original(tracker, *args, **kwargs)
     lines = len(bound["samples"])  # at least: a run of the same second adds to the file
     _check_written(tracker, f"samples_{bound['task_name']}.jsonl", lambda path: _whole_lines(path) >= lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from figlang_tasks import markdown, metric_names
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.metric_names import ENDS, OVERALL
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ def compare(
     except (RunError, ComparisonError) as error:
         _fail(str(error))
     if as_json:
-        typer.echo(json.dumps(_content(found, differences, paper, resamples, seed), indent=2))
+        say_json(_content(found, differences, paper, resamples, seed))
     else:
-        typer.echo(_text(found, differences, paper, all_tests, resamples, seed))
+        say(_text(found, differences, paper, all_tests, resamples, seed))
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"figlang compare: {markdown.printable(message)}", err=True)
+    say(f"figlang compare: {markdown.printable(message)}", err=True)
     raise typer.Exit(1)
 
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from figlang_tasks import hub
+from figlang_tasks.cli import say, say_json
+from figlang_tasks.markdown import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -82,20 +84,22 @@ def prefetch(
     from figlang_tasks import data_checks
 
     if unknown := [name for name in benchmarks or () if name not in BENCHMARKS]:
-        raise typer.BadParameter(f"unknown benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
+        raise typer.BadParameter(
+            f"unknown benchmark {printable(', '.join(unknown))}; there are: {', '.join(BENCHMARKS)}"
+        )
     _warnings_alone()
     failed = False
     for name in dict.fromkeys(benchmarks or data_checks.OPEN):
         try:
             for found in data_checks.prefetch(name):
-                typer.echo(f"{name}: {found.what}: {found.folder} (revision {found.revision})")
+                say(f"{name}: {found.what}: {printable(found.folder)} (revision {found.revision})")
         except hub.DataError as error:
             failed = True
-            typer.echo(f"figlang data: {name}: {error}", err=True)
+            say(f"figlang data: {name}: {printable(error)}", err=True)
     if not benchmarks:
         page = hub.source("V-FLUTE").page
-        typer.echo(f"vflute: left out, gated: accept the conditions on {page}, then: figlang data prefetch vflute")
-        typer.echo("metaclue, nykms: their annotations have no public release: see figlang data import, template")
+        say(f"vflute: left out, gated: accept the conditions on {page}, then: figlang data prefetch vflute")
+        say("metaclue, nykms: their annotations have no public release: see figlang data import, template")
     if scorers:
         failed = not _prefetch_scorers() or failed
     if failed:
@@ -111,10 +115,10 @@ def _prefetch_scorers() -> bool:
     for weights, users in scorer_weights().items():
         try:
             found = locate(weights)
-            typer.echo(f"scorers: {weights.name} ({users}): {found.folder} ({found.identity})")
+            say(f"scorers: {weights.name} ({users}): {printable(found.folder)} ({printable(found.identity)})")
         except WeightsError as error:
             complete = False
-            typer.echo(f"figlang data: scorers: {error}", err=True)
+            say(f"figlang data: scorers: {printable(error)}", err=True)
     return complete
 
 
@@ -126,7 +130,7 @@ def _warnings_alone() -> None:
         logger.remove(0)  # loguru's own handler
     except ValueError:  # whoever removed it has set up another
         return
-    logger.add(lambda message: typer.echo(message, nl=False, err=True), level="WARNING", format="{message}")
+    logger.add(lambda message: say(message, nl=False, err=True), level="WARNING", format="{message}")
 
 
 @app.command("import")
@@ -150,9 +154,9 @@ def import_(
     from figlang_tasks.metaclue import annotations
 
     try:
-        typer.echo(annotations.import_files(pitt, table, output, boxes, topics))
+        say(printable(annotations.import_files(pitt, table, output, boxes, topics)))
     except hub.DataError as error:
-        typer.echo(f"figlang data: {error}", err=True)
+        say(f"figlang data: {printable(error)}", err=True)
         raise typer.Exit(1) from error
 
 
@@ -183,10 +187,13 @@ def check(
     try:
         report = data_checks.check(benchmark, folder)
     except hub.DataError as error:
-        typer.echo(f"figlang data: {error}", err=True)
+        say(f"figlang data: {printable(error)}", err=True)
         raise typer.Exit(1) from error
     content = {"benchmark": benchmark, "faults": report.faults, "lines": report.lines}
-    typer.echo(json.dumps(content, indent=2) if as_json else "\n".join(report.lines))
+    if as_json:
+        say_json(content)
+    else:
+        say("\n".join(map(printable, report.lines)))
     if report.faults:
         raise typer.Exit(1)
 
@@ -206,8 +213,9 @@ def template(
     """
     folder = output / "NYK-MS"
     if folder.exists():
-        typer.echo(
-            f"figlang data: {folder} is already there, and nothing is overwritten: name another --output", err=True
+        say(
+            f"figlang data: {printable(folder)} is already there, and nothing is overwritten: name another --output",
+            err=True,
         )
         raise typer.Exit(1)
     # All of it beside its place first: the next try would refuse the half that a kill or a full disk leaves there.
@@ -221,9 +229,9 @@ def template(
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
-        typer.echo(f"figlang data: {folder} cannot be written: {error.strerror}", err=True)
+        say(f"figlang data: {printable(folder)} cannot be written: {error.strerror}", err=True)
         raise typer.Exit(1) from error
-    typer.echo("\n".join(str(folder / path.relative_to(staged)) for path in written))
+    say("\n".join(printable(folder / path.relative_to(staged)) for path in written))
 
 
 def _write_nykms(folder: Path) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections import Counter
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.doctor import SECTIONS, Finding, Section, examine
 from figlang_tasks.markdown import printable
 
@@ -37,22 +37,22 @@ def doctor(
     figlang doctor --offline --json
     """
     if unknown := sorted(set(sections or ()) - set(SECTIONS)):
-        raise typer.BadParameter(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")
+        raise typer.BadParameter(f"no section {printable(', '.join(unknown))}; there are: {', '.join(SECTIONS)}")
     findings: list[tuple[Section, Finding]] = []
     wanted = [section for section in SECTIONS if section in (sections or SECTIONS)]
     for section, finding in examine(wanted, online=not offline):
         if not as_json:
             if section not in {known for known, _ in findings}:
-                typer.echo(f"{section}")
-            typer.echo(_lines(finding))
+                say(f"{section}")
+            say(_lines(finding))
         findings.append((section, finding))
     counts = Counter(finding.status for _, finding in findings)
     if as_json:
         rows = [{"section": section, **asdict(finding)} for section, finding in findings]
         report = {"problems": counts["problem"], "warnings": counts["warning"], "findings": rows}
-        typer.echo(json.dumps(report, indent=2))
+        say_json(report)
     else:
-        typer.echo(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
+        say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
     if counts["problem"]:
         raise typer.Exit(1)
 

@@ -10,7 +10,8 @@ import typer
 from loguru import logger
 
 import figlang_tasks
-from figlang_tasks.cli import data, judge, submit
+from figlang_tasks import redaction
+from figlang_tasks.cli import data, judge, say, submit
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
 from figlang_tasks.cli.report import report
@@ -31,7 +32,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"figlang_tasks {figlang_tasks.__version__}")
+        say(f"figlang_tasks {figlang_tasks.__version__}")
         raise typer.Exit
 
 
@@ -69,6 +70,7 @@ def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}")
+    redaction.clean_logs()
     try:
         app()
     except OSError as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.markdown import printable
 
@@ -22,7 +22,7 @@ def judge() -> None:
 
 
 def _fail(verb: str, error: JudgeError) -> NoReturn:
-    typer.echo(f"figlang judge {verb}: {printable(str(error))}", err=True)
+    say(f"figlang judge {verb}: {printable(error)}", err=True)
     raise typer.Exit(1) from error
 
 
@@ -79,7 +79,10 @@ def export(
         )
     except JudgeError as error:
         _fail("export", error)
-    typer.echo(json.dumps([str(path) for path in written]) if as_json else "\n".join(map(str, written)))
+    if as_json:
+        say_json([str(path) for path in written], indent=None)
+    else:
+        say("\n".join(map(printable, written)))
 
 
 @app.command()
@@ -115,7 +118,10 @@ def agree(
         report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
     except JudgeError as error:
         _fail("agree", error)
-    typer.echo(json.dumps(report, indent=2, allow_nan=False) if as_json else agreement.text(report), nl=as_json)
+    if as_json:
+        say_json(report, allow_nan=False)
+    else:
+        say(agreement.text(report), nl=False)
 
 
 @app.command()
@@ -134,6 +140,9 @@ def llm(
     max_tokens: Annotated[int, typer.Option(min=16, help="Of an answer, thinking included.")] = 1024,
     retries: Annotated[int, typer.Option(min=1, help="Attempts for each request.")] = 5,
     retry_delay: Annotated[float, typer.Option(min=0, help="Seconds between attempts.")] = 10,
+    images: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, if the export had this option.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
     """Have a language model fill in a sheet, through lmms_eval's judge interface.
@@ -159,16 +168,18 @@ def llm(
             max_tokens=max_tokens,
             retries=retries,
             retry_delay=retry_delay,
+            images_dir=images,
         )
     except JudgeError as error:
         _fail("llm", error)
     if as_json:
-        typer.echo(json.dumps(report, indent=2))
+        say_json(report)
     else:
-        typer.echo(
-            f"{report['annotator']}: {report['asked']} requests; unreadable answers: {report['unreadable']}, failed "
-            f"requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
+        say(
+            f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "
+            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty); judgements kept "
+            f"from before: {report['kept']}"
         )
-        typer.echo("\n".join(f"written: {path}" for path in report["written"]))
+        say("\n".join(f"written: {printable(path)}" for path in report["written"]))
     if report["failed"]:
         _fail("llm", JudgeError(f"{report['failed']} requests failed: run the command again to ask them again"))

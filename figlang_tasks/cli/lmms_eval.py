@@ -16,14 +16,15 @@ EXIT_FAILED = 1
 
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
-    from figlang_tasks import failures, plugin
+    from figlang_tasks import failures, plugin, redaction
     from figlang_tasks.cli.summary import summary_table
+    from figlang_tasks.markdown import printable, printable_lines
     from figlang_tasks.versions import UnusableHarness
 
     try:
         plugin.register()
     except UnusableHarness as error:
-        sys.exit(f"lmms_eval: {error}")
+        sys.exit(f"lmms_eval: {printable(error)}")
 
     import lmms_eval.__main__ as harness
     from lmms_eval.cli.dispatch import main as dispatch
@@ -50,12 +51,13 @@ def main() -> None:
     # Results are None on all ranks but the first.
     tables = [summary_table(results) for results in finished if results is not None]
     if any(tables):
-        print("\nfiglang tasks, shares in percent, with 95 % intervals:", *filter(None, tables), sep="\n\n")
+        head = "\nfiglang tasks, shares in percent, with 95 % intervals:"
+        print(printable_lines("\n\n".join([head, *filter(None, tables)])))
     notes = failures.noted()
     for note in notes:
-        print(f"lmms_eval: {note}", file=sys.stderr)
+        print(printable(f"lmms_eval: {redaction.hidden(note)}"), file=sys.stderr)
     if errors:
-        print(f"lmms_eval: {len(errors)} evaluation(s) failed, see above.", file=sys.stderr)
+        print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
     if errors or notes:
         sys.exit(EXIT_FAILED)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from figlang_tasks.cli import say
 from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
 
@@ -72,12 +73,12 @@ def report(
     except OSError as error:
         _fail(f"{error.filename or output} cannot be written or read: {error.strerror or error}")
     for notice in made.notices:
-        typer.echo(f"figlang report: {printable(notice)}", err=True)
-    typer.echo(f"written: {output} ({_size(made)})")
+        say(f"figlang report: {printable(notice)}", err=True)
+    say(f"written: {printable(output)} ({_size(made)})")
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"figlang report: {printable(message)}", err=True)
+    say(f"figlang report: {printable(message)}", err=True)
     raise typer.Exit(1)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import typer
 
 from figlang_tasks import explanations, samples
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.summary import metrics_table, scorer_line
 from figlang_tasks.explanations import Explained
 from figlang_tasks.files import write_whole
@@ -121,7 +122,7 @@ def score(
         for output in outputs:
             reports.append(_score(output, ready))
             if not as_json:
-                typer.echo(_text(reports[-1]))
+                say(_text(reports[-1]))
         store.close()
         if private is not None:
             store.delete()
@@ -133,12 +134,12 @@ def score(
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     if as_json:
-        typer.echo(json.dumps(reports, indent=2))
+        say_json(reports)
 
 
 def _fail(*messages: str) -> NoReturn:
     for message in messages:
-        typer.echo(f"figlang score: {printable(message)}", err=True)
+        say(f"figlang score: {printable(message)}", err=True)
     raise typer.Exit(1)
 
 
@@ -168,7 +169,7 @@ def _read(paths: Sequence[Path]) -> list[Samples]:
             except SamplesError as error:
                 problems.append(str(error))
         for other in others:
-            typer.echo(f"figlang score: left out: {printable(other)}", err=True)
+            say(f"figlang score: left out: {printable(other)}", err=True)
         if len(others) == len(of_run):
             problems.append(f"{path}: there are no explanations to score")
     if problems:
@@ -191,8 +192,9 @@ def _without_own_outputs(found: Sequence[Samples]) -> list[Samples]:
     kept = []
     for file in found:
         if _made_from(file.path.with_suffix(".json")) in digests:
-            typer.echo(
-                f"figlang score: {file.path} is left out: it is the output for another one of the files", err=True
+            say(
+                f"figlang score: {printable(file.path)} is left out: it is the output for another one of the files",
+                err=True,
             )
         else:
             kept.append(file)
@@ -316,12 +318,12 @@ def _line(values: Mapping[str, Any], scores: Mapping[str, Any] | None) -> bytes:
 
 def _text(report: Mapping[str, Any]) -> str:
     lines = [
-        f"{report['path']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
+        f"{printable(report['path'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
         metrics_table(report["task"] or "samples", report["metrics"], report["counts"]),
-        scorer_line(report["signature"]),
+        scorer_line(printable(report["signature"])),
         f"without an explanation: {report['without_explanation']} of {report.get('explanations', report['n'])}",
     ]
     if report["dtype"] == "fast":
         lines.append(f"within .005 of a threshold, where fp32 may decide otherwise: {report['near_threshold']}")
-    lines += [f"written: {path}" for path in report["written"]]
+    lines += [f"written: {printable(path)}" for path in report["written"]]
     return "\n\n".join(lines[:2]) + "\n\n" + "\n".join(lines[2:]) + "\n"

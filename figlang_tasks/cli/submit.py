@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,8 @@ import typer
 import typer.core
 
 from figlang_tasks import explanations
+from figlang_tasks.cli import say, say_json
+from figlang_tasks.markdown import printable
 
 
 class _Verbs(typer.core.TyperGroup):
@@ -145,7 +146,7 @@ def score24(
     from figlang_tasks.cli.summary import metrics_table, scorer_line
 
     text = [
-        f"{report['file']}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
+        f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
         metrics_table("figlang24", report["metrics"], dict.fromkeys(report["metrics"], report["n"])),
         f"{scorer_line(report['signature'])}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
@@ -176,7 +177,7 @@ def flute22(
         label = fallback.capitalize() if fallback else None
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
         if fallbacks:
-            typer.echo(
+            say(
                 f"figlang submit flute22: {fallbacks} labels are the fallback and not the model's: they may add up to "
                 f"{100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
                 err=True,
@@ -231,10 +232,10 @@ def irfl(
         "upload": target.UPLOAD,
     }
     if as_json:
-        typer.echo(json.dumps(report, indent=2))
+        say_json(report)
         return
-    typer.echo(f"written: {output}" if output else text.rstrip("\n"))
-    typer.echo(f"to submit: {target.UPLOAD}", err=output is None)
+    say(f"written: {printable(output)}" if output else text.rstrip("\n"))
+    say(f"to submit: {target.UPLOAD}", err=output is None)
 
 
 @app.command()
@@ -283,32 +284,32 @@ def hub(
         target.check_repository(repo)
         made = target.files(read_all(runs), datasets, source_url)
         if made.without:
-            typer.echo(
+            say(
                 f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}: not on the hub, as far "
                 f"as known here (--dataset NAME=ORG/NAME); they are in the model card alone",
                 err=True,
             )
         if output is not None or not push:
             for path in target.write(made, output or Path(repo.rpartition("/")[2])):
-                typer.echo(f"written: {path}")
+                say(f"written: {printable(path)}")
         if not push:
-            typer.echo(f"to upload: the files to https://huggingface.co/{repo}, or again with --push")
+            say(f"to upload: the files to https://huggingface.co/{repo}, or again with --push")
             return
         from huggingface_hub import HfApi
 
         api = HfApi()
         planned = target.plan(api, repo, made)
         if not planned.changes:
-            typer.echo(f"{repo} has all of it already: nothing to do")
+            say(f"{repo} has all of it already: nothing to do")
             return
         for change in planned.changes:
-            typer.echo(change.diff() + "\n")
+            say(change.diff() + "\n")
         names = ", ".join(change.path for change in planned.changes)
         how = "as a pull request to" if pr else "to the main branch of"
-        typer.echo(f"{len(planned.changes)} file(s), {names}, {how} the model repository {api.endpoint}/{repo}")
+        say(f"{len(planned.changes)} file(s), {names}, {how} the model repository {api.endpoint}/{repo}")
         if not yes:
             typer.confirm("Upload?", abort=True)
-        typer.echo(f"uploaded: {target.push(api, planned, pr)}")
+        say(f"uploaded: {target.push(api, planned, pr)}")
 
 
 @app.command("every-eval-ever")
@@ -349,22 +350,25 @@ def every_eval_ever(
         paths = target.write(found, output, about, samples=not no_samples)
     gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
     if gated and not no_samples:
-        typer.echo(
+        say(
             f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which the hub gives only "
             f"to those who accept its conditions: --no-samples leaves them out",
             err=True,
         )
     report = {"written": [str(path) for path in paths], "upload": target.DATASTORE}
-    lines = [f"written: {path}" for path in paths]
+    lines = [f"written: {printable(path)}" for path in paths]
     _say(report, as_json, "\n".join([*lines, f"to submit: a pull request with the folder data to {target.DATASTORE}"]))
 
 
 def _say(report: dict[str, Any], as_json: bool, text: str) -> None:
-    typer.echo(json.dumps(report, indent=2) if as_json else text)
+    if as_json:
+        say_json(report)
+    else:
+        say(text)
 
 
 def _written_text(report: dict[str, Any]) -> str:
-    counts = [f"{report['n']} rows of {report['data']}"]
+    counts = [f"{report['n']} rows of {printable(report['data'])}"]
     told = {
         "without_label": "without a label: counted as wrong",
         "without_explanation": "without an explanation",
@@ -373,14 +377,16 @@ def _written_text(report: dict[str, Any]) -> str:
     for name, words in told.items():
         if report.get(name):
             counts.append(f"{report[name]} {words}")
-    return f"written: {report['written']} ({', '.join(counts)}), read back and compared\nto upload: {report['upload']}"
+    return (
+        f"written: {printable(report['written'])} ({', '.join(counts)}), read back and compared\n"
+        f"to upload: {report['upload']}"
+    )
 
 
 @contextmanager
 def _errors(verb: str) -> Iterator[None]:
     """End the command with one line and exit status 1 for a mistake that it can name."""
     from figlang_tasks.hub import DataError
-    from figlang_tasks.markdown import printable
     from figlang_tasks.runs import RunError
     from figlang_tasks.submit import SubmissionError
 
@@ -392,5 +398,5 @@ def _errors(verb: str) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        typer.echo(f"figlang submit {verb}: {printable(str(error))}", err=True)
+        say(f"figlang submit {verb}: {printable(error)}", err=True)
         raise typer.Exit(1) from error

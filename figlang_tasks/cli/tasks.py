@@ -19,6 +19,7 @@ import typer
 import yaml
 
 from figlang_tasks import resource_dir
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.hub import DATASETS
 from figlang_tasks.task_files import Loader
 from figlang_tasks.versions import unknown_harness
@@ -108,22 +109,22 @@ def tasks(
         if pattern is not None or as_json:
             raise typer.BadParameter("--path goes with nothing else")
         if message := unknown_harness(path.replace("_", "-")):
-            typer.echo(f"figlang tasks: {message}", err=True)
-        typer.echo(folder(path))
+            say(f"figlang tasks: {message}", err=True)
+        say(folder(path))
         return
     every = list(definitions().values())
     found = [each for each in every if _matches(each, pattern)]
     if not found:
-        typer.echo(
+        say(
             f"figlang tasks: no task matches {pattern!r}; benchmarks: {', '.join([*BENCHMARKS, MINI])}; names may hold "
             f"* and ?; `figlang tasks` lists all",
             err=True,
         )
         raise typer.Exit(1)
     if as_json:
-        typer.echo(json.dumps([asdict(each) | {"headline_metrics": each.headline} for each in found], indent=2))
+        say_json([asdict(each) | {"headline_metrics": each.headline} for each in found])
     else:
-        typer.echo(_listing(found))
+        say(_listing(found))
 
 
 def folder(harness: Harness) -> Path:

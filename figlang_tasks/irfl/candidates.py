@@ -27,6 +27,7 @@ from figlang_tasks import hub
 from figlang_tasks.hub import DataError
 from figlang_tasks.irfl import tables
 from figlang_tasks.irfl.tables import Detection
+from figlang_tasks.markdown import printable
 
 SEED = 2023
 COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
@@ -183,15 +184,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             rows, source = draw(args.dataset, name)
         except DataError as error:
-            print(f"figlang_tasks: {error}", file=sys.stderr)
+            print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
             return 1
         path = args.folder / _file_name(name)
         try:
             _write(path, as_csv(rows, name))
         except OSError as error:
-            print(f"figlang_tasks: {path} cannot be written: {error.strerror}", file=sys.stderr)
+            print(printable(f"figlang_tasks: {path} cannot be written: {error.strerror}"), file=sys.stderr)
             return 1
-        print(f"{path}: {len(rows)} rows from {source}, seed {SEED}")
+        print(printable(f"{path}: {len(rows)} rows from {source}, seed {SEED}"))
     return 0
 
 

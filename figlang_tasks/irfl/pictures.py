@@ -68,9 +68,12 @@ class Pictures:
         """Return a picture, RGB, upright.
 
         Raises:
-            DataError: it is missing, damaged or larger than :data:`LARGEST`; names `where` and the uuid.
+            DataError: it is missing, damaged, larger than :data:`LARGEST`, or a link out of the folder; names `where`
+                and the uuid.
         """
         self.check([uuid], where)
+        if self._unpacked:
+            images.below(self._folder.parent, f"{FOLDER}/{self._names[uuid]}", where)
         try:
             size = self._size(uuid)
             if size > LARGEST:

@@ -43,6 +43,7 @@ INFERRED = ("idiom-retrieval-task", "open-simile-retrieval-task")
 TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 
 _RELEASE = "Use the files of the original release."
+_NAME = re.compile(r"[\w-]+")
 _UUID = re.compile(r"[0-9]{60,90}")
 _CANDIDATES = 4
 
@@ -133,6 +134,8 @@ def read(dataset: str, name: str) -> Table:
     Raises:
         DataError: it is missing, unreadable or not what was published.
     """
+    if not _NAME.fullmatch(name):  # it may stand in saved samples
+        raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
     file_name = name.replace("-", "_") + ".csv"
     found = hub.snapshot(hub.source(dataset), [file_name])
     path = found.folder / file_name

@@ -283,7 +283,7 @@ def _as_predictor(found: Key, counted: Sequence[Item], annotators: Sequence[_Ann
         return {"undefined": "the samples had no explanation scores (figlang score, then export)"}
     if len(scorers) > 1 or len(signatures) > 1:
         made = ", ".join(f"{system.name}: {system.signature or system.scorer}" for system in found.systems)
-        return {"undefined": sheet.printable(f"the systems' scores are of different scorers ({made})")}
+        return {"undefined": markdown.printable(f"the systems' scores are of different scorers ({made})")}
     agreed = _agreed(counted, annotators, None)
     scored = [(value, score) for item, letter, value in agreed if (score := item.scores[letter]) is not None]
     about: dict[str, Any] = {
@@ -328,12 +328,14 @@ def _number(value: float | None) -> str:
 
 def _head(report: Mapping[str, Any]) -> str:
     lines = [
-        f"{report['items']} items of {report['data']}; adequacy, errors and preference: the {report['items_counted']} "
+        f"{report['items']} items of {markdown.printable(report['data'])}; adequacy, errors and preference: the "
+        f"{report['items_counted']} "
         + ("items, whatever their label" if report["any_label"] else "whose label all annotators got right")
     ]
     for each in report["annotators"]:
         missing = f", {each['missing']} judgements missing" if each["missing"] else ""
-        lines.append(f"{each['name']}: {each['file']}, labels right {_percent(each['labels_right'])} %{missing}")
+        file = markdown.printable(each["file"])
+        lines.append(f"{each['name']}: {file}, labels right {_percent(each['labels_right'])} %{missing}")
     if any(each["llm"] for each in report["annotators"]):
         lines.append("this is not the agreement of people alone: a language model is one of the annotators")
     return "\n".join(lines)
@@ -354,7 +356,7 @@ def _agreement(report: Mapping[str, Any]) -> str:
 
 def _plain(report: Mapping[str, Any]) -> list[str]:
     """Names of the systems for a table."""
-    return [" ".join(sheet.printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
+    return [" ".join(markdown.printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
 
 
 def _systems(report: Mapping[str, Any]) -> str:

@@ -199,7 +199,8 @@ def _pictures(key: Key, documents: Mapping[int, Mapping[str, Any]]) -> dict[int,
     found = {}
     for number, document in documents.items() if key.benchmark == "vflute" else ():
         buffer = io.BytesIO()
-        images.decode(document["image"], f"{document['dataset']} {document['id']}").save(buffer, "PNG")
+        dataset = document["dataset"]
+        images.decode(document["image"], f"{dataset} {document['id']}", dataset).save(buffer, "PNG")
         found[number] = (f"{number:03}.png", buffer.getvalue())
     return found
 

@@ -10,11 +10,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
+from figlang_tasks import images, redaction
+from figlang_tasks.hub import DataError
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.sheet import Row, Sheet
+from figlang_tasks.markdown import printable
 from figlang_tasks.prompting import prompt_hash, render
 
 if TYPE_CHECKING:
@@ -66,17 +69,19 @@ def fill(
     max_tokens: int,
     retries: int,
     retry_delay: float,
+    images_dir: Path | None = None,
 ) -> dict[str, Any]:
     """Fill in a sheet. What `output` holds already is kept, so that a killed call goes on where it was.
 
     Args:
-        sheet_path: an empty sheet; pictures are looked for from its folder on.
+        sheet_path: an empty sheet.
         output: the filled sheet; beside it, ``STEM.answers.jsonl`` takes every answer as it came.
         model: its name at the server.
         provider: of the harness; what it needs is in :data:`SETTINGS`.
         concurrency: requests under way at a time.
         max_tokens: of an answer.
         retries: attempts for a request; `retry_delay` seconds between them.
+        images_dir: folder of the exported pictures; None: they are below that of the sheet, where its rows say.
 
     Returns:
         Counts: ``kept`` judgements that were there, ``asked``, ``unreadable`` answers (their cells stay empty),
@@ -91,11 +96,11 @@ def fill(
         raise JudgeError(f"{sheet_path} is not UTF-8, its texts are damaged: take the sheet as it was exported")
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in blank.columns]:
         raise JudgeError(f"{sheet_path}: its first row lacks the column {lacking[0]}: take the sheet as exported")
-    annotator = sheet.printable(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
+    annotator = sheet.cleaned(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
     cells = _kept(blank, output, annotator)
     questions = list(_questions(blank, cells))
     shown = {row.cells["image"]: row for row in blank.rows if row.cells.get("image")}
-    pictures = {image: _picture(blank, row) for image, row in shown.items()}
+    pictures = {image: _picture(blank, row, images_dir) for image, row in shown.items()}
     server = _server(model, provider, max_tokens, retries, retry_delay)
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     counts = {"kept": sum(bool(row[column]) for row in cells.values() for column in ("label", "adequate", "preferred"))}
@@ -147,16 +152,27 @@ def _content(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]], a
     return sheet.content_of(columns, rows)
 
 
-def _picture(blank: Sheet, row: Row) -> str:
-    """The picture of a row as base64, encoded as the harness does it."""
+def _picture(blank: Sheet, row: Row, images_dir: Path | None) -> str:
+    """The picture of a row as base64, encoded as the harness does it.
+
+    A sheet may be of somebody else, and its pictures go to a server: no other file may.
+    """
     from lmms_eval.models.model_utils.media_encoder import encode_image_to_base64
 
-    path = blank.path.parent / row.cells["image"]
+    where, image = f"{blank.path}, row {row.number}", row.cells["image"]
+    try:
+        if images_dir is None:
+            path = images.below(blank.path.parent, image, where)
+        else:
+            path = images.below(images_dir, PurePosixPath(image).name, where)
+    except DataError as error:
+        hint = "" if images_dir else ". Of an export with --images DIR, name that folder here too"
+        raise JudgeError(f"{error}{hint}") from error
     try:
         return str(encode_image_to_base64(str(path), image_format="JPEG", convert_rgb=True, quality=85))
     except OSError as error:  # Pillow's for what is no picture, too
         raise JudgeError(
-            f"{blank.path}, row {row.number}: the picture {path} cannot be read ({error.strerror or error}): keep the "
+            f"{where}: the picture {path} cannot be read ({error.strerror or error}): keep the "
             f"exported pictures where they were, beside the sheet"
         ) from error
 
@@ -248,7 +264,7 @@ def _server(model: str, provider: Provider, max_tokens: int, retries: int, retry
         server = get_server(provider, config)
         available = server.is_available()
     except Exception as error:  # whatever the provider's client raises
-        raise JudgeError(f"{needs}: {type(error).__name__}: {error}") from error
+        raise JudgeError(f"{needs}: {type(error).__name__}: {redaction.hidden(str(error))}") from error
     if not available:
         raise JudgeError(f"{needs}: not set, or no server answers there")
     return server
@@ -280,9 +296,10 @@ def _ask(server: ServerInterface, question: _Question, pictures: Mapping[str, st
     try:
         response = server.evaluate(Request(messages=[{"role": "user", "content": content}]))
     except Exception as error:  # whatever the provider's client raises, after its last attempt
-        return _Answer(question, error=f"{type(error).__name__}: {sheet.printable(str(error))[:300]}")
-    cells = read_answer(question.asked, response.content, question.letters)
-    return _Answer(question, response.content, str(response.model_used), cells)
+        return _Answer(question, error=f"{type(error).__name__}: {printable(redaction.hidden(str(error)), limit=300)}")
+    said = redaction.without_secrets(response.content)  # the log is kept, and may be published
+    cells = read_answer(question.asked, said, question.letters)
+    return _Answer(question, said, str(response.model_used), cells)
 
 
 def _log(path: Path, answer: _Answer) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from figlang_tasks import files
 from figlang_tasks.judge import JudgeError
+from figlang_tasks.markdown import printable
 
 LETTERS = string.ascii_uppercase
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")
@@ -112,8 +113,9 @@ class Sheet:
         return found
 
 
-def printable(text: str) -> str:
-    """`text` without characters that move a cursor, change the direction of writing, or have no UTF-8."""
+def cleaned(text: str) -> str:
+    """The text of a cell: U+FFFD for characters that move a cursor, change the direction of writing, or have no UTF-8;
+    line feeds and tabs stay."""
     return _CONTROL.sub("\ufffd", text)
 
 
@@ -122,7 +124,7 @@ def safe(text: str) -> str:
 
     `restored` takes it away again. Control characters become U+FFFD, and what no cell can hold is cut off with a note.
     """
-    text = printable(text)
+    text = cleaned(text)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]} [cut: {len(text) - _LONGEST} more characters]"
     return f"'{text}" if _FORMULA.match(text) else text

@@ -186,7 +186,7 @@ def import_files(
         place = group[0][0]
         if not schema.FIELDS["image"].check(image):
             raise DataError(f"{place}: image is {image!r}, must be {schema.FIELDS['image'].valid}. Correct the table.")
-        if not pictures.there(pitt / image):
+        if not images.is_file(images.below(pitt, image, place)):
             raise DataError(f"{place}: there is no picture {image} in {pitt}. Complete the Pitt Ads, or drop the row.")
         row = _annotation(group, by_topic.get(image), drawn.get(image, []), number)
         try:
@@ -225,7 +225,7 @@ def _is_folder(path: Path) -> bool:
 def _topics(pitt: Path, given: Path | None) -> dict[str, str]:
     """The topic of each image: the most frequent answer, of several the first given; ids go before free texts."""
     candidates = [given] if given else [pitt / name for name in TOPICS_FILES]
-    path = next((each for each in candidates if pictures.there(each)), None)
+    path = next((each for each in candidates if images.is_file(each)), None)
     if path is None:
         if given:
             raise DataError(f"{given} does not exist; it must be Topics.json of the Pitt Ads")
@@ -401,7 +401,7 @@ def _whole(text: str, what: str) -> int | None:
 
 def _write(target: Path, pitt: Path, rows: Sequence[Annotation]) -> None:
     for row in rows:
-        source, picture = pitt / row.image, target / row.image
+        source, picture = (pitt / row.image).resolve(), target / row.image  # of a link the picture, not the link
         if picture.exists():
             if picture.stat().st_size == source.stat().st_size:
                 continue
@@ -444,13 +444,12 @@ def _picture_faults(folder: Path, rows: Sequence[Annotation]) -> list[str]:
     faults = []
     for row in rows:
         name = f"{folder / FILE} row {row.row}"
-        if not pictures.there(folder / row.image):
-            faults.append(f"{name}: there is no picture {row.image}. Put it there, or drop the row.")
-            continue
         try:
-            images.check({"path": str(folder / row.image)}, f"{name} ({row.image})")
+            if not images.is_file(file := images.below(folder, row.image, name)):
+                raise DataError(f"{name}: there is no picture {row.image}. Put it there, or drop the row.")
+            images.check({"bytes": file.read_bytes()}, f"{name} ({row.image})")
             if row.boxes:
-                check_boxes(row, pictures.size(folder / row.image, f"{name} ({row.image})"), name)
+                check_boxes(row, pictures.size(file, f"{name} ({row.image})"), name)
         except DataError as error:
             faults.append(str(error))
     return faults

@@ -33,6 +33,7 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks.hub import DataError
+from figlang_tasks.markdown import printable
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue.schema import TEXT, Annotation, Metaphor, is_text, statement, unique
 
@@ -371,9 +372,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         except (DataError, OSError) as error:  # other settings need less: of topics, or of images
             faults[f"figlang_tasks: {error}"] = None
             continue
-        print(f"{args.folder / name}.jsonl: {len(rows)} images, seed {SEED}, {digest(rows)}")
+        print(printable(f"{args.folder / name}.jsonl: {len(rows)} images, seed {SEED}, {digest(rows)}"))
     for fault in faults:
-        print(fault, file=sys.stderr)
+        print(printable(fault), file=sys.stderr)
     return 1 if faults else 0
 
 

@@ -28,6 +28,7 @@ from figlang_tasks import failures
 from figlang_tasks import images as pictures_of_rows
 from figlang_tasks.aggregate import aggregators, estimate_mean, with_ends
 from figlang_tasks.hub import DataError
+from figlang_tasks.markdown import printable, printable_lines
 from figlang_tasks.metaclue import pictures, rows
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import images
@@ -148,7 +149,7 @@ def in_folder(folder: Path, number: int) -> Path | None:
 
 
 def _open(paths: Iterable[Path | str]) -> list[Image.Image]:
-    return [pictures_of_rows.decode({"path": str(path)}, f"generated picture {path}") for path in paths]
+    return [pictures_of_rows.decode_file(Path(path), f"generated picture {path}") for path in paths]
 
 
 class _Opened(Sequence[Image.Image]):
@@ -358,18 +359,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.verb == "prompts":
             found = prompts(args.dataset)
             args.output.write_text("".join(f"{_line(each)}\n" for each in found), encoding="utf-8", newline="\n")
-            print(f"{args.output}: {len(found)} prompts")
+            print(printable(f"{args.output}: {len(found)} prompts"))
         elif args.verb == "score":
             scored = score(args.folder, args.dataset, args.model, args.prompts)
-            print(json.dumps(scored, indent=2))
+            print(printable_lines(json.dumps(scored, indent=2)))
             # FID is promised of the paper's number of pictures alone.
             if scored["clip_similarity"] is None or (scored["fid"] is None and scored["images"] >= images.PAPER_IMAGES):
                 return 1
         else:
             shares = preference(args.ratings)
-            print(f"left, tied, right of {shares.pairs} pairs: {shares}")
+            print(printable(f"left, tied, right of {shares.pairs} pairs: {shares}"))
     except (DataError, OSError) as error:
-        print(f"figlang_tasks: {error}", file=sys.stderr)
+        print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
         return 1
     return 0
 

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from PIL import Image
 
-from figlang_tasks import hub, images
+from figlang_tasks import images
 from figlang_tasks.hub import DataError
 
 _TURNED = (5, 6, 7, 8)  # EXIF orientations that swap width and height
 _ORIENTATION = 0x0112
 
 
-@lru_cache(maxsize=4)
-def folder(dataset: str) -> Path:
-    """Return the folder of the pictures of ``MetaCLUE`` or ``figlang_mini_metaclue``.
-
-    Raises:
-        DataError: there is none.
-    """
-    return hub.snapshot(hub.source(dataset), []).folder
-
-
-def there(path: Path) -> bool:
-    """Whether a file is there; not so one that cannot be looked at, or whose name no file can have."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def read(dataset: str, image: str, where: str) -> Image.Image:
     """Return a picture, RGB, upright.
 
     Raises:
-        DataError: it is missing or damaged; names `where`.
+        DataError: it is missing or damaged, or its path leads out of the dataset's folder; names `where`.
     """
-    return images.decode({"path": str(folder(dataset) / image)}, where)
+    return images.decode({"path": image}, where, dataset)
 
 
 def size(path: Path, where: str) -> tuple[int, int]:

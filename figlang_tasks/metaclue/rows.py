@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from figlang_tasks import images
 from figlang_tasks.hub import DataError
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import candidates, pictures, schema
@@ -77,9 +78,10 @@ def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str 
 
 def _present(dataset: str, table: Table, rows: Iterable[Annotation]) -> None:
     for row in rows:
-        if not pictures.there(table.folder / row.image):
+        where = data.where(dataset, row)
+        if not images.is_file(images.below(table.folder, row.image, where)):
             raise DataError(
-                f"{data.where(dataset, row)}: there is no picture {row.image} in {table.folder}. Put the "
+                f"{where}: there is no picture {row.image} in {table.folder}. Put the "
                 f"pictures of the Pitt Ads there, in their folders 0 to 10."
             )
 

@@ -25,7 +25,7 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from loguru import logger
@@ -149,7 +149,7 @@ def _documents(
     }
     if modality == "text":
         return datasets.Dataset.from_dict(columns | {"description": [row.description for row in rows]})
-    cells = [_cell(row, source.pictures) for row in rows]
+    cells = [_cell(row, source.pictures, path.parent) for row in rows]
     shown = datasets.Dataset.from_dict(
         {"image": cells}, features=datasets.Features({"image": datasets.Image(decode=False)})
     )
@@ -174,7 +174,7 @@ def _shown(name: str, path: Path, modality: Modality, check_images: bool, versio
         if missing := [row for row in rows if row.image is None]:
             pictures, joined = _join_pictures(missing)
         if check_images:
-            _check_images(rows, pictures)
+            _check_images(name, path.parent, rows, pictures)
     elif missing := [row for row in rows if not row.description]:
         descriptions, joined = _join_descriptions(missing)
         rows = [replace(row, description=row.description or descriptions[row.id]) for row in rows]
@@ -183,10 +183,10 @@ def _shown(name: str, path: Path, modality: Modality, check_images: bool, versio
     return _Shown(rows, pictures, f"{name}/{path.stem}:{digest[:12]}{joined}")
 
 
-def _cell(row: Row, pictures: Mapping[int, bytes]) -> dict[str, Any]:
-    """An undecoded ``datasets.Image`` value."""
+def _cell(row: Row, pictures: Mapping[int, bytes], folder: Path) -> dict[str, Any]:
+    """An undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
     if row.image is not None:
-        return {"bytes": None, "path": str(row.image)}
+        return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
     return {"bytes": pictures[_contest(row)], "path": None}
 
 
@@ -282,31 +282,14 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
                 read_annotation(texts[field], field)
             except AnnotationError as error:
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
-    if _leaves(image):
-        raise hub.DataError(
-            f"{where}: image {_brief(image)} leads out of {folder}: write a path below it, such as images/722.png"
-        )
-    file = folder / image if image else None
-    if file is not None and needs_image and not _is_file(file):
+    file = images.below(folder, image, where) if image else None
+    if file is not None and needs_image and not images.is_file(file):
         raise hub.DataError(
             f"{where}: image {_brief(image)} is not there ({str(file)[:300]}). Put the file there, "
             f"correct the path (below {folder}), or "
             "leave image empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
         )
     return Row(where, row_id, contest, caption, description, file, label, texts)
-
-
-def _leaves(path: str) -> bool:
-    """Whether a path leads out of the folder that it is relative to, on any system."""
-    kinds = (PurePosixPath(path), PureWindowsPath(path))
-    return bool(Path(path).drive) or any(kind.root or ".." in kind.parts for kind in kinds)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # longer than a file's name may be, or no name at all
-        return False
 
 
 _SHORT = reprlib.Repr()
@@ -375,12 +358,12 @@ def _warn_of_words_from_elsewhere(path: Path, rows: Iterable[Row]) -> None:
         )
 
 
-def _check_images(rows: Iterable[Row], pictures: Mapping[int, bytes]) -> None:
+def _check_images(name: str, folder: Path, rows: Iterable[Row], pictures: Mapping[int, bytes]) -> None:
     checked: set[Any] = set()  # one cartoon has several captions
     for row in rows:
         key = row.image or row.contest
         if key not in checked:
-            images.check(_cell(row, pictures), row.where)
+            images.check(_cell(row, pictures, folder), row.where, name)
             checked.add(key)
 
 

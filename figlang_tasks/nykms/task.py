@@ -185,7 +185,7 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     """Return the cartoon (RGB), or nothing where its description stands in the prompt."""
     if doc["modality"] == "text":
         return []
-    return [images.decode(doc["image"], f"{doc['dataset']} {doc['id']}")]
+    return [images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:

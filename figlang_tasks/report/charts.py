@@ -364,7 +364,7 @@ def _csv_cell(value: object) -> str:
         return ""
     if not isinstance(value, str):
         return str(value)
-    text = printable(value)
+    text = well_formed(value)
     # A spreadsheet takes such a text for a formula.
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
@@ -393,19 +393,19 @@ def _without_straights(x: Sequence[float], y: Sequence[float]) -> list[int]:
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
-def printable(text: str) -> str:
+def well_formed(text: str) -> str:
     """The text without what XML forbids, or what would turn the direction of the text around it."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def _shortened(text: str, longest: int = _LONGEST_NAME) -> str:
-    text = printable(text)
+    text = well_formed(text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _wrapped(text: str, width: int) -> str:
     """A head of a matrix: at most three lines of so many letters."""
-    return textwrap.fill(printable(text), width, max_lines=3, placeholder="…")
+    return textwrap.fill(well_formed(text), width, max_lines=3, placeholder="…")
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
@@ -548,7 +548,7 @@ def _svg(figure: Figure, chart_id: str, title: str, alt: str) -> str:
         },
     )
     for name, text in names:
-        ElementTree.SubElement(image, name, {"id": f"{chart_id}-{name}"}).text = printable(text)
+        ElementTree.SubElement(image, name, {"id": f"{chart_id}-{name}"}).text = well_formed(text)
     image.extend(parts)
     return ElementTree.tostring(image, encoding="unicode")
 

@@ -75,7 +75,7 @@ class Originals:
         # A cartoon has several captions: its bytes tell that it is the same.
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
-        return Picture(key, lambda: images.decode(cells[number]["image"], where))
+        return Picture(key, lambda: images.decode(cells[number]["image"], where, self._run.dataset))
 
 
 def _load(run: TaskRun) -> datasets.Dataset:

@@ -26,6 +26,7 @@ from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
 from figlang_tasks.comparison import ComparisonError, Difference
 from figlang_tasks.explanations import Explained
+from figlang_tasks.markdown import printable
 from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, OVERALL
 from figlang_tasks.metrics import entailment, ranking
 from figlang_tasks.metrics.intervals import DEFAULT_SEED, Estimated
@@ -934,7 +935,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
                     differences += comparison.compare(pair, metrics, overall=True, seed=seed)
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
-                    logger.warning(f"figlang_tasks: the report has no comparison: {charts.printable(str(error))}")
+                    logger.warning(f"figlang_tasks: the report has no comparison: {printable(error)}")
     differences = comparison.adjusted(differences)
     tests = sum(each.p_randomization is not None for each in differences)
     found = []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from figlang_tasks import hub, runs
 from figlang_tasks.files import write_whole
+from figlang_tasks.markdown import printable
 from figlang_tasks.runs import Run, TaskRun
 
 SHOWN = 5
@@ -19,15 +20,14 @@ class SubmissionError(Exception):
     """No valid submission can be made; the message names file and rows, and what to do."""
 
 
-def printable(text: object, limit: int = 80) -> str:
-    """Untrusted text for a terminal: in one line, control characters escaped, cut at `limit` characters."""
-    shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
-    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+def brief(text: object) -> str:
+    """Text from outside for a message: in one line, nothing that a terminal would obey, 80 characters at most."""
+    return printable(text, limit=80)
 
 
 def listing(items: Collection[object]) -> str:
     """The first five of `items`, and how many more there are."""
-    first = ", ".join(printable(item) for item in list(items)[:SHOWN])
+    first = ", ".join(brief(item) for item in list(items)[:SHOWN])
     return first + (f", and {len(items) - SHOWN} more" if len(items) > SHOWN else "")
 
 

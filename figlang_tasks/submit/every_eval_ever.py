@@ -23,7 +23,7 @@ import figlang_tasks
 from figlang_tasks.metric_names import interval_method
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance, write_checked
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, provenance, write_checked
 from figlang_tasks.submit.provenance import CONFIDENCE, Value
 
 VERSION = "0.3.0"
@@ -153,9 +153,7 @@ def _model(run: Run, about: About) -> str:
         raise SubmissionError(f"{run.path}: the run names no model of the form DEVELOPER/MODEL: name it with --model")
     parts = model.split("/")
     if len(parts) != 2 or not all(_COMPONENT.fullmatch(part) and part != "data" for part in parts):
-        raise SubmissionError(
-            f"{printable(model)!r} must be of the form DEVELOPER/MODEL, names that are fit for folders"
-        )
+        raise SubmissionError(f"{brief(model)!r} must be of the form DEVELOPER/MODEL, names that are fit for folders")
     return model
 
 
@@ -271,7 +269,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
             continue  # e.g. a negative, in a metric of the positives
         if not isinstance(score, int | float) or not math.isfinite(score):
             raise SubmissionError(
-                f"{task.path}, line {number}: {metric} is {printable(score)}, must be a finite number: get the file "
+                f"{task.path}, line {number}: {metric} is {brief(score)}, must be a finite number: get the file "
                 f"again as the harness wrote it"
             )
         sample = line["sample"]
@@ -368,4 +366,4 @@ def _check(content: Any, part: str, where: str) -> None:
     error = best_match(_validator(part).iter_errors(content))
     if error is not None:
         place = "/".join(str(step) for step in error.absolute_path) or "the top"
-        raise SubmissionError(f"{where}: not what schema {VERSION} wants at {place}: {printable(error.message)}")
+        raise SubmissionError(f"{where}: not what schema {VERSION} wants at {place}: {brief(error.message)}")

@@ -24,15 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import explanations, hub, samples
 from figlang_tasks.explanations import Explained
+from figlang_tasks.markdown import printable
 from figlang_tasks.records import EntailmentRecord
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.samples import SamplesError
 from figlang_tasks.submit import (
     SubmissionError,
     answered,
+    brief,
     listing,
     plain,
-    printable,
     repeated,
     the_task,
     whole,
@@ -221,7 +222,7 @@ def read(path: Path) -> list[Prediction]:
         if absent := [name for name in COLUMNS if head.count(name) != 1]:
             raise SubmissionError(
                 f"{path}: the first line of {MEMBER} must name the columns {', '.join(COLUMNS)}, each once; "
-                f"{', '.join(absent)}: not so (it has: {printable(', '.join(head)) or 'nothing'})"
+                f"{', '.join(absent)}: not so (it has: {brief(', '.join(head)) or 'nothing'})"
             )
         for number, values in enumerate(reader, start=2):
             if not values:

@@ -17,8 +17,9 @@ import yaml
 
 import figlang_tasks
 from figlang_tasks import hub
+from figlang_tasks.markdown import printable
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, model_card, printable, provenance, write_checked
+from figlang_tasks.submit import SubmissionError, all_rows, brief, model_card, provenance, write_checked
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -224,7 +225,7 @@ def check_repository(name: str) -> None:
         SubmissionError: it is not ``ORG/MODEL``.
     """
     if not _REPOSITORY.fullmatch(name) or set(name.split("/")) & {".", ".."}:
-        raise SubmissionError(f"--repo {printable(name)!r} must be of the form ORG/MODEL")
+        raise SubmissionError(f"--repo {brief(name)!r} must be of the form ORG/MODEL")
 
 
 def plan(api: HfApi, repository: str, made: Files) -> Plan:

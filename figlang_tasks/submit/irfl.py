@@ -19,7 +19,7 @@ from figlang_tasks import markdown
 from figlang_tasks.irfl import tables
 from figlang_tasks.metrics.ranking import precision_at_k
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, answered, listing, printable, provenance, whole
+from figlang_tasks.submit import SubmissionError, answered, brief, listing, provenance, whole
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard takes rows by e-mail: the address is on {BOARD}"
@@ -148,14 +148,12 @@ def _precisions(task: TaskRun) -> dict[str, float]:
     types, values = [], []
     for name, images in by_row.items():
         if len(images) != images[0]["images"]:
-            raise SubmissionError(
-                f"{task.path}: row {printable(name)} has {len(images)} of {images[0]['images']} images"
-            )
+            raise SubmissionError(f"{task.path}: row {brief(name)} has {len(images)} of {images[0]['images']} images")
         types.append(images[0]["type"])
         try:
             values.append(precision_at_k([image["value"] for image in images], [image["positive"] for image in images]))
         except ValueError as error:
-            raise SubmissionError(f"{task.path}: row {printable(name)}: {error}") from error
+            raise SubmissionError(f"{task.path}: row {brief(name)}: {error}") from error
     return _by_type(task, "p@k", types, values)
 
 
@@ -164,13 +162,13 @@ def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]
     dataset, _, rest = task.data.partition("/")
     table = rest.partition("@")[0]
     if dataset != "IRFL" or table not in tables.ROWS:
-        raise SubmissionError(f"{task.path}: rows of {printable(task.data)}, not of IRFL's release")
+        raise SubmissionError(f"{task.path}: rows of {brief(task.data)}, not of IRFL's release")
     records = [line["sample"] for line in task.lines]
     for number, record in enumerate(records, start=1):
         for field, kind in fields.items():
             if not isinstance(record.get(field), kind):
                 raise SubmissionError(
-                    f"{task.path}, line {number}: `sample` has {field}={printable(record.get(field))}: get the file "
+                    f"{task.path}, line {number}: `sample` has {field}={brief(record.get(field))}: get the file "
                     f"again as the harness wrote it"
                 )
     rows = {str(record.get("row")) for record in records}
@@ -214,7 +212,7 @@ def _revision(data: str) -> str:
 
 def as_markdown(found: Row) -> str:
     """The row as a Markdown table, in percent; below it that of retrieval, if there is one."""
-    model = printable(found.model)
+    model = brief(found.model)
     parts = [markdown.table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
     if found.retrieval is not None:
         parts.append("Retrieval, precision@k:")
@@ -224,7 +222,7 @@ def as_markdown(found: Row) -> str:
 
 def as_text(found: Row) -> str:
     """The row as aligned lines, in percent."""
-    lines = [f"{'model':24}  {printable(found.model)}", f"{'asked for':24}  {FAMILIES[found.family]}"]
+    lines = [f"{'model':24}  {brief(found.model)}", f"{'asked for':24}  {FAMILIES[found.family]}"]
     for title, values in (("accuracy", found.detection), ("precision@k", found.retrieval)):
         if values is not None:
             lines += ["", f"{title}, percent"]
@@ -238,7 +236,7 @@ def as_csv(found: Row) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["task", "model", *COLUMNS])
     # A spreadsheet takes a cell that begins so for a formula.
-    model = re.sub(r"^(?=[=+\-@\t\r])", "'", printable(found.model))
+    model = re.sub(r"^(?=\s*[=+\-@])", "'", brief(found.model))
     for title, values in (("detection", found.detection), ("retrieval", found.retrieval)):
         if values is not None:
             writer.writerow([title, model, *_percent(values)])
@@ -248,12 +246,12 @@ def as_csv(found: Row) -> str:
 def as_email(found: Row) -> str:
     """An e-mail with the row, and what the organisers need to judge it."""
     return (
-        f"Subject: IRFL leaderboard: {printable(found.model)}\n\n"
+        f"Subject: IRFL leaderboard: {brief(found.model)}\n\n"
         f"Dear IRFL team,\n\n"
         f"please add this model to the leaderboard (zero-shot; accuracy in percent):\n\n"
         f"{as_markdown(found)}\n"
         f"How it was evaluated: {FAMILIES[found.family]}; all rows of the four detection tables, IRFL revision "
-        f"{printable(found.revision)};\nfiglang_tasks {figlang_tasks.__version__}.\n"
+        f"{brief(found.revision)};\nfiglang_tasks {figlang_tasks.__version__}.\n"
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import figlang_tasks
 from figlang_tasks import markdown
+from figlang_tasks.markdown import printable
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, plain, printable, provenance
+from figlang_tasks.submit import SubmissionError, all_rows, plain, provenance
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
 END = "<!-- figlang_tasks: end -->"

@@ -84,7 +84,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         groups.append(report_group(row["source_dataset"], row["phenomenon"]))
     if check_images:
         for number, row in enumerate(rows.select_columns(["image"])):
-            images.check(row["image"], f"{name}/{split} row {number} ({ids[number]})")
+            images.check(row["image"], f"{name}/{split} row {number} ({ids[number]})", name)
     added = {
         "dataset": [name] * len(rows),
         "data": [f"{name}/{split}:{digest.hexdigest()[:12]}"] * len(rows),
@@ -156,7 +156,7 @@ def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     shots = []
     for number in chosen:
         document = dict(documents[number])
-        document["image"] = images.decode(document["image"], f"{name}/train row {number} ({document['id']})")
+        document["image"] = images.decode(document["image"], f"{name}/train row {number} ({document['id']})", name)
         shots.append(document)
     logger.info(f"figlang_tasks: {count} exemplars (seed {seed}): {', '.join(shot['id'] for shot in shots)}")
     return tuple(shots)

@@ -237,7 +237,7 @@ def _shot_texts(doc: Document, options: Options) -> list[tuple[str, str]]:
 def _picture(doc: Document, options: Options) -> Image.Image:
     if options.blind:
         return Image.new("RGB", BLIND_SIZE, "white")
-    return images.decode(doc["image"], f"{doc['dataset']} {doc['id']}")
+    return images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])
 
 
 def _user_turn(image: Image.Image, text: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from models import tiny_encoders
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks import failures
+from figlang_tasks import failures, hub
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import candidates, retrieve, rows
 from figlang_tasks.metrics import ranking
@@ -161,7 +161,7 @@ def test_retrieval_with_clip(clip: Path, name: str) -> None:
     assert metrics["parse_rate"] == 1
     if name == "swap":
         sample, doc = samples[0], docs[samples[0]["doc_id"]]
-        picture = Image.open(rows.pictures.folder(MINI) / doc["image"]).convert("RGB")
+        picture = Image.open(hub.folder(MINI) / doc["image"]).convert("RGB")
         expected = [tiny_encoders.reference(clip, "clip", picture, text) for text in doc["candidates"]]
         assert read_answer(sample["resps"][0][0]) == pytest.approx(expected, abs=1e-5)
 

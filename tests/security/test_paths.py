@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import stat
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from irfl_hub import drawn, uuid
+from judge.judge_server import MODEL, JudgeServer
+from metaclue.generated import row as metaclue_row
+from metaclue.generated import write as write_metaclue
 from PIL import Image
+from report_runs import lines_of, write_run
+from vflute.test_rows import TINY, write
+from vflute_hub import VFluteRow, draw_picture, synthetic_rows
 
-from figlang_tasks.hub import MINI_NYKMS_DIR, DataError
-from figlang_tasks.irfl import pictures
+from figlang_tasks.hub import MINI_NYKMS_DIR, SOURCES, DataError, source
+from figlang_tasks.irfl import pictures, tables
 from figlang_tasks.irfl.pictures import Pictures
+from figlang_tasks.judge import JudgeError
+from figlang_tasks.judge.llm import fill
+from figlang_tasks.metaclue import annotations as metaclue_annotations
 from figlang_tasks.metaclue import generate, schema
+from figlang_tasks.metaclue import rows as metaclue
 from figlang_tasks.metaclue.annotations import import_files
 from figlang_tasks.nykms import rows as nykms
+from figlang_tasks.report import gallery
+from figlang_tasks.runs import read
+from figlang_tasks.vflute import rows as vflute
 
 OUTSIDE = [
     "../secret.png",
@@ -33,6 +49,58 @@ OUTSIDE = [
 
 def everything_below(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+def secret(folder: Path) -> Path:
+    """A picture that nothing may open."""
+    path = folder / "secret.png"
+    Image.new("RGB", (4, 4)).save(path)
+    return path
+
+
+# --- V-FLUTE ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small V-FLUTE, whose row 7 of the test split names a file."""
+    from dataclasses import replace
+
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    monkeypatch.setitem(SOURCES, "V-FLUTE", replace(source("V-FLUTE"), splits=TINY))
+    return tmp_path / "V-FLUTE"
+
+
+def naming(folder: Path, path: str) -> None:
+    items: list[VFluteRow] = synthetic_rows("test", TINY["test"])
+    cells: list[dict[str, Any]] = [{"bytes": draw_picture(item, 16), "path": None} for item in items]
+    cells[7] = {"bytes": None, "path": path}
+    write(folder, "test", items, image=cells)
+
+
+@pytest.mark.parametrize("image", [*OUTSIDE, "{secret}", "{folder}/below.png", "linked.png", "linked/secret.png"])
+def test_a_table_with_pictures_names_no_file_outside(tmp_path: Path, tiny: Path, image: str) -> None:
+    """Neither in a run nor, where pictures are not looked at first, in a report or a sheet."""
+    path = secret(tmp_path)
+    naming(tiny, image.format(secret=path, folder=tiny))
+    (tiny / "linked.png").symlink_to(path)
+    (tiny / "linked").symlink_to(tmp_path)
+    with pytest.raises(DataError, match=r"V-FLUTE/test row 7 \(irfl-test-7\): image .* leads out of .*V-FLUTE: write"):
+        vflute.load("V-FLUTE", "test")
+    lines = [{**line, "sample": {**line["sample"], "id": "irfl-test-7"}} for line in lines_of("figlang_mini", 1)]
+    data = vflute.load("V-FLUTE", "test", check_images=False)["data"][0]
+    lines[0]["sample"]["data"] = data
+    made = gallery.build([read(str(write_run(tmp_path / "run", {"vflute": lines})))])
+    assert made.pictures == [None]
+    assert any("vflute irfl-test-7: image" in notice and "leads out of" in notice for notice in made.notices)
+
+
+def test_a_table_may_name_pictures_below_its_folder(tiny: Path) -> None:
+    naming(tiny, "images/real.png")
+    (tiny / "images").mkdir()
+    picture = secret(tiny / "images")
+    (tiny / "images" / "real.png").symlink_to(picture)
+    assert vflute.load("V-FLUTE", "test")["image"][7] == {"bytes": None, "path": "images/real.png"}
 
 
 # --- IRFL's zip ------------------------------------------------------------------------------------------------------
@@ -61,6 +129,23 @@ def test_a_uuid_that_is_a_path_names_nothing(tmp_path: Path, name: str) -> None:
     (folder / "images" / f"{uuid(0)}.jpeg").write_bytes(drawn()[0])
     with pytest.raises(DataError, match="there is no picture"):
         Pictures(folder).read(name, "row 1")
+
+
+def test_a_picture_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "IRFL"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / f"{uuid(0)}.jpeg").symlink_to(secret(tmp_path))
+    (folder / "images" / f"{uuid(1)}.jpeg").write_bytes(drawn()[1])
+    store = Pictures(folder)
+    with pytest.raises(DataError, match=f"row 3: image 'images/{uuid(0)}.jpeg' leads out of .*IRFL"):
+        store.read(uuid(0), "row 3")
+    assert store.read(uuid(1), "row 4").size == (48, 48)
+
+
+@pytest.mark.parametrize("name", ["../../x-detection-task", "/tmp/x", "a\0b"])
+def test_a_table_named_by_saved_samples_is_one_of_the_release(name: str) -> None:
+    with pytest.raises(DataError, match="figlang_mini_irfl has no table"):
+        tables.read("figlang_mini_irfl", name)
 
 
 def test_a_link_in_the_archive_is_not_followed(tmp_path: Path) -> None:
@@ -118,6 +203,16 @@ def test_cartoons_lie_below_their_file(tmp_path: Path, image: str) -> None:
         nykms.read(folder / "nyk_m.jsonl")
 
 
+def test_a_cartoon_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "NYK-MS"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / "1.png").symlink_to(secret(tmp_path))
+    row = {"id": "NYK_1_1", "caption": "c", "MC": 0, "image": "images/1.png", "description": "d"}
+    (folder / "nyk_m.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(DataError, match=r"nyk_m.jsonl, line 1 \(NYK_1_1\): image 'images/1.png' leads out of"):
+        nykms.read(folder / "nyk_m.jsonl")
+
+
 def test_our_own_cartoons_are_read() -> None:
     assert all(row.image and row.image.is_file() for row in nykms.read(MINI_NYKMS_DIR / "nyk_m.jsonl"))
 
@@ -146,6 +241,74 @@ def test_an_import_takes_and_writes_nothing_outside(tmp_path: Path, image: str) 
     with pytest.raises(DataError, match="row 1"):
         import_files(pitt, table, tmp_path / "made" / "MetaCLUE")
     assert everything_below(tmp_path) == before
+
+
+@pytest.mark.parametrize("linked", ["3/3.jpg", "3"])
+def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str
+) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write_metaclue(tmp_path / "data", [metaclue_row(3)])))
+    folder = tmp_path / "data" / "MetaCLUE"
+    (folder / linked).rename(tmp_path / "elsewhere")
+    (folder / linked).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match=r"row 1.*: image '3/3.jpg' leads out of"):
+        metaclue.load("MetaCLUE", "caption")
+    report = metaclue_annotations.check_folder(folder)
+    assert report.faults == 1 and any("image '3/3.jpg' leads out of" in line for line in report.lines)
+    table = tmp_path / "table.csv"
+    with table.open("w", newline="") as file:
+        cells = {"image": "3/3.jpg", "split": "test", "set": "metaphor", "primary": "a", "relationship": "b"}
+        writer = csv.DictWriter(file, [*cells, "secondary"])
+        writer.writeheader()
+        writer.writerow({**cells, "secondary": "c"})
+    with pytest.raises(DataError, match=r"table.csv row 2: image '3/3.jpg' leads out of"):
+        import_files(folder, table, tmp_path / "made" / "MetaCLUE")
+    assert not (tmp_path / "made").exists()
+
+
+# --- what others have saved ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["absolute", "relative", "through a folder"])
+def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_path: Path, kind: str) -> None:
+    path, folder = secret(tmp_path), source("figlang_mini_metaclue").folder
+    assert folder is not None
+    above = os.path.relpath(path, folder)
+    image = {"absolute": str(path), "relative": above, "through a folder": f"0/../{above}"}[kind]
+    task = "figlang_mini_metaclue_caption"
+    lines = lines_of(task, 2)
+    lines[1]["sample"]["id"] = image
+    made = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
+    assert [picture is None for picture in made.pictures] == [False, True]
+    assert any(f"{task} {image}: image" in notice and "leads out of" in notice for notice in made.notices)
+
+
+@pytest.mark.parametrize("image", ["../secret.png", "{secret}", "images/linked.png"])
+def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, image: str
+) -> None:
+    path = secret(tmp_path)
+    (tmp_path / "got" / "images").mkdir(parents=True)
+    (tmp_path / "got" / "images" / "linked.png").symlink_to(path)
+    sheet = tmp_path / "got" / "sheet.csv"
+    cells = {"item": "1", "letter": "A", "image": image.format(secret=path), "claim": "c", "reference": "r"}
+    cells |= {"explanation": "e", "label": "", "adequate": "", "error": "", "preferred": "", "comment": ""}
+    cells |= {"annotator": "annotator 1", "sheet": "s-1"}
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(cells))
+        writer.writeheader()
+        writer.writerow(cells)
+    options: dict[str, Any] = {"model": MODEL, "provider": "openai", "concurrency": 1, "max_tokens": 64}
+    options |= {"retries": 1, "retry_delay": 0}
+    with JudgeServer(lambda prompt, pictures: "{}") as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_API_URL", server.url)
+        with pytest.raises(JudgeError, match=r"sheet.csv, row 2: image .* leads out of .*got: .*--images DIR"):
+            fill(sheet, tmp_path / "filled.csv", **options)
+        assert server.prompts == []
+        if not image.startswith("images"):  # said on purpose
+            fill(sheet, tmp_path / "filled.csv", images_dir=tmp_path, **options)
+            assert sum(server.pictures) == len(server.prompts) > 0
 
 
 # --- pictures that a generating model names --------------------------------------------------------------------------

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from loguru import logger
@@ -21,7 +25,8 @@ from figlang_tasks.redaction import HIDDEN
 HUB = "hf_" + "SentinelHub" + "0123456789abcdefghij"
 API = "sk-proj-SentinelApi-0123456789_abcdefghij"
 JUDGE = "SentinelJudge0123456789"
-SENTINEL = re.compile(rb"(?i)sentinel")
+# As it is, and in base64, wherever in three bytes it begins.
+SENTINEL = re.compile(rb"(?i:sentinel)|[Uc]2VudGluZW|NlbnRpbmVs|TZW50aW5lb")
 
 
 # --- a real run, against a server that refuses whatever it is asked ---------------------------------------------------
@@ -104,6 +109,70 @@ def test_an_api_with_its_key_in_the_arguments(tmp_path: Path, dead_hub: str) -> 
     assert not leaks(tmp_path)
 
 
+class _Echoes(BaseHTTPRequestHandler):
+    """A server that repeats the key that it was sent: in an error to the first request, in answers to the others."""
+
+    asked = 0
+    refusals = 1
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        sent = self.headers["Authorization"]
+        hidden = base64.b64encode(f"id:{sent.partition(' ')[2]}".encode()).decode()
+        type(self).asked += 1
+        if self.asked <= self.refusals:  # long, so that the harness cuts the key when it cuts the message
+            status, message = 400, f"Incorrect key {sent}, Basic {hidden}, {'x' * 60} {sent}"
+            content: dict[str, Any] = {"error": {"message": message, "type": "error", "code": "400"}}
+        else:
+            said = {"role": "assistant", "content": f"Entails. You sent {sent} which is {hidden}."}
+            status, content = 200, {"id": "0", "object": "chat.completion", "created": 0, "model": "m"}
+            content["choices"] = [{"index": 0, "finish_reason": "stop", "message": said}]
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "tasks", "refusals", "key"),
+    [
+        ("openai", "figlang_mini_flute", 1, API),
+        ("figlang_openai", "figlang_mini", 1, "from-the-Sentinel-service1+2/3"),
+        ("figlang_openai", "figlang_mini_irfl_match_idiom", 9, "from-the-Sentinel-service1+2/3"),  # ends with an error
+    ],
+)
+def test_a_server_that_repeats_the_key(
+    tmp_path: Path, dead_hub: str, model: str, tasks: str, refusals: int, key: str
+) -> None:
+    handler = type("Handler", (_Echoes,), {"refusals": refusals})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        arguments = f"model_version=m,base_url={url},api_key={key},max_retries=1,num_concurrent=1"
+        command = ("--model", model, "--model_args", arguments, "--use_cache", "answers", "--verbosity", "INFO")
+        assert run(tmp_path, dead_hub, *command, *EVALUATE[2:], "--tasks", tasks) == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    said = b"".join(path.read_bytes() for path in tmp_path.glob("*.std*"))
+    assert said.count(HIDDEN.encode()) >= 2 and b"Incorrect key" in said
+    if refusals == 1:
+        (samples,) = (tmp_path / "out").rglob("*_samples_*.jsonl")
+        lines = samples.read_text(encoding="utf-8").splitlines()
+        assert len(lines) == 2 and all(HIDDEN in line for line in lines)
+        assert HIDDEN.encode() in (tmp_path / "answers" / "cache.db").read_bytes()
+    assert not leaks(tmp_path)
+
+
 # --- what is hidden --------------------------------------------------------------------------------------------------
 
 
@@ -130,10 +199,129 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("false-and-longer", "false-and-longer"),
         ("the key is joy", "the key is joy"),
         ("/the/working/directory/results", "/the/working/directory/results"),
+        ("Authorization: Basic dXNlcjpwYXNz", f"Authorization: {HIDDEN}"),
+        ("{'authorization': 'Bearer x1'}", f"{{'authorization': {HIDDEN}}}"),
+        ("Bearer abcdefgh0123456789", f"Bearer {HIDDEN}"),
+        ("https://user:pass@host/v1", f"https://{HIDDEN}@host/v1"),
+        ("wandb_key=0123456789abcdef0123", f"wandb_key={HIDDEN}"),
+        ("x-api-key: short, my-own-secret: y", f"x-api-key: {HIDDEN}, my-own-secret: {HIDDEN}"),
+        ("--api-key short --password letmein", f"--api-key {HIDDEN} --password {HIDDEN}"),
     ],
 )
 def test_hidden(clean: None, text: str, shown: str) -> None:
     assert redaction.hidden(text) == shown
+
+
+_36 = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fG3iJ6"
+# What services give out: the beginning as they write it, the rest of the length and letters that they use. In two
+# pieces, so that no scanner for secrets takes them for real ones.
+KEYS = {
+    "OpenAI": ("sk-", _36 + "T3BlbkFJ0123"),
+    "OpenAI, of a project": ("sk-proj-", f"{_36}_{_36}-T3BlbkFJ{_36}"),
+    "OpenAI, of a service": ("sk-svcacct-", f"{_36}-{_36}"),
+    "Anthropic": ("sk-ant-api03-", f"{_36}-{_36}_{_36}AA"),
+    "OpenRouter": ("sk-or-v1-", "0123456789abcdef" * 4),
+    "DeepSeek": ("sk-", "0123456789abcdef" * 2),
+    "Hugging Face": ("hf_", "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"),
+    "Hugging Face, organization": ("api_org_", "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"),
+    "GitHub": ("ghp_", _36),
+    "GitHub, fine-grained": ("github_pat_", "11ABCDEFG0aBcDeFgHiJkL_" + _36 + _36[:23]),
+    "GitHub, of an app": ("ghs_", _36),
+    "GitLab": ("glpat-", "aB3dE6gH9jK2-N5pQ_sT"),
+    "GitLab, routable": ("glpat-", f"{_36[:27]}.01.0a1b2c3d4"),
+    "Slack, bot": ("xoxb-", "123456789012-1234567890123-aBcDeFgHiJkLmNoPqRsTuVwX"),
+    "Slack, user": ("xoxp-", "123456789012-1234567890123-123456789012-" + "0a" * 16),
+    "Google": ("AIza", "SyA1b2C3d4E5f6G7h8I9j0K-l_M2n3O4p5Q"),
+    "Google, OAuth": ("ya29.", "a0AfH6SM_" + _36),
+    "Amazon": ("AKIA", "IOSFODNN7EXAMPLE"),
+    "Amazon, for a session": ("ASIA", "IOSFODNN7EXAMPLE"),
+    "NVIDIA": ("nvapi-", f"{_36}_{_36[:27]}"),
+    "Replicate": ("r8_", _36 + "k"),
+    "Groq": ("gsk_", (_36 * 2)[:52]),
+    "xAI": ("xai-", (_36 * 3)[:80]),
+    "Cerebras": ("csk-", "0a1b2c3d" * 6),
+    "Perplexity": ("pplx-", "0a1b2c3d" * 6),
+    "Together": ("tgp_v1_", _36 + "-_12345"),
+    "Fireworks": ("fw_", _36[:24]),
+    "Stripe": ("sk_live_", _36[:24]),
+    "a JSON web token": ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0"),
+    "a private key": ("-----BEGIN RSA ", "PRIVATE KEY-----\nMIIEow\nabc=\n-----END RSA PRIVATE KEY-----"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("service", KEYS)
+def test_keys_of_well_known_services(clean: None, service: str) -> None:
+    """Bare, as an argument under a name that says nothing, in an error of a server, and in what is saved."""
+    key = "".join(KEYS[service])
+    for text in ("{}", "model=m,extra={},seed=1", "Incorrect key provided: '{}'.", "https://host/v1?k={}&x=1"):
+        assert redaction.hidden(text.format(key)) == text.format(HIDDEN)
+        assert redaction.redacted({"args": text.format(key)}) == {"args": text.format(HIDDEN)}
+        assert redaction.without_secrets([(text.format(key),)]) == [[text.format(HIDDEN)]]
+
+
+INNOCENT = [
+    "model=m,score_key='score',sort_key=name,image_key=images/0,group-by-key=col1",
+    "score_key=acc@50,sort_key=-date,end_token=word,stop_token=<|im_end|>,begin_token=▁the",
+    "pad_token=0123456789abcdef,use_auth_token=True,token=none,num_key=4,max_token=1024",
+    "keyboard=qwerty,tokenizer=bert-base-uncased-2024,monkey=0123456789abcdef0123,author=someone0123456789",
+    "key: a hook for a hat; token: of my love. Secret: patience. Auth: none. Key: Basic English",
+    "Authorization: missing. The bearer of bad news; Basic understanding; a Bearer is expected",
+    "hf_hub_download, hf_transfer, hf_xet_high_performance_mode_enabled_in_this_environment",
+    "sk-learn, scikit-learn, sk-learn-compatible-estimators, task-0123456789-abcdefghijklmnop, risk-2024-01-01-of-fire",
+    "pplx-7b-online, xai-org, gsk_, r8_, glpat-, nvapi-, xoxo-hugs, AKIAH, AIzawa, eyJ, ghp_short, fw_small",
+    "figlang_mini_irfl_detect_idiom revision=d920d848e21b6aba96e03704b134c546f89b74f4 sha256=" + "0a" * 32,
+    "Qwen/Qwen2.5-VL-7B-Instruct, llava-hf/llava-1.5-7b-hf, resnet50_v2, 2026-11-22T05:29:54",
+    "git clone https://github.com/ORG/NAME@v1.2.3 and mail someone@example.org",
+    '{"key": "value", "sort_key": "row_id", "token": "idiom"}',
+    "-----BEGIN CERTIFICATE-----",
+]
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_innocent_words_are_shown(clean: None, text: str) -> None:
+    assert redaction.hidden(text) == text
+    assert redaction.redacted(text) == text and redaction.without_secrets(text) == text
+
+
+def test_innocent_settings_are_shown_in_mappings() -> None:
+    given = {"score_key": "score", "sort_key": "name", "key": 3, "use_auth_token": True, "pad_token": "<pad>"}
+    assert redaction.redacted(given) == given
+    assert redaction.redacted({"score_key": "score", "api_key": "x"}) == {"score_key": "score", "api_key": HIDDEN}
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "key:", "user:name:"])
+def test_known_secrets_in_other_spellings(clean: None, monkeypatch: pytest.MonkeyPatch, before: str) -> None:
+    secret = 'Of/a+service?that&nobody=knows"1'
+    monkeypatch.setenv("OTHER_API_KEY", secret)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        text = encode(f"{before}{secret} and more".encode()).decode()
+        shown = redaction.hidden(f"<{text}>")
+        assert HIDDEN in shown
+        left = encode(secret.encode()).decode()
+        assert not any(left[start : start + 8] in shown for start in range(len(left) - 8))
+    assert redaction.hidden(f"<{quote(secret, safe='')}>") == f"<{HIDDEN}>"
+    assert redaction.without_secrets(json.dumps({"a": before + secret})) == json.dumps({"a": before + HIDDEN})
+
+
+@pytest.mark.parametrize("length", [12, 20, 30])
+def test_a_secret_that_is_cut_off(clean: None, length: int) -> None:
+    """The harness keeps 200 characters of an error."""
+    assert redaction.without_secrets(f"refused: {HUB[:length]}") == f"refused: {HIDDEN}"
+    assert redaction.hidden(f"refused: {HUB[:length]}. And so on") == f"refused: {HIDDEN}. And so on"
+
+
+@pytest.mark.parametrize("placeholder", ["anything", "not-needed", "EMPTY", "none"])
+def test_the_placeholder_of_a_local_server_hides_no_word(clean: None, placeholder: str) -> None:
+    redaction.remember(f"model=m,api_key={placeholder}")
+    assert redaction.without_secrets(f"It is {placeholder} but a kettle.") == f"It is {placeholder} but a kettle."
+    assert redaction.hidden(f"api_key={placeholder}") == f"api_key={HIDDEN}"
+
+
+def test_names_with_many_parts_take_no_time() -> None:
+    started = time.process_time()
+    for text in ("a_" * 50_000, "a-" * 50_000, "key_" * 25_000, "x=" * 50_000, "Bearer " * 20_000, "sk-" * 50_000):
+        redaction.redacted(text)
+    assert time.process_time() - started < 5
 
 
 OWN = "of-a-service-that-nobody-knows"
@@ -152,8 +340,8 @@ def test_arguments_of_a_model_are_remembered(clean: None, given: Any) -> None:
 def test_logs_of_every_handler(clean: None) -> None:
     seen: list[str] = []
     logger.configure(patcher=lambda record: record["extra"].update(own=1))
-    redaction.hide_in_logs()
-    redaction.hide_in_logs()
+    redaction.clean_logs()
+    redaction.clean_logs()
     handlers = [logger.add(seen.append, format="{message} {extra[own]}") for _ in range(2)]
     logger.info("tracker: {}", {"token": HUB})
     logger.opt(colors=True).info("<red>{}</red>", HUB)

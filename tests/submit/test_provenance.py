@@ -12,7 +12,7 @@ from submit.published import records, write_run
 from submit.test_hub_results import results
 
 from figlang_tasks import runs
-from figlang_tasks.submit import listing, plain, printable, provenance
+from figlang_tasks.submit import brief, listing, plain, provenance
 from figlang_tasks.submit.provenance import Value
 
 
@@ -108,7 +108,7 @@ def test_values_as_people_read_them(
 
 
 def test_texts_for_terminals_and_files() -> None:
-    assert printable("a\x1b[31m\n\u2028b") == "a\\x1b[31m\\n\\u2028b"
-    assert printable("é" * 90) == "é" * 77 + "..."
+    assert brief("a\x1b[31m\n\u2028b") == "a [31m b"
+    assert brief("é" * 90) == "é" * 77 + "..."
     assert listing(range(7)) == "0, 1, 2, 3, 4, and 2 more"
     assert plain("a\0\ud83d🫖") == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}🫖"
