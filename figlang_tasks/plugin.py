@@ -296,13 +296,14 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     ours = _is_ours(task_output.task.config.process_docs)
     if ours:
         _put_in_order(task_output)
+    values = dict(task_output.sample_metrics)  # of which the next lines drop what has no value
     result = explanations.aggregate_task(original, task_output, *args, **kwargs)
     if ours:
         try:
             explanations.drop_metrics_without_value(task_output)
             explanations.add_metadata(
                 task_output,
-                {"versions": versions.recorded(), "counts": _counts(task_output), **_unanswered(task_output)},
+                {"versions": versions.recorded(), "counts": _counts(values, task_output), **_unanswered(task_output)},
             )
             records = [sample.get("sample", {}) for sample in task_output.logged_samples]
             if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
@@ -327,12 +328,12 @@ def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any
     return result
 
 
-def _counts(task_output: Any) -> dict[str, int]:
-    """How many rows each metric was taken over, of all processes."""
-    by_metric = {name: values for (name, _), values in task_output.sample_metrics.items()}
-    samples = by_metric.pop("sample", [])
-    shown = {name: values for name, values in by_metric.items() if not name.endswith(metric_names.ENDS)}
-    return row_counts.of_values(shown, samples)
+def _counts(values: Mapping[tuple[str, str], Sequence[Any]], task_output: Any) -> dict[str, int]:
+    """How many rows each metric that has a value and an interval was taken over, of all processes."""
+    samples = next((own for (name, _), own in values.items() if name == "sample"), [])
+    shown = {name: own for (name, key), own in values.items() if (name + metric_names.ENDS[0], key) in values}
+    counts = row_counts.of_values(shown, samples)
+    return {name: counts[name] for name, _ in task_output.sample_metrics if name in counts}
 
 
 def _unanswered(task_output: Any) -> dict[str, int]:

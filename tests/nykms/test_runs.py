@@ -97,7 +97,7 @@ def test_results_name_the_data_and_the_table_shows_the_breakdown() -> None:
     head, *lines = summary_table(results).splitlines()
     columns = [cell.strip() for cell in head.strip("|").split("|")]
     assert columns[0] == "figlang_mini_nykms_metaphor"
-    assert set(columns[1:]) == {
+    assert columns[1] == "n" and set(columns[2:]) == {
         *("mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "mw_em", "mw_relaxed_em", "mw_bleu4"),
         *("mw_corpus_bleu4", "me_bleu4", "me_corpus_bleu4", "parse_rate", "refusal_rate", "parse_disagreement", "n"),
     }
