@@ -28,7 +28,7 @@ from figlang_tasks.judge.llm import fill
 from figlang_tasks.metaclue import annotations as metaclue_annotations
 from figlang_tasks.metaclue import generate, schema
 from figlang_tasks.metaclue import rows as metaclue
-from figlang_tasks.metaclue.annotations import import_files
+from figlang_tasks.metaclue.annotations import check_folder, import_files
 from figlang_tasks.nykms import rows as nykms
 from figlang_tasks.report import gallery
 from figlang_tasks.runs import read
