@@ -168,12 +168,11 @@ def _scores(texts: tuple[tuple, ...]) -> captions.CaptionScores:
 
 def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
     @lru_cache(maxsize=8)
-    def estimate(texts: tuple[tuple, ...]) -> Estimated | None:
+    def known(texts: tuple[tuple, ...]) -> Estimated | None:
         """The metric with its interval; images are resampled whole, since the texts of one are not independent."""
         scores = _scores(texts)
         found = scores.metrics.get(metric)
-        if found is None:  # the reason is logged
-            failures.note(f"{metric} could not be computed and is missing, see the log")
+        if found is None:
             return None
         if metric not in (*_MEANS, "bleu4"):
             return Estimated(found.value)
@@ -184,6 +183,12 @@ def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
             return Estimated(found.value, *captions.bootstrap_bleu4(statistics))
         sums, counts = np.bincount(images, weights=found.per_image), np.bincount(images)
         return Estimated(found.value, *bootstrap_ratio(sums, counts))
+
+    def estimate(texts: tuple[tuple, ...]) -> Estimated | None:
+        found = known(texts)
+        if found is None:  # the reason is logged
+            failures.note(f"{metric} could not be computed and is missing, see the log")
+        return found
 
     estimate.__name__ = metric
     return estimate
