@@ -16,7 +16,7 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks import hub
-from figlang_tasks.hub import DATA_DIR_VARIABLE, DATASETS, DataError, Snapshot
+from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, Snapshot
 
 OPEN = ("irfl", "nykms", "flute")
 """Benchmarks with something to download that nobody has to ask for."""
