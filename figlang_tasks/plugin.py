@@ -213,9 +213,7 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
             if names:
                 named = model if isinstance(model, str) else None
                 limit, offset, use_cache = (kwargs.get(name) for name in ("limit", "offset", "use_cache"))
-                preflight(
-                    manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"), limit, offset or 0
-                )
+                preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"), limit, offset or 0)
                 if use_cache:
                     answer_cache.check_folder(use_cache)
             api_requests.prepare(_wrap, model, kwargs.get("model_args"))
