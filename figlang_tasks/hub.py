@@ -123,9 +123,6 @@ SOURCES = {
     )
 }
 
-DATASETS = {"vflute": "V-FLUTE", "irfl": "IRFL", "nykms": "NYK-MS", "metaclue": "MetaCLUE", "flute": "FLUTE"}
-"""Benchmarks and the names of their data."""
-
 
 def source(name: str) -> Source:
     """Return the source called `name`.
