@@ -375,7 +375,7 @@ class Session:
 
     def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
         if self.name == OFF or not self._pairs:
-            return {}
+            return {}  # nothing to score
         try:
             return self._score_pairs()
         except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
