@@ -12,8 +12,10 @@ import hashlib
 import json
 import os
 import sqlite3
+import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,9 +54,34 @@ def create(
     setattr(cache, _OURS, names)
     if names:
         _keep_no_failures(cache)
+        _go_on_without_room(cache)
         _keep_no_secrets(cache)
         _take_over(cache)
     return cache
+
+
+def check_folder(use_cache: str) -> None:
+    """Write to the folder of ``--use_cache`` as a run does, before a model is loaded.
+
+    Raises:
+        SystemExit: it cannot be written to, or there is no room for 64 KiB.
+    """
+    # The harness takes the name of a database for that of its folder.
+    folder = Path(use_cache).parent if use_cache.endswith(".db") else Path(use_cache)
+    try:
+        (folder / "runs").mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder / "runs") as file:
+            file.write(bytes(1 << 16))
+            file.flush()
+            os.fsync(file.fileno())
+        for path in (folder / "cache.db", folder / "cache.audit.jsonl"):
+            if path.exists():
+                path.open("ab").close()
+    except OSError as error:
+        raise SystemExit(
+            f"figlang_tasks: --use_cache {use_cache}: {error.strerror}: {error.filename or folder}. Name a folder that "
+            "can be written to and has room"
+        ) from error
 
 
 def execute(
@@ -196,6 +223,57 @@ def _keep_no_secrets(cache: ResponseCache) -> None:
 
     setattr(cache, "_store", store_answer)  # noqa: B010  (methods, for this object alone)
     setattr(cache, "_log_to_audit", log_answer)  # noqa: B010
+
+
+# --- answers that cannot be stored -----------------------------------------------------------------------------------
+
+
+def _go_on_without_room(cache: ResponseCache) -> None:
+    """Let a run go on whose answers cannot be stored, and try them again with each later one: there may be room then.
+
+    The harness would end it, and lose the results of one that is complete where the last merge fails.
+    """
+    store, log, finalize = cache._store, cache._log_to_audit, cache.finalize
+    waiting: deque[tuple[Any, ...]] = deque()
+
+    def tell(error: Exception) -> None:
+        message = f"--use_cache {cache._cache_root}: answers could not be stored ({error})"
+        if message not in told:
+            told.add(message)
+            failures.note(message)
+            logger.error(
+                f"figlang_tasks: {message}. The run goes on. Make room: they are tried again with each later answer; "
+                "what cannot be stored by the end is asked again by the next run"
+            )
+
+    told: set[str] = set()
+
+    def store_all(*args: Any) -> None:
+        waiting.append(args)
+        try:
+            while waiting:
+                store(*waiting[0])
+                waiting.popleft()
+        except (OSError, sqlite3.Error) as error:
+            with suppress(sqlite3.Error):
+                assert cache.db is not None
+                cache.db.rollback()
+            tell(error)
+
+    def log_answer(*args: Any, **kwargs: Any) -> None:
+        try:
+            log(*args, **kwargs)
+        except OSError as error:
+            tell(error)
+
+    def finish(*args: Any, **kwargs: Any) -> None:
+        try:
+            finalize(*args, **kwargs)
+        except (OSError, sqlite3.Error) as error:  # what this run has stored is taken over by the next
+            tell(error)
+
+    for name, method in (("_store", store_all), ("_log_to_audit", log_answer), ("finalize", finish)):
+        setattr(cache, name, method)  # for this object alone
 
 
 # --- answers of runs that did not end --------------------------------------------------------------------------------

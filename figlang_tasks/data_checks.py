@@ -18,8 +18,6 @@ from loguru import logger
 from figlang_tasks import hub
 from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, Snapshot
 
-DATASETS = {"vflute": "V-FLUTE", "irfl": "IRFL", "nykms": "NYK-MS", "metaclue": "MetaCLUE", "flute": "FLUTE"}
-"""Benchmarks and the names of their data (:data:`figlang_tasks.hub.SOURCES`)."""
 OPEN = ("irfl", "nykms", "flute")
 """Benchmarks with something to download that nobody has to ask for."""
 VFLUTE_TEST = {
@@ -57,7 +55,7 @@ def prefetch(benchmark: str) -> Iterator[Fetched]:
     """Download what the tasks of a benchmark read, and read it once as they do.
 
     Args:
-        benchmark: key of :data:`DATASETS`.
+        benchmark: key of :data:`figlang_tasks.hub.DATASETS`.
 
     Raises:
         DataError: it cannot be had, or is not what was published; the message says what to do.
@@ -207,14 +205,14 @@ def check(benchmark: str, folder: Path | None = None) -> Report:
     """Read the data of a benchmark by its tasks' loaders; count beside the published counts, and list the faults.
 
     Args:
-        benchmark: key of :data:`DATASETS`.
+        benchmark: key of :data:`figlang_tasks.hub.DATASETS`.
         folder: the folder of its data, or the one above it; None: what the tasks would read without a download,
             ``$FIGLANG_DATA_DIR`` or the hub's cache.
 
     Raises:
         DataError: there is nothing to check.
     """
-    with _downloading_nothing(), _reading(DATASETS[benchmark], folder):
+    with _downloading_nothing(), _reading(hub.DATASETS[benchmark], folder):
         return _CHECKS[benchmark]()
 
 
@@ -254,7 +252,7 @@ def _downloading_nothing() -> Iterator[None]:
 
 
 def _here(benchmark: str) -> Snapshot:
-    source = hub.source(DATASETS[benchmark])
+    source = hub.source(hub.DATASETS[benchmark])
     try:
         return hub.snapshot(source, ["*"])
     except DataError as error:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
-from figlang_tasks import failures
+from figlang_tasks import failures, interrupts
 from figlang_tasks.metric_names import ENDS
 from figlang_tasks.metrics import entailment, intervals
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
@@ -36,6 +36,9 @@ CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF
 
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 """V-FLUTE's thresholds (section 4.2), by metric name."""
+
+TIME_TO_WRITE = 60.0
+"""Seconds that an interrupted scoring leaves for the results without its scores."""
 
 MEAN_SCORE = "explanation_score"
 METRICS = (*THRESHOLDS, MEAN_SCORE)
@@ -290,6 +293,7 @@ def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
 
 
 _scorers: dict[tuple[str, str, str], Scorer] = {}
+_interrupted = False  # so that one Ctrl-C ends the scoring of all tasks
 
 
 def scorer(name: str) -> Scorer:
@@ -309,10 +313,12 @@ def scorer(name: str) -> Scorer:
 
 def release() -> None:
     """Let go of the scorers and their memory, and of the scores kept for aggregators outside of a session."""
+    global _interrupted
     for kept in _scorers.values():
         kept.release()
     _scorers.clear()
     _outside.clear()
+    _interrupted = False
 
 
 def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> None:
@@ -374,15 +380,21 @@ class Session:
         return (self._scores or {}).get(pair)
 
     def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
+        global _interrupted
         if self.name == OFF or not self._pairs:
             return {}  # nothing to score
         try:
-            return self._score_pairs()
+            if _interrupted:  # in an earlier task of this evaluation
+                raise KeyboardInterrupt
+            with interrupts.time_to_keep(TIME_TO_WRITE):
+                return self._score_pairs()
         except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
             from figlang_tasks.metrics.explanation import WeightsError
 
+            _interrupted = isinstance(error, KeyboardInterrupt) or interrupts.happened()
             cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
-            logger.opt(exception=None if isinstance(error, WeightsError) else error).error(
+            is_told = isinstance(error, WeightsError | KeyboardInterrupt)
+            logger.opt(exception=None if is_told else error).error(
                 f"figlang_tasks: explanations were not scored: {cause}. Left out: "
                 f"{', '.join(self.scheme.need_scores)}; {self.scheme.of_labels} counts labels alone. To add them "
                 f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "

@@ -83,6 +83,9 @@ class Snapshot:
 
 _ENTAILMENT_COLUMNS = ("image", "claim", "label", "explanation", "phenomenon", "source_dataset")
 
+DATASETS = {"vflute": "V-FLUTE", "irfl": "IRFL", "nykms": "NYK-MS", "metaclue": "MetaCLUE", "flute": "FLUTE"}
+"""Benchmarks, and the names of their data in :data:`SOURCES`."""
+
 SOURCES = {
     source.name: source
     for source in (
@@ -119,6 +122,9 @@ SOURCES = {
         Source(name="figlang_mini_flute", splits={"train": 32}, folder=MINI_FLUTE_DIR),
     )
 }
+
+DATASETS = {"vflute": "V-FLUTE", "irfl": "IRFL", "nykms": "NYK-MS", "metaclue": "MetaCLUE", "flute": "FLUTE"}
+"""Benchmarks and the names of their data."""
 
 
 def source(name: str) -> Source:

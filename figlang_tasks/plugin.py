@@ -25,11 +25,13 @@ from loguru import logger
 
 from figlang_tasks import (
     answer_cache,
+    api_requests,
     explanations,
     failures,
     hub,
     metric_names,
     models,
+    part_of_data,
     redaction,
     resource_dir,
     row_counts,
@@ -210,7 +212,11 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
         try:
             if names:
                 named = model if isinstance(model, str) else None
-                preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"))
+                limit, offset, use_cache = (kwargs.get(name) for name in ("limit", "offset", "use_cache"))
+                preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"), limit, offset or 0)
+                if use_cache:
+                    answer_cache.check_folder(use_cache)
+            api_requests.prepare(_wrap, model, kwargs.get("model_args"))
             return original(*args, **kwargs)
         except BaseException as error:
             redaction.clean_error(error)
@@ -288,13 +294,14 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     ours = _is_ours(task_output.task.config.process_docs)
     if ours:
         _put_in_order(task_output)
+    values = dict(task_output.sample_metrics)  # of which the next lines drop what has no value
     result = explanations.aggregate_task(original, task_output, *args, **kwargs)
     if ours:
         try:
             explanations.drop_metrics_without_value(task_output)
             explanations.add_metadata(
                 task_output,
-                {"versions": versions.recorded(), "counts": _counts(task_output), **_unanswered(task_output)},
+                {"versions": versions.recorded(), "counts": _counts(values, task_output), **_unanswered(task_output)},
             )
             records = [sample.get("sample", {}) for sample in task_output.logged_samples]
             if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
@@ -319,12 +326,12 @@ def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any
     return result
 
 
-def _counts(task_output: Any) -> dict[str, int]:
-    """How many rows each metric was taken over, of all processes."""
-    by_metric = {name: values for (name, _), values in task_output.sample_metrics.items()}
-    samples = by_metric.pop("sample", [])
-    shown = {name: values for name, values in by_metric.items() if not name.endswith(metric_names.ENDS)}
-    return row_counts.of_values(shown, samples)
+def _counts(values: Mapping[tuple[str, str], Sequence[Any]], task_output: Any) -> dict[str, int]:
+    """How many rows each metric that has a value and an interval was taken over, of all processes."""
+    samples = next((own for (name, _), own in values.items() if name == "sample"), [])
+    shown = {name: own for (name, key), own in values.items() if (name + metric_names.ENDS[0], key) in values}
+    counts = row_counts.of_values(shown, samples)
+    return {name: counts[name] for name, _ in task_output.sample_metrics if name in counts}
 
 
 def _unanswered(task_output: Any) -> dict[str, int]:
@@ -357,19 +364,21 @@ def _create_cache(original: Callable[..., Any], *args: Any, **kwargs: Any) -> An
 
 
 def _save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
-    result = original(tracker, *args, **kwargs)
-    _check_written(tracker, "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
-    return result
+    try:
+        return original(tracker, *args, **kwargs)
+    finally:  # also after an interrupt
+        _check_written(tracker, "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
 
 
 def _save_samples(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
     bound = inspect.signature(original).bind(tracker, *args, **kwargs).arguments
     for sample in bound["samples"]:  # a server may repeat in its answer what it was sent
         sample.update(redaction.without_secrets({name: sample[name] for name in sample if name != "doc"}))
-    result = original(tracker, *args, **kwargs)
     lines = len(bound["samples"])  # at least: a run of the same second adds to the file
-    _check_written(tracker, f"samples_{bound['task_name']}.jsonl", lambda path: _whole_lines(path) >= lines)
-    return result
+    try:
+        return original(tracker, *args, **kwargs)
+    finally:
+        _check_written(tracker, f"samples_{bound['task_name']}.jsonl", lambda path: _whole_lines(path) >= lines)
 
 
 def _whole_lines(path: Path) -> int:
@@ -409,16 +418,20 @@ def preflight(
     model_class: str | None = None,
     repeats: int = 1,
     baseline: str | None = None,
+    limit: float | None = None,
+    offset: int = 0,
 ) -> None:
     """Check options and data of those of the named tasks that are ours or include ours; tell all that is wrong at once.
 
-    A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known.
+    A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known,
+    and ``limit`` and ``offset`` of the run.
 
     Args:
         manager: knows the tasks, and the name by which task files know the model.
         names: of tasks, tags and groups.
         model_class: what is given to ``--model``, to be checked as well.
         repeats, baseline: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
+        limit, offset: likewise; the part of the data that a run is about.
 
     Raises:
         SystemExit: something is missing or wrong; the message says what to do.
@@ -429,13 +442,19 @@ def preflight(
         return
     if model_class is not None:
         _require_model(model_class)
+    part_of_data.check_values(limit, offset)
+    if limit is not None and 0 < limit < 1 and len(ours) > 1:
+        limit = None  # the harness makes a number of it with the first task, and takes that for all
     model = manager.model_name if isinstance(manager.model_name, str) else None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     with hub.asking_once():
         for config in ours:
+            own = {**config, "model": model, "limit": limit, "offset": offset}
             try:
-                _check_kind_of_answers({**config, "model": model})
-                sys.modules[config["process_docs"].__module__].preflight({**config, "model": model})
+                _check_kind_of_answers(own)
+                sys.modules[config["process_docs"].__module__].preflight(own)
+                if offset:
+                    part_of_data.check_offset(own)
             except SystemExit as fault:
                 for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
                     faults.setdefault(what, []).append(config["task"])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from figlang_tasks.data_checks import DATASETS
+from figlang_tasks.hub import DATASETS
 from figlang_tasks.records import BlindRecord, EntailmentRecord, FluteRecord
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}

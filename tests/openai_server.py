@@ -34,7 +34,7 @@ RETRY_AFTER = 1  # seconds; clients ignore 0
 
 @dataclass(frozen=True)
 class LoggedRequest:
-    """One request for a completion. `status` is None where the connection was dropped."""
+    """One request for a completion. `status` is None where there was no whole answer."""
 
     status: int | None
     images: int
@@ -125,7 +125,8 @@ class OpenAIServer:
     Args:
         pretrained: model to serve.
         faults: what happens to the first requests for a completion, one after the other: "429" refuses with
-            Retry-After, "drop" closes the connection without an answer, "ok" answers.
+            Retry-After, "drop" closes the connection without an answer, "hang" never answers, "drip" sends the start of
+            an answer, then a byte every .1 seconds for ever, "ok" answers.
         logprobs: False leaves them out where they are asked for, as some servers do.
     """
 
@@ -135,6 +136,7 @@ class OpenAIServer:
         self.requests: list[LoggedRequest] = []
         self._faults = deque(faults)
         self._lock = threading.Lock()
+        self.ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -151,6 +153,7 @@ class OpenAIServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.ended.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -184,9 +187,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         fault = self.owner.next_fault()
         images = len(images_of(body["messages"]))
-        status = {"429": 429, "drop": None}.get(fault, 200)
+        status = {"429": 429, "drop": None, "hang": None, "drip": None}.get(fault, 200)
         self.owner.requests.append(LoggedRequest(status, images, body))
-        if status is None:
+        if fault in ("hang", "drip"):
+            self._wait(fault == "drip")
+        elif status is None:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
         elif status == 429:
@@ -206,6 +211,17 @@ class _Handler(BaseHTTPRequestHandler):
             }
             answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": int(time.time())}
             self._send(200, answer | {"model": self.owner.name, "choices": [choice], "usage": usage})
+
+    def _wait(self, dripping: bool) -> None:
+        """Until the client or the server ends."""
+        if dripping:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+        while not self.owner.ended.wait(0.1):
+            if dripping:
+                self.wfile.write(b" ")
 
     def _error(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         self._send(status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers)

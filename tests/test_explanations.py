@@ -355,6 +355,27 @@ def test_a_scoring_that_breaks_off_costs_no_run(
     assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == explanations.WITHOUT_SCORER
 
 
+def test_one_interrupt_ends_the_scoring_of_all_tasks(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    import demo_runs
+
+    from figlang_tasks.metrics.explanation import Scorer
+
+    asked = []
+
+    def interrupt(self: Scorer, *texts: Any) -> None:
+        asked.append(texts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scorer, "score", interrupt)
+    results = demo_runs.evaluate(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
+    assert len(asked) == 1
+    assert {"f1@0,none"} <= set(results["results"]["figlang_mini"])
+    assert {"acc@0,none"} <= set(results["results"]["figlang_mini_flute"])
+    assert len([each for each in warnings_of_loguru if "explanations were not scored" in each]) == 2
+
+
 class Odd:
     """A task of the user's own: metadata as a list, no ``sample`` record."""
 

@@ -110,7 +110,10 @@ def run(processes: int, site: Path, home: Path, tasks: Iterable[str], *options: 
         "PYTHONPATH": f"{site}{os.pathsep}{Path(__file__).parent}",
     }
     done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    missing = {"meteor", "spice"} if "figlang_mini_metaclue_caption" in tasks else set()  # without Java
+    told = {line for line in done.stderr.splitlines() if line.startswith("lmms_eval: ")}
+    assert told == {f"lmms_eval: {name} could not be computed and is missing, see the log" for name in missing}
+    assert done.returncode == bool(missing), done.stdout[-3000:] + done.stderr[-3000:]
     (results,) = home.rglob("*_results.json")
     samples = {}
     for task in tasks:

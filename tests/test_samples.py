@@ -13,7 +13,7 @@ import pytest
 from saved_samples import NAME, evaluated
 
 from figlang_tasks import samples
-from figlang_tasks.data_checks import DATASETS
+from figlang_tasks.hub import DATASETS
 from figlang_tasks.samples import SamplesError
 
 

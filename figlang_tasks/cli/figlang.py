@@ -10,7 +10,7 @@ import typer
 from loguru import logger
 
 import figlang_tasks
-from figlang_tasks import redaction
+from figlang_tasks import interrupts, redaction
 from figlang_tasks.cli import data, judge, say, submit
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
@@ -66,6 +66,7 @@ app.add_typer(submit.app, name="submit")
 app.add_typer(judge.app, name="judge")
 
 
+@interrupts.ending_within_seconds("figlang", "Downloads and the scores in the score cache are kept.")
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
     logger.remove()

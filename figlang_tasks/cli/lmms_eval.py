@@ -11,12 +11,16 @@ import argparse
 import sys
 from typing import Any
 
+from figlang_tasks import interrupts
+
 EXIT_FAILED = 1
+KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
 
 
+@interrupts.ending_within_seconds("lmms_eval", KEPT)
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
-    from figlang_tasks import failures, plugin, redaction
+    from figlang_tasks import failures, part_of_data, plugin, redaction
     from figlang_tasks.cli.summary import summary_table
     from figlang_tasks.markdown import printable, printable_lines
     from figlang_tasks.versions import UnusableHarness
@@ -34,6 +38,7 @@ def main() -> None:
     evaluate = harness.cli_evaluate_single
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
+        part_of_data.check_values(args.limit, args.offset)  # the harness would show a traceback
         try:
             results, samples = evaluate(args)
         except Exception as error:

@@ -20,7 +20,7 @@ import yaml
 
 from figlang_tasks import resource_dir
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.data_checks import DATASETS
+from figlang_tasks.hub import DATASETS
 from figlang_tasks.task_files import Loader
 from figlang_tasks.versions import unknown_harness
 

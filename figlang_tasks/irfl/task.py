@@ -5,6 +5,7 @@ IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks import failures, hub, score_requests
+from figlang_tasks import failures, hub, part_of_data, score_requests
 from figlang_tasks.aggregate import aggregators, estimate_mean, estimate_ratio, with_ends
 from figlang_tasks.irfl import rows
 from figlang_tasks.irfl.parse import parse_official, parse_yes_no
@@ -164,9 +165,27 @@ def preflight(config: Mapping[str, Any]) -> None:
             Options.of(block)
         _check_scores(config, kwargs)
         for stub in hub.stubs(config):
-            rows.load(*rows.check_stub(stub))
+            _check_rows(rows.load(*rows.check_stub(stub)), config)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
+    """A run of a part of the data must hold a whole row, whose documents (pictures, rotations) are judged together.
+
+    Raises:
+        ValueError: it holds none.
+    """
+    places = part_of_data.chosen(docs, config)
+    of_docs = list(docs["row"])
+    sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
+    if all(found < sizes[row] for row, found in here.items()):
+        first = of_docs[places[0]]
+        offset = of_docs.index(first)
+        raise ValueError(
+            f"--limit and --offset leave no whole row: {first} has {sizes[first]} documents, which are judged "
+            f"together. Take --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
+        )
 
 
 def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:

@@ -167,12 +167,11 @@ def _scores(texts: tuple[tuple, ...]) -> captions.CaptionScores:
 
 def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
     @lru_cache(maxsize=8)
-    def estimate(texts: tuple[tuple, ...]) -> Estimated | None:
+    def known(texts: tuple[tuple, ...]) -> Estimated | None:
         """The metric with its interval; images are resampled whole, since the texts of one are not independent."""
         scores = _scores(texts)
         found = scores.metrics.get(metric)
-        if found is None:  # the reason is logged
-            failures.note(f"{metric} could not be computed and is missing, see the log")
+        if found is None:
             return None
         if metric not in (*_MEANS, "bleu4"):
             return Estimated(found.value)
@@ -181,6 +180,12 @@ def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
             _, statistics = sums_by_unit(of_texts, scores.bleu_statistics)
             return Estimated.of(found.value, bootstrap(statistics, captions.bleu4))
         return Estimated.of(found.value, mean(found.per_image, of_texts))
+
+    def estimate(texts: tuple[tuple, ...]) -> Estimated | None:
+        found = known(texts)
+        if found is None:  # the reason is logged
+            failures.note(f"{metric} could not be computed and is missing, see the log")
+        return found
 
     estimate.__name__ = metric
     return estimate

@@ -37,7 +37,7 @@ from loguru import logger
 from openai import APIConnectionError, APIStatusError
 from tqdm import tqdm
 
-from figlang_tasks import score_requests
+from figlang_tasks import api_requests, score_requests
 from figlang_tasks.score_requests import ScoreRequest
 
 TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
@@ -96,8 +96,8 @@ class FigLangOpenAI(OpenAICompatible):
     """The harness's ``openai`` with score requests. Arguments: those of that class.
 
     ``num_concurrent`` requests run at a time; ``max_retries`` and ``retry_backoff_s`` hold for refusals (429), dropped
-    connections and errors of the server. Unlike the harness's class for words, a score request that fails to the end
-    ends the run.
+    connections, errors of the server and requests over their ``timeout`` (:mod:`figlang_tasks.api_requests`). Unlike
+    the harness's class for words, a score request that fails to the end ends the run.
     """
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
@@ -124,6 +124,7 @@ class FigLangOpenAI(OpenAICompatible):
         return [answers[i] for i in range(len(requests))]
 
     def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
+        api_requests.put_limit(self)
         answers: dict[int, GenerationResult] = {}
         errors: list[float] = []
         under_way: deque[_Asked] = deque()
@@ -156,10 +157,11 @@ class FigLangOpenAI(OpenAICompatible):
                     if is_budget_exceeded():
                         answers[index] = GenerationResult(BUDGET_EXCEEDED, TokenCounts())
                         continue
-                    where = "task {4}, doc {3}".format(*requests[index].args)
+                    where = api_requests.name_of(requests[index])
                     with _naming(where):
                         wanted, prompts = self._prompts(requests[index])
-                    completions = [pool.submit(self._first_token, prompt) for prompt in prompts]
+                    named = [api_requests.Named(prompt, where) for prompt in prompts]
+                    completions = [pool.submit(self._first_token, prompt) for prompt in named]
                     under_way.append(_Asked(index, where, wanted, completions))
                 while under_way:
                     finish()
@@ -224,7 +226,7 @@ class FigLangOpenAI(OpenAICompatible):
         for attempt in range(1, tries + 1):
             try:
                 return self.client.chat.completions.create(**payload)
-            except (APIConnectionError, APIStatusError) as error:
+            except (APIConnectionError, APIStatusError, api_requests.NoAnswer) as error:
                 if isinstance(error, APIStatusError) and not _passes(error.status_code):
                     if "logprob" in str(error).lower():
                         raise ValueError(f"{NO_LOGPROBS}. It says: {error}") from error

@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from figlang_tasks import explanations, markdown
+from figlang_tasks import markdown
 from figlang_tasks.metric_names import OVERALL, is_share, scoped
 
 __all__ = [
@@ -184,6 +184,8 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
 
 def _scorer_of(metric: str) -> str | None:
     """The scorer by which a paper has a metric; None for what needs no explanation scores."""
+    from figlang_tasks import explanations
+
     for scheme in explanations.SCHEMES.values():
         if any(metric == name or metric.startswith(f"{name}_") for name in scheme.need_scores):
             return scheme.scorer

@@ -56,7 +56,7 @@ def test_the_papers_own_test_is_shown_where_it_is_asked_for(both: tuple[str, str
     def head(*options: str) -> list[str]:
         lines = compare(*both, *MINI, "--metric", "f1@60", "--overall", *options).stdout.splitlines()
         row = next(line for line in lines if line.startswith("| metric"))
-        return [cell.strip() for cell in row.split("|")[5:-1]]
+        return [cell.strip() for cell in row.split("|")[6:-1]]
 
     assert head() == ["difference", "p", "p Holm"]
     assert head("--all-tests") == ["difference", "p", "p Holm", "p bootstrap"]

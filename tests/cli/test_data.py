@@ -446,7 +446,7 @@ def test_nykms_without_pictures_of_its_own_names_the_download(tmp_path: Path, mo
         path.write_text("".join(json.dumps(row) + "\n" for row in rows_), encoding="utf-8")
     status, lines, _ = check("nykms", tmp_path)
     assert status == 1 and sum("figlang data prefetch nykms" in line for line in lines) == 2
-    assert lines[-1] == "2 fault(s)" and "jmhessel/newyorker_caption_contest cannot be downloaded" in lines[-2]
+    assert lines[-1] == "1 fault(s)" and "jmhessel/newyorker_caption_contest cannot be downloaded" in lines[-2]
 
 
 def test_flute_every_faulty_line_is_listed(tmp_path: Path) -> None:

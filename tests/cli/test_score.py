@@ -491,6 +491,7 @@ def flute_lines(explained: str) -> list[dict[str, Any]]:
             "predicted_strict": gold,
             "report_group": "simile" if number < 8 else "sarcasm",
             "reference": "The lawyer has fins.",
+            "unit": f"simile-{number}-00000000",
             "explained": explained,
             "revision": "local",
         }

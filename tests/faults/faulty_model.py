@@ -6,7 +6,8 @@ model belong to the key of a cached answer:
 
 * ``FAULTY_LOG``: file that gets one line for each document that is asked about.
 * ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``, ``memory``,
-  ``cuda``, ``kill`` (itself, by SIGKILL), ``wait`` (until somebody else kills it), ``leave`` (this rank alone).
+  ``cuda``, ``kill`` (itself, by SIGKILL), ``wait`` (until somebody else kills it), ``swallow`` (waits, and goes on
+  waiting after a KeyboardInterrupt), ``leave`` (this rank alone).
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
 """
 
@@ -17,6 +18,7 @@ import os
 import resource
 import signal
 import time
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +70,10 @@ class Faulty(Offline):
             os.kill(os.getpid(), signal.SIGKILL)
         if how == "leave":
             os._exit(3)
-        if how == "wait":
+        if how in ("wait", "swallow"):
             Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
+            with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
+                time.sleep(600)
             time.sleep(600)
         if how == "memory":
             _allocate_until_it_fails()

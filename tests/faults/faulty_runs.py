@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -70,9 +71,15 @@ class Runs:
         `more_path` are looked into for modules first."""
         arguments = [*launch, "--tasks", task, "--model", "faulty", "--verbosity", "WARNING", *options]
         arguments += ["--use_cache", str(self.cache), "--log_samples", "--output_path", str(self.folder / "out")]
-        path = os.pathsep.join([*more_path, faulty_model.install(self.folder / "plugin")])
+        given = [path for path in [os.environ.get("PYTHONPATH")] if path]
+        path = os.pathsep.join([*more_path, faulty_model.install(self.folder / "plugin"), *given])
         own = self.environment(fault or {}) | {"PYTHONPATH": path, "FIGLANG_CACHE": "off", "ACCELERATE_USE_CPU": "true"}
-        limit = largest_file and partial(resource.setrlimit, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+        def prepare() -> None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell ignores it for what runs behind it
+            if largest_file is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
         return subprocess.Popen(
             arguments,
             env=os.environ | own,
@@ -80,8 +87,18 @@ class Runs:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=limit or None,
+            preexec_fn=prepare,
+            start_new_session=True,
         )
+
+    def wait_for_the_fault(self, process: subprocess.Popen[str]) -> None:
+        """Until a model that waits does so."""
+        waiting = self.log.with_suffix(".waiting")
+        for _ in range(3000):
+            if waiting.exists() or process.poll() is not None:
+                break
+            time.sleep(0.1)
+        assert waiting.exists(), process.communicate()
 
     def by_command(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run ``lmms_eval`` to its end, as :meth:`command`."""

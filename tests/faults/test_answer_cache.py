@@ -21,7 +21,7 @@ from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks import answer_cache
+from figlang_tasks import answer_cache, failures
 
 
 def test_hooks_of_the_harness() -> None:
@@ -106,6 +106,22 @@ def test_answers_of_a_run_that_cannot_be_read_are_told_and_asked_again(
     runs.here()
     assert len(runs.asked[1]) == ROWS
     assert any(f"{left} cannot be read" in message for message in warnings_of_loguru)
+
+
+def test_a_cache_that_is_damaged_costs_no_run(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    """The harness merges into it when everything is computed."""
+    failures.noted()
+    runs = Runs(tmp_path)
+    runs.cache.mkdir()
+    (runs.cache / "cache.db").write_bytes(b"not a database at all" * 100)
+    results = runs.here(limit=4)
+    assert set(demo_runs.answers(results, TASK)) == set(range(4))
+    (told,) = failures.noted()
+    assert told == f"--use_cache {runs.cache}: answers could not be stored (file is not a database)"
+    assert any(told in message for message in warnings_of_loguru)
+    runs.here(limit=4)
+    assert runs.asked[1] == []
+    failures.noted()
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,8 @@ def test_broken_scores_are_no_choice(output: str, warnings_of_loguru: list[str])
     for _ in range(2):
         found = retrieve.process_results(retrieval_doc(), [output])
     assert "rank" not in found and found["p@1"] == found["parse_rate"] == 0
-    noted = failures.noted()
-    failure = "metaclue_retrieve: answers without a score for each candidate have no rank, see the log"
-    assert noted == ([] if output.startswith("[") else [failure])
+    noted = "metaclue_retrieve: answers without a score for each candidate have no rank, see the log"
+    assert failures.noted() == ([] if output.startswith("[") else [noted])
     assert (found["sample"]["chosen"], found["sample"]["status"]) == (None, "unparsable")
     told = [message for message in warnings_of_loguru if "is no list of 4 finite ones" in message]
     assert len(told) == (0 if output.startswith("[") else 1)

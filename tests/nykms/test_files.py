@@ -37,7 +37,7 @@ def computed(question: str) -> set[str]:
     names: set[str] = set()
     for answer in ("plain", "[I] x", "[I]", "[S] x"):
         fields = {"MW": answer, "SW": answer, "ST": "x" if answer == "[I]" else answer, "ME": "x", "SE": "x"}
-        doc = {"id": "x", "data": "d", "question": question, "modality": "text", "label": 1, **fields}
+        doc = {"id": "x", "cartoon": "x", "data": "d", "question": question, "modality": "text", "label": 1, **fields}
         names |= set(task.process_results(doc, ["Yes"]))
     return names - {"sample"}
 

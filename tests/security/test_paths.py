@@ -25,10 +25,9 @@ from figlang_tasks.irfl import pictures, tables
 from figlang_tasks.irfl.pictures import Pictures
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.judge.llm import fill
-from figlang_tasks.metaclue import annotations as metaclue_annotations
 from figlang_tasks.metaclue import generate, schema
 from figlang_tasks.metaclue import rows as metaclue
-from figlang_tasks.metaclue.annotations import import_files
+from figlang_tasks.metaclue.annotations import check_folder, import_files
 from figlang_tasks.nykms import rows as nykms
 from figlang_tasks.report import gallery
 from figlang_tasks.runs import read
@@ -253,7 +252,7 @@ def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
     (folder / linked).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DataError, match=r"row 1.*: image '3/3.jpg' leads out of"):
         metaclue.load("MetaCLUE", "caption")
-    report = metaclue_annotations.check_folder(folder)
+    report = check_folder(folder)
     assert report.faults == 1 and any("image '3/3.jpg' leads out of" in line for line in report.lines)
     table = tmp_path / "table.csv"
     with table.open("w", newline="") as file:

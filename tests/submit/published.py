@@ -66,6 +66,7 @@ def record(row: VFluteRow, number: int) -> dict[str, Any]:
         "predicted_strict": gold,
         "report_group": next(group for kind, group in groups().items() if kind == (row.source_dataset, row.phenomenon)),
         "reference": row.explanation,
+        "unit": row.claim,
     }
 
 

@@ -91,13 +91,15 @@ def test_the_signature_names_all_that_decides_a_score() -> None:
     fast = get_scorer("vflute25", cache=False, dtype="fast", **TINY)
     digest = {name: locate(Weights(str(FIXTURES / name))).identity.rpartition(":")[2] for name in ("deberta", "bleurt")}
     assert fast.signature == (
-        f"vflute25|bertscore:deberta@sha256:{digest['deberta']},layer:4,idf:no,rescale:no,max:512"
+        f"vflute25 (with other models)|bertscore:deberta@sha256:{digest['deberta']},layer:4,idf:no,rescale:no,max:512"
         f"|bleurt:bleurt@sha256:{digest['bleurt']},max:512|dtype:fast|version:{__version__}"
     )
     package = get_scorer("vflute25", cache=False, provider="bert-score", **TINY).signature
     exact = get_scorer("vflute25", cache=False, **TINY).signature
     assert len({fast.signature, exact, package}) == 3
     assert "not a published metric" in get_scorer("embedded").signature
+    same = get_scorer("embedded", cache=False, bertscore_layer=6).signature
+    assert same == get_scorer("embedded", cache=False).signature
 
 
 def test_the_package_as_provider_gives_the_same_scores() -> None:

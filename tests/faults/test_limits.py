@@ -1,0 +1,96 @@
+"""Parts of the data that hold nothing, and folders of answers that cannot be used: one message, before a model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_runs import evaluate
+
+NO_MODEL = ("figlang_vlm", "pretrained=/there/is/no/such/model")  # told first if it were loaded first
+CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_idiom"
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        ("figlang_mini", {"limit": 0}, "--limit 0 asks for no row"),
+        ("figlang_mini", {"limit": -5}, "--limit -5: a number of rows"),
+        ("figlang_mini", {"limit": float("nan")}, "--limit nan: a number of rows"),
+        ("figlang_mini", {"offset": -1}, "--offset -1: number of rows to leave out"),
+        ("figlang_mini", {"offset": 76}, "task figlang_mini: --offset 76 leaves nothing of the 76 rows"),
+        ("figlang_mini_flute", {"offset": 900, "limit": 2}, "task figlang_mini_flute: --offset 900 leaves nothing"),
+        ("figlang_mini_nykms_sc", {"offset": 900}, "task figlang_mini_nykms_sc: --offset 900 leaves nothing"),
+        ("figlang_mini_metaclue_vqa", {"offset": 9000}, "figlang_mini_metaclue_vqa: --offset 9000 leaves nothing"),
+        (CIRCULAR, {"offset": 9000}, f"task {CIRCULAR}: --offset 9000 leaves nothing"),
+        (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Take --limit 4, or"),
+        (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Take --limit 4 --offset 4,"),
+        (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no whole row"),
+        (RETRIEVE, {"limit": 6}, f"task {RETRIEVE}: .*idiom-retrieval-task-0 has 7 documents.*Take --limit 7, or"),
+        ("figlang_mini_irfl", {"limit": 3}, "leave no whole row"),
+    ],
+)
+def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SystemExit, match=message):
+        evaluate(task, *NO_MODEL, **options)
+
+
+@pytest.mark.parametrize("options", [{"limit": 4, "offset": 4}, {"limit": 9}])
+def test_a_whole_row_is_enough(options: dict[str, Any]) -> None:
+    found = evaluate(CIRCULAR, "figlang_random", **options)["results"][CIRCULAR]
+    assert 0 <= found["all_rotations_acc,none"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("below", "message"),
+    [
+        ("", "Not a directory"),  # a file in its place
+        ("/dev/full", "Not a directory"),
+        ("/proc", "No such file or directory|Permission denied|Read-only file system|Operation not permitted"),
+    ],
+)
+def test_a_folder_of_answers_that_cannot_be_written_to(below: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = f"{below or tmp_path / 'file'}/answers"
+    with pytest.raises(SystemExit, match=f"--use_cache {folder}: ({message}): .*Name a folder"):
+        evaluate("figlang_mini", *NO_MODEL, use_cache=folder)
+
+
+def test_no_room_for_answers(tmp_path: Path) -> None:
+    """A limit of file sizes, as a full disk; before the model."""
+    program = (
+        "import resource, sys\n"
+        "from figlang_tasks import answer_cache\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "answer_cache.check_folder(sys.argv[1])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"figlang_tasks: --use_cache {tmp_path}: File too large: {tmp_path}. Name a folder that can be written to and "
+        "has room"
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--limit", "0"], "--limit 0 asks for no row"),
+        (["--limit", "-5"], "--limit -5: a number of rows"),
+        (["--offset", "-1"], "--offset -1: number of rows"),
+        (["--offset", "76"], "--offset 76 leaves nothing of the 76 rows"),
+        (["--use_cache", "/dev/full/answers"], "--use_cache /dev/full/answers: Not a directory"),
+    ],
+)
+def test_the_command_says_it_in_one_line(options: list[str], message: str, tmp_path: Path) -> None:
+    model, model_args = NO_MODEL
+    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--tasks", "figlang_mini", "--model", model]
+    command += ["--model_args", model_args, *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(("figlang_tasks: " + message, "figlang_tasks: task figlang_mini: "))
+    assert message in done.stderr and "Traceback" not in done.stdout + done.stderr
