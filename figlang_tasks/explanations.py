@@ -382,7 +382,7 @@ class Session:
     def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
         global _interrupted
         if self.name == OFF or not self._pairs:
-            return {}
+            return {}  # nothing to score
         try:
             if _interrupted:  # in an earlier task of this evaluation
                 raise KeyboardInterrupt

@@ -17,6 +17,7 @@ import pytest
 from hub_server import HubServer
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
+from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
 import figlang_tasks
@@ -116,6 +117,10 @@ def test_thresholds_of_the_papers(scheme: str, scores: list[float], expected: di
     found = all_metrics(explained, np.array(scores * 2), ["one"] * len(explained))
     thresholded = {name: value for name, value in found.items() if name in explanations.SCHEMES[scheme].thresholds}
     assert thresholded == pytest.approx(expected)
+    if scheme != "f1":  # shares of rows that are independent: Wilson's interval
+        for name, value in expected.items():
+            wilson = binomtest(round(12 * value), 12).proportion_ci(method="wilson")
+            assert (found[f"{name}_ci_low"], found[f"{name}_ci_high"]) == pytest.approx((wilson.low, wilson.high))
     asked = scores if scheme == "contradiction" else scores * 2
     assert found["explanation_score"] == pytest.approx(sum(asked) / len(asked))
 

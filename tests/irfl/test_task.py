@@ -136,6 +136,10 @@ def test_options_that_are_not_valid(given: dict[str, Any], message: str) -> None
         ({"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}, "task mine: .*prompt='x'"),
         ({"lmms_eval_specific_kwargs": {"prompt": "x"}}, "task mine: .*prompt='x'"),
         ({"lmms_eval_specific_kwargs": None}, "task mine: .*prompt=None"),
+        (
+            {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}},
+            "task mine: .*figlang_vlm is asked for matching scores, with the prompt 'choose' for an answer in words",
+        ),
         ({"stub": {"dataset": "IRFLX", "table": "idiom-detection-task"}}, "task mine: unknown dataset 'IRFLX'"),
         ({"stub": {"dataset": "figlang_mini_irfl", "table": "proverb-detection-task"}}, "proverb_detection_task.csv"),
     ],
@@ -310,6 +314,11 @@ def test_precision_at_k_by_row_and_pooled() -> None:
     assert low is not None and high is not None and 1 / 3 <= low <= 2 / 3 <= high <= 1
     random.Random(0).shuffle(records)
     assert task.p_at_k(records) == pytest.approx(2 / 3)
+
+
+def test_rows_of_one_phrase_are_ranked_apart() -> None:
+    records = judged_pairs([(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)])
+    assert task.p_at_k([record._replace(unit="one phrase") for record in records]) == 0.5
 
 
 def test_ties_are_counted_and_go_against_the_model() -> None:

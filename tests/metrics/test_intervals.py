@@ -272,7 +272,14 @@ def test_order_of_the_rows_does_not_matter(rows: list[tuple[float, float]], shuf
 
 
 @pytest.mark.parametrize(
-    "rows", [[[0.3, 1.0]], [[0.25, 1.0]] * 9, [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], [[0.0, 0.0]] * 6 + [[1.0, 1.0]]]
+    "rows",
+    [
+        [[0.3, 1.0]],
+        [[0.25, 1.0]] * 9,
+        [[0.0, 1.0]] * 9,
+        [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]],
+        [[0.0, 0.0]] * 6 + [[1.0, 1.0]],
+    ],
 )
 def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[float]]) -> None:
     """A single unit, one value whatever is drawn, and a value that most resamples do not have."""

@@ -175,6 +175,13 @@ def test_signatures_name_what_makes_the_score() -> None:
     assert corpus == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|{version}|order:4|level:corpus"
 
 
+@relaxed
+@given(PAIRS)
+def test_statistics_as_numbers_and_back(pairs: list[tuple[str, str]]) -> None:
+    found = [overlap.bleu_statistics(*pair) for pair in pairs]
+    assert [overlap._statistics(row) for row in overlap.matrix(found)] == found
+
+
 def test_sums_round_once() -> None:
     """1/2, exp(-1/2) and exp(-1), added one by one, give another last bit in another order."""
     texts = [("the cat", "the cat sat"), ("a house", "house"), ("the cat sat", "the cat sat on a mat")]

@@ -434,7 +434,7 @@ def test_holm_by_hand() -> None:
     # Smallest times 4, next times 3, next times 2; the last stays, and rises to the one before it.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5]) == [1.0, 1.0]
-    assert holm([0.2]) == [0.2]
+    assert holm([0.2]) == [0.2] and holm([1.0, 0.0]) == [1.0, 0.0]
     assert holm([]) == []
 
 
