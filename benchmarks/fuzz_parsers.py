@@ -237,6 +237,7 @@ RECORD = {
         "rule": "none",
         "predicted_strict": None,
         "report_group": "vismet",
+        "unit": "vismet-test-0",
         "reference": "It is a shark.",
     },
     "acc": 0.0,

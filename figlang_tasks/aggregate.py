@@ -17,7 +17,7 @@ from loguru import logger
 from figlang_tasks import explanations, failures
 from figlang_tasks.explanations import Explained
 from figlang_tasks.metrics import intervals
-from figlang_tasks.metrics.intervals import Estimated, Interval
+from figlang_tasks.metrics.intervals import Estimated
 
 _Records = TypeVar("_Records")
 ExplainedAggregator = Callable[[Sequence[Explained]], "float | None"]
@@ -66,17 +66,30 @@ def mean(records: Sequence[float]) -> float:
 
 @aggregator
 def mean_ci_low(records: Sequence[float]) -> float | None:
-    """Lower end of the 95 % interval of the mean."""
-    return _end(intervals.mean(records, units_of(records)), 0)
+    """Lower end of the 95 % interval of a share: of the mean of what is 0 or 1 in every row."""
+    return _end(records, True, 0)
 
 
 @aggregator
 def mean_ci_high(records: Sequence[float]) -> float | None:
-    """Upper end of the 95 % interval of the mean."""
-    return _end(intervals.mean(records, units_of(records)), 1)
+    """Upper end of the 95 % interval of a share."""
+    return _end(records, True, 1)
 
 
-def _end(interval: Interval | None, place: int) -> float | None:
+@aggregator
+def number_ci_low(records: Sequence[float]) -> float | None:
+    """Lower end of the 95 % interval of the mean of any number of each row (a rank, a BLEU score)."""
+    return _end(records, False, 0)
+
+
+@aggregator
+def number_ci_high(records: Sequence[float]) -> float | None:
+    """Upper end of the 95 % interval of the mean of any number of each row."""
+    return _end(records, False, 1)
+
+
+def _end(records: Sequence[float], is_share: bool, place: int) -> float | None:
+    interval = intervals.mean(records, units_of(records), is_share)
     return None if interval is None else interval[place]
 
 
@@ -115,9 +128,9 @@ def aggregators(estimate: Callable[[Any], Estimated | None], name: str | None = 
     return [reading(place) for place in range(3)]
 
 
-def estimate_mean(values: Sequence[float], units: Sequence[str] | None = None) -> Estimated:
-    """The mean of values, with its interval; `units` as of ``figlang_tasks.metrics.intervals.mean``."""
-    return Estimated.of(mean(values), intervals.mean(values, units))
+def estimate_mean(values: Sequence[float], units: Sequence[str] | None = None, is_share: bool = False) -> Estimated:
+    """The mean of values, with its interval; `units`, `is_share` as of ``figlang_tasks.metrics.intervals.mean``."""
+    return Estimated.of(mean(values), intervals.mean(values, units, is_share))
 
 
 def estimate_ratio(numerators: Sequence[float], denominators: Sequence[float], units: Sequence[str]) -> Estimated:

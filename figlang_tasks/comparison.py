@@ -12,6 +12,7 @@ import numpy as np
 from loguru import logger
 
 from figlang_tasks import explanations, metric_names
+from figlang_tasks import statistics as statistics_of
 from figlang_tasks.metric_names import DIAGNOSTICS, OVERALL
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
@@ -78,7 +79,8 @@ def statistics(run: TaskRun) -> dict[str, Statistic]:
         where = f"{run.path}, line {_damaged_line(run, of_lines)}"
         raise ComparisonError(
             f"{where} is not as the task {run.task} writes it ({type(error).__name__}: {error}): get the file again as "
-            f"the harness wrote it"
+            f"the harness wrote it; if an earlier version of figlang_tasks did, evaluate again (figlang_replay scores "
+            f"saved outputs again without the model)"
         ) from error
 
 
@@ -202,6 +204,13 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         raise ComparisonError(
             f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
             f"the same rows (was one run with --limit?)"
+        )
+    units = [{line["sample"]["id"]: statistics_of.unit(line) for line in run.lines} for run in (first, other)]
+    if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
+        raise ComparisonError(
+            f"{task}: {first_name} and {name} do not say the same of which rows are independent (`unit` of "
+            f"{_listing(apart)}): one is of an earlier version of figlang_tasks, or of data with other pictures. "
+            f"Evaluate one again (figlang_replay scores saved outputs again without the model)"
         )
     if first.data != other.data:
         raise ComparisonError(

@@ -105,7 +105,7 @@ class Explained:
         predicted: predicted label, None if none was found.
         reference: reference explanation.
         explanation: predicted explanation, None if there is none (scored as "").
-        unit: what the row shares with the rows that it is not independent of: V-FLUTE's claim, FLUTE's family.
+        unit: what the row shares with the rows that it is not independent of: its family (see `load` of its benchmark).
         scheme: key of :data:`SCHEMES`.
         scorer: the task's own choice of scorer, where its rows bring it along (lm-eval tells aggregators nothing else).
     """
@@ -172,13 +172,13 @@ def accuracy_at(
     value = entailment.accuracy_at(
         [row.gold for row in rows], [row.predicted for row in rows], list(scores), threshold, explained
     )
-    return Estimated.of(value, intervals.mean(kept(rows, scores, threshold, explained), _units(rows)))
+    return Estimated.of(value, intervals.mean(kept(rows, scores, threshold, explained), _units(rows), is_share=True))
 
 
 def accuracy(rows: Sequence[Explained]) -> Estimated:
     """Accuracy of the labels of n rows."""
     value = entailment.accuracy([row.gold for row in rows], [row.predicted for row in rows])
-    return Estimated.of(value, intervals.mean(kept(rows, None, 0), _units(rows)))
+    return Estimated.of(value, intervals.mean(kept(rows, None, 0), _units(rows), is_share=True))
 
 
 def _units(rows: Sequence[Explained]) -> list[str]:

@@ -315,14 +315,18 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
 def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
     """The harness's standard errors; its clustered one also for our numbers, which know what they depend on."""
     result = original(task_output, *args, **kwargs)
-    from lmms_eval.api.metrics import clustered_stderr
+    try:
+        from lmms_eval.api.metrics import clustered_stderr
 
-    for (metric, filter_key), values in task_output.sample_metrics.items():
-        if not metric.endswith(metric_names.ENDS) and all(isinstance(value, OfUnit) for value in values):
-            units = units_of(values)
-            if 1 < len(set(units)) < len(units):
-                key = f"{metric}_stderr_clustered,{filter_key}"
-                task_output.agg_metrics[key] = clustered_stderr([float(value) for value in values], units)
+        for (metric, filter_key), values in task_output.sample_metrics.items():
+            if not metric.endswith(metric_names.ENDS) and all(isinstance(value, OfUnit) for value in values):
+                units = units_of(values)
+                if 1 < len(set(units)) < len(units):
+                    key = f"{metric}_stderr_clustered,{filter_key}"
+                    task_output.agg_metrics[key] = clustered_stderr([float(value) for value in values], units)
+    except Exception:  # an error bar is no reason to lose a run
+        logger.exception("figlang_tasks: the clustered standard errors could not be computed")
+        failures.note("the clustered standard errors could not be computed, see the log")
     return result
 
 

@@ -23,7 +23,7 @@ class EntailmentRecord:
         predicted_strict: label as a careful reader takes it; None if there is none.
         report_group: the paper's source group of the row.
         reference: the reference explanation.
-        unit: what the row shares with the rows that it is not independent of: V-FLUTE's claim, FLUTE's family.
+        unit: what the row shares with the rows that it is not independent of: its family (see `load` of its benchmark).
     """
 
     id: str

@@ -7,10 +7,10 @@ method counts or resamples. Three methods (coverage, by simulation: docs/interva
   succession, and statistical inference"; Brown, Cai & DasGupta 2001, "Interval estimation for a binomial proportion").
   Where units have several rows, n is the effective number of rows (Korn & Graubard 1998, "Confidence intervals for
   proportions with small expected number of positive counts estimated from survey data").
-- `of_two_classes`, for macro precision, recall and F1: Wilson's limits of the two recalls, combined by MOVER (Zou &
-  Donner 2008, "Construction of confidence limits about effect measures").
-- `bootstrap`, for all other functions of sums: percentiles of resampled units, with the tails for a small number of
-  units (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.3).
+- `of_two_classes`, for macro precision, recall and F1: Wilson's limits of the two recalls, combined by MOVER (after Zou
+  & Donner 2008, "Construction of confidence limits about effect measures"), for any score that rises with both recalls.
+- `bootstrap`, for all other functions of sums: percentiles of resampled units, with wider tails for few units, as
+  Student's t has them (Hesterberg 2014, "What teachers should know about the bootstrap", arXiv 1411.5279).
 
 Intervals are for one system; they are no test of a difference (``figlang_tasks.metrics.significance``).
 """
@@ -18,7 +18,7 @@ Intervals are for one system; they are no test of a difference (``figlang_tasks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -63,8 +63,8 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
     """Wilson's interval of ``sum(hits) / sum(totals)``.
 
     With one row a unit, it is Wilson's interval of n rows. Else n is the number of rows that would have the variance
-    that the units show, at most the number of rows. Where all rows are hits, or none is, the units show no variance:
-    n is their number, as if the rows of a unit were one.
+    that the units show, at most the number of rows. Where all rows are hits, or none is, or there is a single unit, the
+    units show no variance: n is their number, as if the rows of a unit were one.
 
     Args:
         hits: of each unit, shape [units], 0 to its total.
@@ -101,7 +101,9 @@ def _t(freedom: float, confidence: float) -> float:
     return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
-def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats], confidence: float = 0.95) -> Interval:
+def of_two_classes(
+    counts: npt.ArrayLike, value: Callable[[Floats], Floats], confidence: float = 0.95
+) -> Interval | None:
     """Interval of a score of two classes that no right answer lowers: macro precision, recall or F1, accuracy.
 
     The gold labels are taken as given. Each class has a recall with the limits of `share`; the distances from the
@@ -113,7 +115,7 @@ def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats], con
         confidence: strictly between 0 and 1.
 
     Returns:
-        `Interval` that holds the score.
+        `Interval` that holds the score; None where no recall would change it (macro precision of a single class).
 
     Raises:
         ValueError: counts of another shape, negative, fractional or all zero; confidence out of range.
@@ -152,7 +154,7 @@ def of_two_classes(counts: npt.ArrayLike, value: Callable[[Floats], Floats], con
         ]
         cross = 2 * correlation * math.prod(away) if len(away) == 2 else 0.0
         ends.append(math.sqrt(max(0.0, sum(each**2 for each in away) + cross)))
-    return Interval(max(0.0, score - ends[0]), min(1.0, score + ends[1]))
+    return Interval(max(0.0, score - ends[0]), min(1.0, score + ends[1])) if any(ends) else None
 
 
 def bootstrap(
@@ -194,17 +196,20 @@ def bootstrap(
     return of_resamples(np.concatenate(blocks), len(given), confidence)
 
 
-def mean(values: npt.ArrayLike, units: Sequence[str] | None = None, confidence: float = 0.95) -> Interval | None:
-    """Interval of the mean of one value a row: `share` of values that are 0 or 1 alone, else `bootstrap`.
+def mean(
+    values: npt.ArrayLike, units: Sequence[str] | None = None, is_share: bool = False, confidence: float = 0.95
+) -> Interval | None:
+    """Interval of the mean of one value a row: `share` of what is 0 or 1 by its nature, else `bootstrap`.
 
     Args:
         values: of n rows, finite (bools count as 0 and 1).
         units: the unit of each row; None: each row is one.
+        is_share: whether a value is 0 or 1 in every row, whatever the rows are; not whether these happen to be.
         confidence: strictly between 0 and 1.
 
     Raises:
-        ValueError: no values, a value that is not finite (names its index), another number of units, confidence out of
-            range.
+        ValueError: no values, a value that is not finite, or is no hit and no miss of a share (names its index),
+            another number of units, confidence out of range.
     """
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or given.size == 0:
@@ -215,7 +220,10 @@ def mean(values: npt.ArrayLike, units: Sequence[str] | None = None, confidence: 
     rows = np.stack([given, np.ones(len(given))], axis=1)
     if units is not None:
         _, rows = sums_by_unit(units, rows)
-    if np.isin(given, (0.0, 1.0)).all():
+    if is_share:
+        if not (hits := np.isin(given, (0.0, 1.0))).all():
+            at = int(np.argmin(hits))
+            raise ValueError(f"values[{at}] is {given[at]}, must be 0 or 1: it is counted for a share")
         return share(rows[:, 0], rows[:, 1], confidence)
     return bootstrap(rows, lambda sums: sums[..., 0] / sums[..., 1], confidence=confidence)
 
@@ -236,23 +244,44 @@ def sums_by_unit(units: Sequence[str], rows: npt.ArrayLike) -> tuple[tuple[str, 
     return tuple(map(str, names)), sums
 
 
+def linked(keys: Sequence[Sequence[Hashable]]) -> list[int]:
+    """The first row of each row's family: rows that share a key, directly or through others.
+
+    Args:
+        keys: of each of n rows, at least one.
+
+    Returns:
+        n places, each of a row of the same family; the smallest.
+    """
+    parents: dict[Hashable, Hashable] = {}
+
+    def root(key: Hashable) -> Hashable:
+        parents.setdefault(key, key)
+        while parents[key] != key:
+            parents[key] = parents[parents[key]]
+            key = parents[key]
+        return key
+
+    for own in keys:
+        for other in own[1:]:
+            parents[root(other)] = root(own[0])
+    first: dict[Hashable, int] = {}
+    return [first.setdefault(root(own[0]), place) for place, own in enumerate(keys)]
+
+
 def of_resamples(drawn: Floats, units: int, confidence: float) -> Interval | None:
-    """`percentile` of the resampled values that are finite; None where they know of no interval, as in `bootstrap`."""
+    """Interval of the resampled values that are finite; None where they know of no interval, as in `bootstrap`."""
     defined = drawn[np.isfinite(drawn)]
     if units == 1 or 2 * len(defined) < len(drawn) or np.ptp(defined) <= 1e-12 * np.abs(defined).max():
         return None
-    return percentile(defined, units, confidence)
+    return _percentile(defined, units, confidence)
 
 
-def percentile(drawn: Floats, units: int, confidence: float) -> Interval:
+def _percentile(drawn: Floats, units: int, confidence: float) -> Interval:
     """Interval of resampled values of n units: percentiles, whose tails are those of t instead of the normal
-    distribution, and wider by ``sqrt(n / (n - 1))``, since resamples vary less than samples.
-
-    Of a single unit, from the smallest to the largest value.
+    distribution, and wider by ``sqrt(n / (n - 1))``, since resamples vary less than samples. n is at least 2.
     """
-    tail = 0.0
-    if units > 1:
-        tail = float(special.ndtr(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
+    tail = float(special.ndtr(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return Interval(float(low), float(high))
 

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .entailment import confusion_counts, macro_f1_from_counts
-from .intervals import DEFAULT_SEED, RESAMPLES, _check, block_sizes, percentile, unit_weights, weighted_sums
+from .intervals import DEFAULT_SEED, RESAMPLES, _check, block_sizes, of_resamples, unit_weights, weighted_sums
 
 __all__ = ["Comparison", "Statistic", "compare", "holm"]
 
@@ -122,8 +122,9 @@ class Comparison:
     Attributes:
         first, second: the metric of each system.
         difference: ``second - first``.
-        low, high: ends of the percentile interval of the difference, by the paired bootstrap; NaN where the metric is
-            undefined in more than half of the resamples, because too few units carry it.
+        low, high: ends of the interval of the difference, by the paired bootstrap; NaN where resampling knows of none
+            (``intervals.bootstrap``): of a single unit, of one difference in all resamples, and where the metric is
+            undefined in more than half of them, because too few units carry it.
         p_bootstrap: one-sided. Share of resamples in which the system that is better on all units is not better.
         p_randomization: two-sided. Share of random swaps of outputs with a difference at least as large either way.
         undefined: resamples in which the metric of either system is undefined. They are left out of the interval, and
@@ -251,13 +252,12 @@ class _Test:
         better = int(np.count_nonzero(math.copysign(1.0, self.difference) * self.differences > self.tolerance))
         if abs(self.difference) <= self.tolerance:
             better = 0
-        defined = self.differences[~np.isnan(self.differences)]
-        known = 2 * len(defined) >= resamples
+        interval = of_resamples(self.differences, self.units, confidence)
         return Comparison(
             self.first,
             self.second,
             self.difference,
-            *(percentile(defined, self.units, confidence) if known else (math.nan, math.nan)),
+            *(interval or (math.nan, math.nan)),
             p_bootstrap=(resamples - better + 1) / (resamples + 1),
             p_randomization=(extreme + 1) / (resamples + 1),
             undefined=self.undefined,

@@ -93,6 +93,15 @@ def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: R
     assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
 
 
+def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, strong: Run) -> None:
+    """Paired by other units nothing would be paired: half of each run against nothing."""
+    task = "figlang_mini_nykms_metaphor"
+    of = strong.tasks[task]
+    earlier = [{**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines]
+    with pytest.raises(ComparisonError, match="do not say the same of which rows are independent.*figlang_replay"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(earlier))], tasks=[task], resamples=100)
+
+
 def test_diagnostics_are_never_tested(weak: Run, strong: Run) -> None:
     found = comparison.compare([weak, strong], ["acc", "parse_rate"], ["figlang_mini"], overall=True, resamples=100)
     by_name = {each.name: each for each in found}
@@ -150,7 +159,7 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
     )
     refused(changed(strong, task, data="figlang_mini/test:000000000000"), "evaluate both on one version")
     refused(changed(strong, task, signature="vflute25|..."), "the explanations are not scored alike .*figlang score")
-    refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 2-0, .* of 1-4")
+    refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 2-1, .* of 1-4")
     only_labels = changed(strong, task, signature=None, scorer=None)
     refused(only_labels, "not scored alike .*no scores")
     assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"

@@ -83,7 +83,7 @@ def metrics_of(path: Path) -> set[str]:
 def computed_metrics() -> set[str]:
     names: set[str] = set()
     for group in rows.REPORT_GROUPS:
-        doc = {"id": "x", "data": "d", "label": "entailment", "explanation": "", "report_group": group}
+        doc = {"id": "x", "data": "d", "label": "entailment", "explanation": "", "report_group": group, "family": "x"}
         names |= set(process_results(doc, ["LABEL: entailment"]))
     return names - {"sample"}
 
@@ -163,7 +163,7 @@ def test_every_metric_of_flute_is_listed_and_computed(path: Path) -> None:
     computed: set[str] = set()
     for group in flute_rows.REPORT_GROUPS:
         doc: dict[str, Any] = {
-            key: "x" for key in ("id", "data", "premise", "hypothesis", "explanation", "revision", "scorer")
+            key: "x" for key in ("id", "data", "family", "premise", "hypothesis", "explanation", "revision", "scorer")
         }
         doc |= {"codalab_id": 1, "source_id": 1, "label": "Entailment", "report_group": group, "prompt": prompt}
         computed |= set(judge(doc, ["Entails."]))

@@ -101,6 +101,8 @@ HOOKS = (
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
     Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric", "plugin", takes=("bootstrap_iters",)),
     Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_clt_aggregate_metric", "plugin", takes=()),
+    Hook("lmms_eval.api.metrics:clustered_stderr", "plugin", call=(2, ())),
+    Hook("lmms_eval.utils:simple_parse_args_string", "api_requests", call=(1, ())),
     Hook("lmms_eval.evaluator:evaluate", "plugin", source=("lm.clean()", "canonical_keys = sorted(all_keys_set")),
     Hook("lmms_eval.evaluator:_process_document_results", "records", source=("logged_sample.update(metrics)",)),
     Hook("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "plugin", takes=("results", "samples")),

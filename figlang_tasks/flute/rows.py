@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import hub
+from figlang_tasks.metrics.intervals import linked
 from figlang_tasks.records import flute_scopes
 
 if TYPE_CHECKING:
@@ -205,22 +206,9 @@ def families(rows: Sequence[Row]) -> list[list[int]]:
     A premise stands in up to six rows (with both labels), a hypothesis in up to four. White space and the case of
     ASCII letters are ignored.
     """
-    parents: dict[Any, Any] = {}
-
-    def root(key: Any) -> Any:
-        parents.setdefault(key, key)
-        while parents[key] != key:
-            parents[key] = parents[parents[key]]
-            key = parents[key]
-        return key
-
-    for row in rows:
-        premise, hypothesis = row.pair
-        for other in (hypothesis, (row.portion, row.source_id)):
-            parents[root(other)] = root(premise)
-    found: dict[Any, list[int]] = {}
-    for number, row in enumerate(rows):
-        found.setdefault(root(row.pair[0]), []).append(number)
+    found: dict[int, list[int]] = {}
+    for number, first in enumerate(linked([(*row.pair, (row.portion, row.source_id)) for row in rows])):
+        found.setdefault(first, []).append(number)
     return list(found.values())
 
 

@@ -418,7 +418,8 @@ def _circular_acc(turns: tuple[tuple, ...]) -> Estimated | None:
 
 
 def _share_of_turns(turns: Sequence[Turn], hit: Callable[[Turn], bool]) -> Estimated | None:
-    return estimate_mean([float(hit(turn)) for turn in turns], [turn.unit for turn in turns]) if turns else None
+    hits = [float(hit(turn)) for turn in turns]
+    return estimate_mean(hits, [turn.unit for turn in turns], is_share=True) if turns else None
 
 
 @lru_cache(maxsize=4)
@@ -427,7 +428,11 @@ def _all_rotations_acc(turns: tuple[tuple, ...]) -> Estimated | None:
     whole = [row for row in _by_row(turns).values() if len(row) == len(rows.LETTERS)]
     if len(whole) < len(_by_row(turns)):
         _report_cut(len(_by_row(turns)) - len(whole), len(_by_row(turns)), "all_rotations_acc")
-    return estimate_mean([float(all(turn.correct for turn in row)) for row in whole], _units(whole)) if whole else None
+    return (
+        estimate_mean([float(all(turn.correct for turn in row)) for row in whole], _units(whole), True)
+        if whole
+        else None
+    )
 
 
 def _letter_share(letter: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
@@ -482,12 +487,14 @@ def _pooled_precision_at_k(images: tuple[tuple, ...]) -> Estimated | None:
 @lru_cache(maxsize=8)
 def _ties(images: tuple[tuple, ...]) -> Estimated | None:
     """Share of rows whose precision@k depends on how ties are broken."""
-    return _mean_of_rows(images, ranking.depends_on_ties)
+    return _mean_of_rows(images, ranking.depends_on_ties, is_share=True)
 
 
-def _mean_of_rows(images: tuple[tuple, ...], of_row: Callable[[list[float], list[bool]], float]) -> Estimated | None:
+def _mean_of_rows(
+    images: tuple[tuple, ...], of_row: Callable[[list[float], list[bool]], float], is_share: bool = False
+) -> Estimated | None:
     rankings, units = _rankings(images)
-    return estimate_mean([float(of_row(*row)) for row in rankings], units) if rankings else None
+    return estimate_mean([float(of_row(*row)) for row in rankings], units, is_share) if rankings else None
 
 
 def _report_cut(cut: int, total: int, metric: str) -> None:

@@ -179,7 +179,7 @@ def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
         if metric == "bleu4":
             _, statistics = sums_by_unit(of_texts, scores.bleu_statistics)
             return Estimated.of(found.value, bootstrap(statistics, captions.bleu4))
-        return Estimated.of(found.value, mean(found.per_image, of_texts))
+        return Estimated.of(found.value, mean(found.per_image, of_texts, is_share=metric == "em"))
 
     def estimate(texts: tuple[tuple, ...]) -> Estimated | None:
         found = known(texts)

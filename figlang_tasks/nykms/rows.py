@@ -79,7 +79,7 @@ class Row:
         """What rows about one cartoon share: its contest, else its file; without either the row's id."""
         if self.contest is not None:
             return f"contest {self.contest}"
-        return self.id if self.image is None else self.image.name
+        return self.id if self.image is None else f"{self.image.parent.name}/{self.image.name}"
 
 
 def part(question: Question) -> str:

@@ -296,9 +296,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
             f"scorer fails on such a file: put a row with an explanation first (the order of the rows does not matter)"
         )
     predictions = {row.id: row for row in submitted}
-    references = vflute_rows.load(DATASET, SPLIT, check_images=False).select_columns(
-        ["id", "label", "explanation", "claim", "data"]
-    )
+    references = vflute_rows.load(DATASET, SPLIT).select_columns(["id", "label", "explanation", "family", "data"])
     wanted = dict.fromkeys(references["id"])
     if missing := [row_id for row_id in wanted if row_id not in predictions]:
         raise SubmissionError(f"{path}: {len(missing)} of {len(wanted)} rows are missing: {listing(missing)}")
@@ -311,7 +309,7 @@ def answers(path: Path) -> tuple[list[Explained], str]:
             predictions[row["id"]].label,
             row["explanation"],
             predictions[row["id"]].explanation if predictions[row["id"]].explained else _AS_SCORED,
-            row["claim"],
+            row["family"],
         )
         for row in references
     ]

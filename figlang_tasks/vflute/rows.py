@@ -9,12 +9,14 @@ import hashlib
 import json
 import random
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from figlang_tasks import hub, images
+from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
     import datasets
@@ -60,7 +62,8 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
 
     Columns: the dataset's own, with `image` left undecoded (bytes and path), and `dataset`, `data` (dataset, split and
     the first 12 hex digits of the SHA-256 of all its texts), `id` (the released id), `instruction` (1 to 21) and
-    `report_group`.
+    `report_group`; with `check_images` `family`: the first id of the rows that share a claim or a picture with it (a
+    meme of MemeCap has a claim and its opposite).
 
     Args:
         name: a dataset of :data:`figlang_tasks.hub.SOURCES` in V-FLUTE's schema.
@@ -82,9 +85,6 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         _check_texts(row, f"{name}/{split} row {number} ({row_id})")
         ids.append(row_id)
         groups.append(report_group(row["source_dataset"], row["phenomenon"]))
-    if check_images:
-        for number, row in enumerate(rows.select_columns(["image"])):
-            images.check(row["image"], f"{name}/{split} row {number} ({ids[number]})", name)
     added = {
         "dataset": [name] * len(rows),
         "data": [f"{name}/{split}:{digest.hexdigest()[:12]}"] * len(rows),
@@ -92,7 +92,18 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         "instruction": instruction_numbers(hub.source(name).splits, split),
         "report_group": groups,
     }
+    if check_images:
+        keys = []
+        for number, row in enumerate(rows.select_columns(["claim", "image"])):
+            images.check(row["image"], f"{name}/{split} row {number} ({ids[number]})", name)
+            keys.append((("claim", row["claim"]), ("picture", _picture(row["image"]))))
+        added["family"] = [ids[first] for first in linked(keys)]
     return datasets.concatenate_datasets([rows, datasets.Dataset.from_dict(added)], axis=1)
+
+
+def _picture(cell: Mapping[str, Any]) -> str:
+    """What tells a picture from others: its bytes, or the path of its file."""
+    return str(cell["path"]) if cell["bytes"] is None else hashlib.sha256(cell["bytes"]).hexdigest()
 
 
 def _check_texts(row: dict[str, Any], where: str) -> None:

@@ -288,7 +288,7 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         predicted_strict=strict.label,
         report_group=doc["report_group"],
         reference=doc["explanation"],
-        unit=doc["claim"],
+        unit=doc["family"],
     )
     overall_only = {"parse_disagreement": float(official.label != strict.label)}
     explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation, record.unit)

@@ -16,7 +16,16 @@ from scipy import stats
 
 from figlang_tasks.metrics import classification, intervals
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
-from figlang_tasks.metrics.intervals import Estimated, Interval, bootstrap, mean, of_two_classes, share, sums_by_unit
+from figlang_tasks.metrics.intervals import (
+    Estimated,
+    Interval,
+    bootstrap,
+    linked,
+    mean,
+    of_two_classes,
+    share,
+    sums_by_unit,
+)
 
 # --- shares -----------------------------------------------------------------------------------------------------------
 
@@ -326,9 +335,25 @@ def test_memory_is_bounded() -> None:
 
 def test_values_of_zero_and_one_are_a_share_by_units() -> None:
     values, units = [1.0, 1.0, 0.0, 1.0, 0.0], ["a", "a", "b", "b", "c"]
-    assert mean(values) == share(*rows_of(3, 5))
-    assert mean(values, units) == share([2, 1, 0], [2, 2, 1])
-    assert mean([True, True]) == share([1, 1], [1, 1])
+    assert mean(values, is_share=True) == share(*rows_of(3, 5))
+    assert mean(values, units, is_share=True) == share([2, 1, 0], [2, 2, 1])
+    assert mean([True, True], is_share=True) == share([1, 1], [1, 1])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_values_that_happen_to_be_alike_are_no_share(value: float) -> None:
+    """Eight best ranks of 1 do not allow a rank below 1; eight CIDEr scores of 0 tell nothing of its scale."""
+    assert mean([value] * 8) is None
+
+
+def test_a_score_that_no_recall_changes_has_no_interval() -> None:
+    """One class alone: its precision is 1 whatever is found of it, the other's 0."""
+    assert of_two_classes(units_of([0, 0, 0, 12]), classification.macro_precision) is None
+
+
+def test_rows_are_linked_directly_or_through_others() -> None:
+    keys = [("a", 1), ("b", 2), ("c", 1), ("b", 3), ("d", 3), ("e", 4)]
+    assert linked(keys) == [0, 1, 0, 1, 1, 5]
 
 
 def test_other_values_are_resampled_by_units() -> None:
@@ -380,6 +405,7 @@ def test_an_estimate_without_an_interval_has_no_ends() -> None:
         (lambda: mean([[1.0]]), "one-dimensional"),
         (lambda: mean([0.0, float("nan")]), r"values\[1\]"),
         (lambda: mean([0.0, 1.0], ["a"]), "1 units for 2 rows"),
+        (lambda: mean([1.0, 0.5], is_share=True), r"values\[1\] is 0.5, must be 0 or 1"),
     ],
 )
 def test_refusals(call: Callable[[], Any], message: str) -> None:

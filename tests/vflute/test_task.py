@@ -26,6 +26,7 @@ def document(**changes: Any) -> dict[str, Any]:
         "data": "V-FLUTE/test:0123456789ab",
         "id": "vismet-test-3",
         "claim": CLAIM,
+        "family": "vismet-test-3",
         "label": "entailment",
         "explanation": "The lawyer has fins.",
         "phenomenon": "metaphor",
