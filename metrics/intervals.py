@@ -115,7 +115,8 @@ def of_two_classes(
         confidence: strictly between 0 and 1.
 
     Returns:
-        `Interval` that holds the score; None where no recall would change it (macro precision of a single class).
+        `Interval` that holds the score; None where no recall would change it (macro precision of a single class), and
+        where the errors of the two classes cancel in every unit.
 
     Raises:
         ValueError: counts of another shape, negative, fractional or all zero; confidence out of range.

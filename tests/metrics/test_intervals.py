@@ -178,10 +178,14 @@ def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], unit
     owner = np.random.default_rng(seed).integers(0, units, size=len(rows)).astype(str)
     _, sums = sums_by_unit(list(owner), rows)
     for score in (macro_f1_from_counts, *classification.STATISTICS.values()):
-        interval = of_two_classes(sums, score)
-        assert 0 <= interval.low <= float(score(counts)) + 1e-12 and float(score(counts)) - 1e-12 <= interval.high <= 1
+        interval, found = of_two_classes(sums, score), float(score(counts))
+        if interval is None:  # one class alone, or units whose errors cancel
+            assert units > 1 or score is classification.macro_precision
+            continue
+        assert 0 <= interval.low <= found + 1e-12 and found - 1e-12 <= interval.high <= 1
     narrow, wide = (of_two_classes(sums, macro_f1_from_counts, level) for level in (0.5, 0.99))
-    assert wide.low <= narrow.low + 1e-12 and narrow.high <= wide.high + 1e-12
+    if narrow is not None and wide is not None:
+        assert wide.low <= narrow.low + 1e-12 and narrow.high <= wide.high + 1e-12
 
 
 @pytest.mark.parametrize("counts", [[[3, 1, 2, 4], [5, 0, 1, 1], [2, 2, 0, 3]], [[0, 0, 2, 4], [0, 0, 1, 2]]])
@@ -204,10 +208,10 @@ def test_a_large_sample_agrees_with_resampling() -> None:
 def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_narrow_it() -> None:
     cells = {"right": [1, 0, 0, 1], "wrong": [0, 1, 1, 0], "first": [1, 0, 1, 0], "second": [0, 1, 0, 1]}
     together = np.array([cells["right"]] * 30 + [cells["wrong"]] * 30)
-    balanced = np.array([cells["first"]] * 30 + [cells["second"]] * 30)
+    balanced = np.array([cells["first"]] * 30 + [cells["second"]] * 29 + [cells["right"]])
     apart = units_of([30, 30, 30, 30])
-    width = [np.ptp(of_two_classes(each, classification.macro_recall)) for each in (balanced, apart, together)]
-    assert width[0] < 0.02 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
+    width = [np.ptp(of_two_classes(each, classification.macro_recall) or 0) for each in (balanced, apart, together)]
+    assert 0 < width[0] < 0.05 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_texts_are_hostile(fuzzer: ModuleType) -> None:
 def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
     from figlang_tasks.vflute import rows, task
 
-    doc = rows.load("figlang_mini", "test", check_images=False)[0]
+    doc = rows.load("figlang_mini", "test")[0]
     for output in ("[" * 200_000, '{"scene_graph":' * 200_000, "1" * 5_000, "\ud800"):
         judged = task.scene_graph_process_results(doc, [output])
         assert judged["sample"]["status"] == "empty" and judged["acc"] == 0.0
