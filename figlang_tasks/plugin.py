@@ -183,7 +183,7 @@ def _require_tasks(manager: Any, unknown: Sequence[str]) -> None:
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, known)
-    return f", did you mean {' or '.join(f'`{each}`' for each in close)}?" if close else ""
+    return f" (did you mean {' or '.join(f'`{each}`' for each in close)}?)" if close else ""
 
 
 def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:

@@ -107,8 +107,8 @@ def test_a_misspelt_task_ends_the_harness_own_command_with_one_message(outcomes:
     done = outcomes["a misspelt task"]
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()[-1:]
-    assert line.startswith("figlang_tasks: no task 'vflut', did you mean `vflute`")
-    assert "; no task 'irfl_mtch*', did you mean `irfl_match" in line
+    assert line.startswith("figlang_tasks: no task 'vflut' (did you mean `vflute`")
+    assert "; no task 'irfl_mtch*' (did you mean `irfl_match" in line
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -159,9 +159,9 @@ def test_the_python_api_checks_the_data_before_it_builds_the_model(
 
 def test_misspelt_names_in_python_are_told_before_the_model_is_built() -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
-    with pytest.raises(SystemExit, match="no task 'figlang_mni', did you mean `figlang_mini`"):
+    with pytest.raises(SystemExit, match=r"no task 'figlang_mni' \(did you mean `figlang_mini`"):
         simple_evaluate(model="llava_hf", tasks=["vflute", "figlang_mni"], task_manager=manager)
-    with pytest.raises(SystemExit, match="no model class 'figlang_vml', did you mean `figlang_vlm`.*figlang_clip"):
+    with pytest.raises(SystemExit, match=r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"):
         simple_evaluate(model="figlang_vml", tasks=["figlang_mini"], task_manager=manager)
 
 
