@@ -194,6 +194,35 @@ def test_a_damaged_row_is_named(weak: Run, strong: Run, task: str, field: str, v
         comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
 
 
+def test_the_row_that_is_named_is_the_damaged_one(weak: Run, strong: Run) -> None:
+    """Not one that lacks what half of the rows have; and none, where no row alone shows what is wrong."""
+    task = "figlang_mini"
+    lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
+    for line in lines[len(lines) // 2 :]:
+        line["sample"]["note"] = "x"
+    lines[3]["sample"]["gold"] = 2
+    with pytest.raises(ComparisonError, match=r"\.jsonl, line 4 is not as"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+    lines[3]["sample"]["gold"], lines[3]["acc"] = weak.tasks[task].lines[3]["sample"]["gold"], "1"
+    with pytest.raises(ComparisonError, match=r"\.jsonl, line unknown is not as"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+
+
+@pytest.mark.parametrize(("task", "prompt", "told"), [("a", "x", False), ("a", "y", True), ("b", "y", False)])
+def test_other_prompts_are_told_of_one_task(
+    weak: Run, strong: Run, warnings_of_loguru: list[str], task: str, prompt: str, told: bool
+) -> None:
+    one, other = (
+        dataclasses.replace(run, tasks={name: dataclasses.replace(of.tasks["figlang_mini"], task=name)})
+        for run, name, of in (
+            (weak, "a", changed(weak, "figlang_mini", config={"metadata": {"prompt_hash": "x"}})),
+            (strong, task, changed(strong, "figlang_mini", config={"metadata": {"prompt_hash": prompt}})),
+        )
+    )
+    comparison.compare([one, other], ["acc"], overall=True, resamples=100)
+    assert any("asked with different prompts" in message for message in warnings_of_loguru) == told
+
+
 def test_a_value_that_is_no_number_does_not_take_the_metric_away(weak: Run, strong: Run) -> None:
     lines = [dict(line) for line in strong.tasks["figlang_mini"].lines]
     lines[3]["acc"] = None

@@ -68,10 +68,13 @@ def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
             assert result["source_data"]["source_type"] == "other"  # figlang_mini is on no hub
             assert result["source_data"]["additional_details"]["figlang_tasks_data"] == task.data
             assert result["generation_config"]["additional_details"]["samples_sha256"] == task.sha256
+            assert ("uncertainty" in result["score_details"]) == (f"{name}_ci_low" in task.metrics)
+        assert aggregate["model_info"]["developer"] == "me"
         ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
         assert len(set(ids)) == len(ids)
         detail = aggregate["detailed_evaluation_results"]
         content = (tmp_path / detail["file_path"]).read_bytes()
+        assert b"\\u" not in content  # text as it is, not in escapes
         assert (detail["checksum"], detail["total_rows"]) == (hashlib.sha256(content).hexdigest(), len(lines))
         assert {line["evaluation_result_id"] for line in lines} <= set(ids)
         assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}

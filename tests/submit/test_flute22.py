@@ -90,6 +90,10 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
             lambda found: found.append(foreign(found, 1500)),
             r"codalab_id 1500 is none of the shared task's \(0 to 1499\)",
         ),
+        (
+            lambda found: found.extend(foreign(found, number) for number in (90_000, 1501, 65_000, 1500)),
+            "codalab_id 1500 is none of",
+        ),
         (lambda found: found.append(foreign(found, -1)), r"codalab_id -1 is none of the shared task's"),
         (lambda found: found[0]["sample"].update(codalab_id="0"), "codalab_id='0', must be a whole number"),
         (lambda found: found[0]["sample"].update(predicted=2), "predicted=2, must be 0, 1 or null"),
