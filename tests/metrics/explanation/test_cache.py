@@ -50,6 +50,11 @@ def test_off_keeps_and_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_may_be_named_as_text(tmp_path: Path) -> None:
+    open_cache(str(tmp_path / "mine")).store("model", {PAIR: 1.0})
+    assert open_cache(tmp_path / "mine").scores("model", [PAIR]) == {PAIR: 1.0}
+
+
 def test_the_environment_names_the_folder_or_switches_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "mine"))
     open_cache(True).store("model", {PAIR: 1.0})
