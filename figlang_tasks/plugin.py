@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
@@ -220,12 +221,37 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
             return original(*args, **kwargs)
         except BaseException as error:
             redaction.clean_error(error)
+            if isinstance(error, OSError | ValueError) and _is_of_loading(error) and _names_ours(manager, names):
+                checkpoint = _checkpoint(kwargs.get("model_args"))
+                raise SystemExit(f"{model}: {models.cannot_load('the checkpoint', checkpoint, error)}") from error
             raise
         finally:
             explanations.release()
             cli_args = kwargs.get("cli_args")
             if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
                 cli_args.model_args = redaction.hidden(cli_args.model_args)
+
+
+def _is_of_loading(error: BaseException) -> bool:
+    """Whether an error comes from looking for the files of a checkpoint, in whatever class of the harness."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(
+        frame.f_code.co_name in ("cached_files", "validate_repo_id")
+        and frame.f_globals.get("__name__", "").startswith(("transformers.", "huggingface_hub."))
+        for frame in frames
+    )
+
+
+def _checkpoint(model_args: object) -> str:
+    from lmms_eval.utils import simple_parse_args_string
+
+    given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args
+    named = given if isinstance(given, Mapping) else {}
+    return str(next((named[key] for key in ("pretrained", "model", "model_version") if key in named), "of the model"))
+
+
+def _names_ours(manager: Any, names: Sequence[str]) -> bool:
+    return any(_is_ours(config.get("process_docs")) for config in _leaf_configs(manager, names))
 
 
 @contextmanager

@@ -157,6 +157,18 @@ def test_the_python_api_checks_the_data_before_it_builds_the_model(
         simple_evaluate(model="llava_hf", model_args="pretrained=there_is_no_such_model", tasks=["vflute"])
 
 
+@pytest.mark.parametrize("checkpoint", ["no/such-model", "no such/name", "/no/such/folder"])
+def test_a_checkpoint_that_is_not_there_is_one_message_from_the_harness_classes_too(checkpoint: str) -> None:
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    with pytest.raises(SystemExit, match=f"qwen2_5_vl: cannot load the checkpoint '{checkpoint}'. Check its name"):
+        simple_evaluate(
+            model="qwen2_5_vl",
+            model_args=f"pretrained={checkpoint},device_map=cpu",
+            tasks=["figlang_mini"],
+            task_manager=manager,
+        )
+
+
 def test_misspelt_names_in_python_are_told_before_the_model_is_built() -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
     with pytest.raises(SystemExit, match=r"no task 'figlang_mni' \(did you mean `figlang_mini`"):
