@@ -18,7 +18,7 @@ def save_run(path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Cal
     from figlang_tasks.vflute import rows, task
 
     lines = []
-    for number, doc in enumerate(rows.load("figlang_mini", "test", check_images=False)):
+    for number, doc in enumerate(rows.load("figlang_mini", "test")):
         record = task.process_results(doc, [answer(doc)])["sample"]
         if (score := scores(number)) is not None:
             record["explanation_scores"] = {"scorer": "embedded", "bertscore": score, "mean": score}
