@@ -146,4 +146,4 @@ def test_a_full_disk(runs: Runs, undisturbed: dict[str, Any]) -> None:
 
 
 def assert_table(output: str) -> None:
-    assert re.search(r"^\| all +\| +[0-9.]+ \[", output, re.MULTILINE), output[-2000:]
+    assert re.search(r"^\| all +\| +\d+ \| +[0-9.]+ \[", output, re.MULTILINE), output[-2000:]
