@@ -102,6 +102,25 @@ def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, str
         comparison.compare([weak, changed(strong, task, lines=tuple(earlier))], tasks=[task], resamples=100)
 
 
+@pytest.mark.parametrize(("count", "more"), [(49, ""), (50, ""), (51, ", and 1 more")])
+def test_rows_are_listed_in_order_fifty_at_most(weak: Run, strong: Run, count: int, more: str) -> None:
+    task = "figlang_mini"
+    lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
+    for line in lines[:count]:
+        line["sample"]["unit"] = "another"
+    with pytest.raises(ComparisonError) as told:
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines[::-1]))], tasks=[task], resamples=100)
+    listed = ", ".join(sorted(line["sample"]["id"] for line in lines[:count])[:50])
+    assert f"(`unit` of {count} ({listed}{more}))" in str(told.value)
+
+
+def test_tasks_of_one_run_alone_are_listed_in_order(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+    left = dataclasses.replace(strong, tasks={"figlang_mini": strong.tasks["figlang_mini"]})
+    comparison.compare([weak, left], ["acc"], overall=True, resamples=100)
+    (told,) = [message for message in warnings_of_loguru if "in one run only" in message]
+    assert ", ".join(sorted(weak.tasks.keys() - {"figlang_mini"})) in told
+
+
 def test_diagnostics_are_never_tested(weak: Run, strong: Run) -> None:
     found = comparison.compare([weak, strong], ["acc", "parse_rate"], ["figlang_mini"], overall=True, resamples=100)
     by_name = {each.name: each for each in found}
