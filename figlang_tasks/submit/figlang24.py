@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 MEMBER = "pred.csv"
 COLUMNS = ("id", "label", "explanation")
-LABELS = {"entailment": 1, "contradiction": 0}
 THRESHOLDS = {"f1@0": 0.0, "f1@50": 0.50, "f1@60": 0.60}
 DATASET, SPLIT = "V-FLUTE", "test"
 UPLOAD = "CodaBench, the competition of the FigLang 2024 shared task on multimodal figurative language"

@@ -80,6 +80,13 @@ def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
         assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
     reported = {value.name for value in provenance.values(run.tasks["figlang_mini"], scopes=True)}
     assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported
+    told = {
+        result["metric_config"]["metric_name"]
+        for aggregate, _ in written(run, tmp_path / "again").values()
+        for result in aggregate["evaluation_results"]
+        if result["evaluation_name"] == "figlang_mini"
+    }
+    assert told == reported
 
 
 def test_samples_average_to_what_was_reported(run: Run, tmp_path: Path) -> None:
