@@ -89,8 +89,11 @@ def number_ci_high(records: Sequence[float]) -> float | None:
 
 
 def _end(records: Sequence[float], is_share: bool, place: int) -> float | None:
-    interval = intervals.mean(records, units_of(records), is_share)
+    interval = _interval(tuple(map(float, records)), tuple(units_of(records)), is_share)
     return None if interval is None else interval[place]
+
+
+_interval = functools.lru_cache(maxsize=4)(intervals.mean)  # both ends of an interval are of one bootstrap
 
 
 # --- metrics of all records at once: the value and the ends of its interval ----------------------------------------
