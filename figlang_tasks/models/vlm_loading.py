@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
@@ -133,12 +136,85 @@ def load_model(
 
 
 def _with_adapter(model: Any, peft: str) -> Any:
-    try:
-        from peft import PeftModel
+    """Return `model` with the adapter's layers in it.
 
-        adapted = PeftModel.from_pretrained(model, peft)
+    Raises:
+        SystemExit: the adapter cannot be loaded, is of another kind, or does not fit: a weight has no place in the
+            model, or a layer has no weights. Such a layer would answer as the model without the adapter.
+    """
+    try:
+        from peft import PeftConfig, PeftModel, load_peft_weights, set_peft_model_state_dict
+
+        config = PeftConfig.from_pretrained(peft)
+        if config.is_prompt_learning:
+            stop(
+                f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work"
+            )
+        key_mapping = None
+        if config.peft_type == "LORA":
+            key_mapping = _fit_names(model, config, load_peft_weights(peft, device="cpu"))
+        with warnings.catch_warnings():
+            # peft only warns of layers without weights, and the harness switches warnings off.
+            warnings.filterwarnings("error", message=".*missing adapter keys")
+            adapted = PeftModel.from_pretrained(model, peft, config=config, key_mapping=key_mapping)
+        weights = load_peft_weights(peft, device="cpu", key_mapping=key_mapping)
+        unused = set_peft_model_state_dict(adapted, weights).unexpected_keys
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
-        stop(models.cannot_load("the adapter", peft, error))
-    if adapted.active_peft_config.is_prompt_learning:
-        stop(f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work")
-    return adapted.get_base_model()  # the adapter's layers are inside it
+        if "missing adapter keys" not in str(error):
+            stop(models.cannot_load("the adapter", peft, error))
+        lost = re.findall("'([^']+)'", str(error))
+        problem = f"{len(lost)} weights of its layers are not in its file"
+    else:
+        if not unused:
+            return adapted.get_base_model()  # the adapter's layers are inside it
+        lost = unused
+        problem = f"{len(lost)} of its weights have no place in the model"
+    stop(
+        f"the adapter {peft!r} does not fit the model: {problem}, such as {lost[0]}. It was made for another model, or "
+        "by a version that names layers otherwise; save it again beside the model that it was made for"
+    )
+
+
+def _fit_names(model: Any, config: Any, weights: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return peft's ``key_mapping`` of a LoRA whose layers have the names of an older transformers; None if none has.
+
+    transformers 4.52 and 5 renamed layers (``model.layers`` of Qwen2-VL is ``model.language_model.layers`` now,
+    ``vision_tower`` of LLaVA and kin ``model.vision_tower``). transformers maps the names of checkpoints by a list of
+    its own; peft asks that list for some models and leaves their vision half out. `config` is changed to match: its
+    patterns were written for the old names, so they become the layers that the file has weights of.
+    """
+    try:
+        from transformers.conversion_mapping import get_model_conversion_mapping
+        from transformers.core_model_loading import WeightRenaming, rename_source_key
+    except ImportError:  # transformers 4, whose mapping peft applies itself
+        return None
+    from peft.utils.other import get_pattern_key
+
+    renamings = [each for each in get_model_conversion_mapping(model) if isinstance(each, WeightRenaming)]
+    layers = {name for name, _ in model.named_modules()}
+    names, targets = {}, {}
+    for key in weights:
+        old = key.removeprefix("base_model.model.")
+        new = old if _layer(old) in layers else rename_source_key(old, renamings, [])[0]
+        if _layer(new) not in layers:
+            new = old  # peft may know it
+        names[old] = new
+        if ".lora_" in key:
+            targets[_layer(new)] = _layer(old)
+    if all(old == new for old, new in names.items()):
+        return None
+    if layers.issuperset(targets):
+        config.target_modules = set(targets)
+        config.exclude_modules = config.layers_to_transform = config.layers_pattern = None
+        for patterns in (config.rank_pattern, config.alpha_pattern):
+            found = {new: get_pattern_key(patterns, old) for new, old in targets.items()}
+            of_layers = {re.escape(new): patterns[key] for new, key in found.items() if key in patterns}
+            patterns.clear()
+            patterns.update(of_layers)
+    renamed: Callable[[re.Match[str]], str] = lambda key: names[key[0]]  # noqa: E731
+    return {"^.+$": renamed}
+
+
+def _layer(key: str) -> str:
+    """Return the name of the layer that a key of an adapter's file belongs to."""
+    return key.partition(".lora_")[0] if ".lora_" in key else key.rpartition(".")[0]

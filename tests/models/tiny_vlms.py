@@ -304,6 +304,63 @@ def mllama() -> tuple[Any, Any]:
     return hf.MllamaForConditionalGeneration(config), processor
 
 
+def qwen2_vl() -> tuple[Any, Any]:
+    _, processor = qwen2_5_vl()
+    tokenizer = processor.tokenizer
+    names = ["<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>"]
+    image, video, start, end = tokenizer.convert_tokens_to_ids(names)
+    config = hf.Qwen2VLConfig(
+        text_config={
+            **TEXT,
+            "vocab_size": len(tokenizer),
+            ROPE: {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]},
+        },
+        vision_config={
+            "depth": 2,
+            "embed_dim": 32,
+            "hidden_size": 64,
+            "num_heads": 2,
+            "patch_size": 8,
+            "initializer_range": SPREAD,
+        },
+        image_token_id=image,
+        video_token_id=video,
+        vision_start_token_id=start,
+        vision_end_token_id=end,
+        tie_word_embeddings=False,
+    )
+    processor = hf.Qwen2VLProcessor(
+        processor.image_processor,
+        tokenizer,
+        hf.Qwen2VLVideoProcessor(patch_size=8, merge_size=2),
+        chat_template=processor.chat_template,
+    )
+    return hf.Qwen2VLForConditionalGeneration(config), processor
+
+
+def mistral3() -> tuple[Any, Any]:
+    tokenizer = _tokenizer("[IMG]", "[IMG_BREAK]", "[IMG_END]", "[INST]", "[/INST]")
+    config = hf.Mistral3Config(
+        vision_config={**VISION, "model_type": "pixtral", "head_dim": 16, "image_size": 64},
+        text_config={**TEXT, "model_type": "mistral", "vocab_size": len(tokenizer)},
+        image_token_index=tokenizer.convert_tokens_to_ids("[IMG]"),
+        spatial_merge_size=2,
+        vision_feature_layer=-1,
+        tie_word_embeddings=False,
+    )
+    processor = hf.PixtralProcessor(
+        hf.PixtralImageProcessor(size={"longest_edge": 64}, patch_size={"height": 8, "width": 8}),
+        tokenizer,
+        patch_size=8,
+        spatial_merge_size=2,
+        image_token="[IMG]",
+        chat_template=_template("[INST]", "[/INST]", "[IMG]", "", bos="<s>"),
+    )
+    return hf.Mistral3ForConditionalGeneration(config), processor
+
+
+# Of single tests; those of FAMILIES pass every test of a model.
+OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {"qwen2_vl": qwen2_vl, "mistral3": mistral3}
 FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "llava": llava,
     "qwen2_5_vl": qwen2_5_vl,
@@ -318,7 +375,7 @@ FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
 def write(family: str, folder: Path) -> Path:
     """Write the checkpoint of a family below `folder` and return its folder."""
     torch.manual_seed(7)
-    model, processor = FAMILIES[family]()
+    model, processor = (FAMILIES | OTHERS)[family]()
     for name, weight in model.named_parameters():
         if weight.abs().max() == 0 and "norm" not in name:  # biases, and the projection of Gemma 3
             torch.nn.init.normal_(weight.data, std=SPREAD)
