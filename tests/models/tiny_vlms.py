@@ -359,8 +359,131 @@ def mistral3() -> tuple[Any, Any]:
     return hf.Mistral3ForConditionalGeneration(config), processor
 
 
+def qwen2_5_omni() -> tuple[Any, Any]:
+    """Without the half that speaks, as a checkpoint with ``enable_audio_output: false``."""
+    named = {
+        "image_token": "<|IMAGE|>",
+        "video_token": "<|VIDEO|>",
+        "audio_token": "<|AUDIO|>",
+        "vision_bos_token": "<|vision_bos|>",
+        "vision_eos_token": "<|vision_eos|>",
+        "audio_bos_token": "<|audio_bos|>",
+        "audio_eos_token": "<|audio_eos|>",
+    }
+    tokenizer = _tokenizer(IM_START, IM_END, kind="Qwen2TokenizerFast", **named)
+    config = hf.Qwen2_5OmniConfig(
+        thinker_config={
+            "text_config": {
+                **TEXT,
+                "vocab_size": len(tokenizer),
+                ROPE: {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]},
+            },
+            "vision_config": {
+                "depth": 2,
+                "hidden_size": 32,
+                "intermediate_size": 64,
+                "num_heads": 2,
+                "patch_size": 8,
+                "window_size": 32,
+                "out_hidden_size": 64,
+                "fullatt_block_indexes": [1],
+                "initializer_range": SPREAD,
+            },
+            "audio_config": {
+                "encoder_layers": 1,
+                "encoder_attention_heads": 2,
+                "encoder_ffn_dim": 32,
+                "d_model": 32,
+                "output_dim": 64,
+                "num_mel_bins": 16,
+            },
+            "image_token_index": tokenizer.image_token_id,
+            "video_token_index": tokenizer.video_token_id,
+            "audio_token_index": tokenizer.audio_token_id,
+            "vision_start_token_id": tokenizer.vision_bos_token_id,
+            "vision_end_token_id": tokenizer.vision_eos_token_id,
+            "audio_start_token_id": tokenizer.audio_bos_token_id,
+            "audio_end_token_id": tokenizer.audio_eos_token_id,
+        },
+        enable_audio_output=False,
+    )
+    processor = hf.Qwen2_5OmniProcessor(
+        hf.Qwen2VLImageProcessor(patch_size=8, merge_size=2, size={"shortest_edge": 1024, "longest_edge": 4096}),
+        hf.Qwen2VLVideoProcessor(patch_size=8, merge_size=2),
+        hf.WhisperFeatureExtractor(feature_size=16),
+        tokenizer,
+        chat_template=_chatml("<|vision_bos|><|IMAGE|><|vision_eos|>"),
+    )
+    return hf.Qwen2_5OmniForConditionalGeneration(config), processor
+
+
+def phi4_multimodal() -> tuple[Any, Any]:
+    """With 32 patches a side, as the real one: its processor counts on 256 tokens for the whole picture."""
+    names = ["<|system|>", "<|user|>", "<|assistant|>", "<|end|>"]
+    tokenizer = _tokenizer(*names, image_token="<|image|>", audio_token="<|audio|>")
+    config = hf.Phi4MultimodalConfig(
+        **{name: value for name, value in TEXT.items() if name != "head_dim"},
+        vocab_size=len(tokenizer),
+        **{ROPE: {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0}},
+        vision_config={
+            **{name: value for name, value in VISION.items() if name != "initializer_range"},
+            "image_size": 64,
+            "crop_size": 64,
+            "patch_size": 2,
+            "image_token_id": tokenizer.image_token_id,
+        },
+        audio_config={
+            "hidden_size": 32,
+            "intermediate_size": 32,
+            "num_blocks": 1,
+            "num_attention_heads": 2,
+            "ext_pw_out_channel": 32,
+            "depthwise_separable_out_channel": 32,
+            "nemo_conv_channels": 32,
+            "input_size": 80,
+            "audio_token_id": tokenizer.audio_token_id,
+        },
+    )
+    processor = hf.Phi4MultimodalProcessor(
+        hf.Phi4MultimodalImageProcessor(size={"height": 64, "width": 64}, patch_size=2, dynamic_hd=1),
+        hf.Phi4MultimodalFeatureExtractor(),
+        tokenizer,
+        chat_template=_template("<|ROLE|>", "<|end|>", "<|image|>", "<|assistant|>"),
+    )
+    return hf.Phi4MultimodalForCausalLM(config), processor
+
+
+def idefics() -> tuple[Any, Any]:
+    """The processor writes the first token itself, so the chat template leaves it out."""
+    tokenizer = _tokenizer("<fake_token_around_image>", "<end_of_utterance>")
+    config = hf.IdeficsConfig(
+        **{name: value for name, value in TEXT.items() if name not in ("head_dim", "num_key_value_heads")},
+        vocab_size=len(tokenizer),
+        vision_config={**{name: value for name, value in VISION.items() if name != "hidden_size"}, "embed_dim": 32},
+        cross_layer_interval=1,
+        alpha_initializer="ones",
+        use_resampler=True,
+        perceiver_config={
+            "use_resampler": True,
+            "resampler_n_latents": 4,
+            "resampler_depth": 1,
+            "resampler_n_heads": 2,
+            "resampler_head_dim": 16,
+        },
+    )
+    image = "<fake_token_around_image><image><fake_token_around_image>"
+    tokenizer.chat_template = _template("ROLE:", "<end_of_utterance>\\n", image, "Assistant:")
+    return hf.IdeficsForVisionText2Text(config), hf.IdeficsProcessor(hf.IdeficsImageProcessor(image_size=32), tokenizer)
+
+
 # Of single tests; those of FAMILIES pass every test of a model.
-OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {"qwen2_vl": qwen2_vl, "mistral3": mistral3}
+OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "qwen2_vl": qwen2_vl,
+    "mistral3": mistral3,
+    "qwen2_5_omni": qwen2_5_omni,
+    "phi4_multimodal": phi4_multimodal,
+    "idefics": idefics,
+}
 FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "llava": llava,
     "qwen2_5_vl": qwen2_5_vl,
