@@ -208,14 +208,8 @@ def load_model(
         model, loaded = auto_class(pretrained, config, **source).from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the model", pretrained, error))
-    if lost := sorted(loaded["missing_keys"]):
-        unknown = sorted(loaded["unexpected_keys"])
-        stop(
-            f"the checkpoint {pretrained!r} lacks {len(lost)} weights of {type(model).__name__}, such as {lost[0]}"
-            + (f"; it has {len(unknown)} of other names, such as {unknown[0]}" if unknown else "")
-            + ". With random numbers in their place the answers would mean nothing. Download it again, or take the "
-            "class and the version of transformers that it was made for"
-        )
+    if lost := models.missing_weights(pretrained, model, loaded):
+        stop(lost)
     if config.model_type == "phi4_multimodal" and not peft:
         logger.warning(
             f"{NAME}: Phi-4-multimodal reads images by the adapter in its folder vision-lora, which is not loaded; "
