@@ -155,7 +155,7 @@ def load_processor(pretrained: str, **source: Any) -> Any:
     if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
         stop(_cannot_count(pretrained, missing))
     if isinstance(processor, IdeficsProcessor):
-        processor.image_token = "<image>"  # as its module has it; other processors name theirs
+        processor.image_token = "<image>"  # type: ignore[attr-defined]  # other processors name theirs
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
