@@ -172,6 +172,33 @@ def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
     assert "NaN" not in json.dumps(aggregate)
 
 
+def test_rows_without_a_score_of_their_own_are_left_out(tmp_path: Path) -> None:
+    (results,) = strong().rglob("*_results.json")
+    (samples,) = results.parent.glob("*_samples_figlang_mini.jsonl")
+    lines = [json.loads(line) for line in samples.read_bytes().split(b"\n")[:-1]]
+    lines[0]["acc"] = lines[3]["acc"] = None
+    (tmp_path / results.name).write_bytes(results.read_bytes())
+    (tmp_path / samples.name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ((_, rows),) = written(runs.read(str(tmp_path)), tmp_path / "out").values()
+    assert [row["sample_id"] for row in rows] == [
+        lines[at]["sample"]["id"] for at in range(len(lines)) if at not in (0, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sample", "extracted"),
+    [
+        ({"predicted": None, "answer": "no"}, "null"),
+        ({"chosen": 2}, "2"),
+        ({"chosen": 2, "chosen_text": "C"}, "C"),
+        ({"caption": "A dog."}, "A dog."),
+        ({"value": 0.5}, ""),  # a ranking has no answer of one row
+    ],
+)
+def test_what_was_read_of_an_output(sample: dict[str, Any], extracted: str) -> None:
+    assert every_eval_ever._extracted(sample) == extracted
+
+
 @pytest.mark.parametrize("place", [0, -1])
 def test_a_sample_that_the_schema_does_not_take_is_named(place: int, tmp_path: Path) -> None:
     """Here: one without any output."""

@@ -167,6 +167,14 @@ def test_datasets_of_another_form(text: str) -> None:
     with pytest.raises(ValueError, match="must be of the form NAME=ORG/NAME"):
         hub_results.parse_dataset(text)
     assert hub_results.parse_dataset("x=a/b@c") == ("x", Dataset("a/b", "c"))
+    assert hub_results.parse_dataset("x=a/b") == ("x", Dataset("a/b", None))
+
+
+@pytest.mark.parametrize("name", ["model", "a/b/c", "../b", "a/..", "./b", "a b/c", "a/", ""])
+def test_repositories_of_another_form(name: str) -> None:
+    with pytest.raises(SubmissionError, match="must be of the form ORG/MODEL"):
+        hub_results.check_repository(name)
+    hub_results.check_repository("org/a.model-1_b")
 
 
 # --- the section in a README -----------------------------------------------------------------------------------------
