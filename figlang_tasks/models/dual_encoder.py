@@ -620,10 +620,12 @@ def _load(
             f"align, altclip, chinese_clip, metaclip_2 ...), {' and '.join(RETRIEVAL_CLASSES.values())}"
         )
     try:
-        model = model_class.from_pretrained(pretrained, dtype=dtype, **source)
+        model, loaded = model_class.from_pretrained(pretrained, dtype=dtype, output_loading_info=True, **source)
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except OSError as error:  # a file is missing or damaged
         raise ValueError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
+    if lost := models.missing_weights(pretrained, model, loaded):
+        raise ValueError(f"figlang_clip: {lost}")
     network: type[_Network] = _Network
     if kind == "blip":
         network = _BlipCosine if head == "cosine" else _BlipMatcher
