@@ -29,6 +29,7 @@ from transformers.image_utils import load_image
 from figlang_tasks import models, score_requests
 
 from . import vlm_loading
+from .vlm_prompts import ChatTemplate
 from .vlm_scoring import OutOfMemory, Scorer, attempt
 
 T = TypeVar("T")
@@ -72,6 +73,8 @@ class FigLangVLM(lmms):
         peft: folder or hub id of a LoRA-like adapter.
         trust_remote_code: run code that the checkpoint brings.
         load_in_4bit, load_in_8bit: quantise by bitsandbytes.
+        chat_template: file with a chat template (Jinja) in place of the checkpoint's.
+        enable_thinking: handed to the chat template; default: the template decides.
 
     Raises:
         SystemExit: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
@@ -92,6 +95,8 @@ class FigLangVLM(lmms):
         trust_remote_code: bool = False,
         load_in_4bit: bool = False,
         load_in_8bit: bool = False,
+        chat_template: str | None = None,
+        enable_thinking: bool | None = None,
         max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
@@ -113,7 +118,8 @@ class FigLangVLM(lmms):
         where = vlm_loading.placement(self.accelerator, device, device_map)
         source = {"revision": str(revision) if revision else "main", "trust_remote_code": trust_remote_code}
         models.require_checkpoint(vlm_loading.NAME, pretrained)
-        self.processor = vlm_loading.load_processor(pretrained, **source)
+        self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
+        self._template = ChatTemplate(self.processor, enable_thinking)
         self._model = vlm_loading.load_model(
             pretrained,
             where=where,
@@ -125,13 +131,8 @@ class FigLangVLM(lmms):
             **source,
         )
         self._scorer: Scorer | None = Scorer(self._model, self.tokenizer)
-        self._placeholders = {
-            mark
-            for name in ("image_token", "boi_token")
-            if isinstance(mark := getattr(self.processor, name, None), str) and mark
-        }
-        if not self._placeholders:
-            logger.warning("figlang_vlm: this processor names no image placeholder; their number goes unchecked")
+        if not self._template.marks:
+            logger.warning("figlang_vlm: this processor names no image placeholder; a prompt takes one picture at most")
 
     @property
     def model(self) -> Any:
@@ -148,6 +149,11 @@ class FigLangVLM(lmms):
     @property
     def device(self) -> torch.device:
         return self._model.device
+
+    @property
+    def pictures_first(self) -> bool:
+        """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
+        return self._template.pictures_first
 
     @property
     def eot_token_id(self) -> int | None:
@@ -173,9 +179,12 @@ class FigLangVLM(lmms):
         """
         # A request that is not valid is told now, not after hours. Costs one more decoding of every image.
         for request in tqdm(requests, disable=self.rank != 0 or len(requests) == 1, desc="Checking prompts"):
-            with _naming(_where(request)):
-                _score_request(self.task_dict, request)
-            self._render(_where(request), self._messages(request))
+            where = _where(request)
+            with _naming(where):
+                wanted = _score_request(self.task_dict, request)
+                for prompt in self._prompts(where, self._messages(request), wanted):
+                    if wanted is not None:
+                        self._template.require_answer(prompt.text)
         answers: list[GenerationResult | None] = [None] * len(requests)
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
@@ -268,10 +277,7 @@ class FigLangVLM(lmms):
         return [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
 
     def _match(self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest) -> list[float]:
-        count = sum(part["type"] == "image" for message in messages for part in message["content"])
-        if not count:
-            raise ValueError("a score request of kind match needs an image")
-        prompts = {i: self._render(f"{where}, image {i}", _only_image(messages, i)) for i in range(count)}
+        prompts = dict(enumerate(self._prompts(where, messages, wanted)))
         return [score for _, score in sorted(self._in_batches(prompts, partial(self._match_batch, wanted=wanted)))]
 
     def _match_batch(self, batch: list[Prompt], wanted: score_requests.ScoreRequest) -> list[float]:
@@ -290,19 +296,23 @@ class FigLangVLM(lmms):
                 raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
             return messages.to_hf_messages()
 
+    def _prompts(
+        self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest | None
+    ) -> Iterator[Prompt]:
+        """Render a request: one prompt, or for matching scores one for each image."""
+        if wanted is None or wanted.kind != "match":
+            yield self._render(where, messages)
+            return
+        count = sum(part["type"] == "image" for message in messages for part in message["content"])
+        if not count:
+            raise ValueError("a score request of kind match needs an image")
+        for i in range(count):
+            yield self._render(f"{where}, image {i}", _only_image(messages, i))
+
     def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
         with _naming(where):
             given = [part["image"] for message in messages for part in message["content"] if part["type"] == "image"]
-            images = [_rgb(image) for image in given]
-            text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            places = max((text.count(mark) for mark in self._placeholders), default=len(images))
-            if places != len(images):
-                raise ValueError(
-                    f"{len(images)} images, but {places} image placeholders in the rendered prompt "
-                    f"({' or '.join(sorted(self._placeholders))}); the chat template leaves images out, or a text "
-                    f"holds a placeholder of its own. The prompt begins: {text[:300]!r}"
-                )
-            return Prompt(text, images, where)
+            return Prompt(self._template.render(messages), [_rgb(image) for image in given], where)
 
     def _inputs(self, batch: list[Prompt]) -> Any:
         """Return the model inputs of prompts with as many images each, padded on the left, on the model's device."""

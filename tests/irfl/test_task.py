@@ -120,7 +120,7 @@ def test_match_asks_about_each_picture_alone() -> None:
     ("given", "message"),
     [
         ({"prompt": "choose", "shots": 2}, "unknown IRFL task option.* shots; valid: phrase_only, prompt"),
-        ({}, "prompt=None; valid: choose, grid, match, text"),
+        ({}, "prompt=None; valid: choose, ordinal, grid, match, text"),
         ({"prompt": "letters"}, "prompt='letters'"),
         ({"prompt": "match", "phrase_only": "yes"}, "phrase_only='yes'; valid: true or false"),
     ],
