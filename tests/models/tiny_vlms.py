@@ -476,6 +476,112 @@ def idefics() -> tuple[Any, Any]:
     return hf.IdeficsForVisionText2Text(config), hf.IdeficsProcessor(hf.IdeficsImageProcessor(image_size=32), tokenizer)
 
 
+def pixtral() -> tuple[Any, Any]:
+    tokenizer = _tokenizer("[INST]", "[/INST]", "[IMG]", "[IMG_BREAK]", "[IMG_END]")
+    config = hf.LlavaConfig(
+        vision_config={**VISION, "model_type": "pixtral", "head_dim": 16},
+        text_config={**TEXT, "model_type": "mistral", "vocab_size": len(tokenizer)},
+        image_token_index=tokenizer.convert_tokens_to_ids("[IMG]"),
+        vision_feature_layer=-1,
+        vision_feature_select_strategy="full",
+    )
+    config.tie_word_embeddings = False
+    processor = hf.PixtralProcessor(
+        hf.PixtralImageProcessor(size={"longest_edge": 32}, patch_size={"height": 8, "width": 8}),
+        tokenizer,
+        patch_size=8,
+        chat_template=_template("[INST]", "[/INST]", "[IMG]", "", bos="<s>"),
+    )
+    return hf.LlavaForConditionalGeneration(config), processor
+
+
+def blip2() -> tuple[Any, Any]:
+    """Without a chat template, as BLIP-2 OPT is; the processor puts the places of one picture before each prompt."""
+    tokenizer = _tokenizer()
+    processor = hf.Blip2Processor(
+        hf.BlipImageProcessor(size={"height": 32, "width": 32}), tokenizer, num_query_tokens=4
+    )
+    config = hf.Blip2Config(
+        vision_config=VISION,
+        qformer_config={
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "intermediate_size": 64,
+            "encoder_hidden_size": 32,
+            "initializer_range": SPREAD,
+        },
+        text_config={
+            "model_type": "opt",
+            "vocab_size": len(tokenizer),
+            "hidden_size": 64,
+            "ffn_dim": 96,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "word_embed_proj_dim": 64,
+            "init_std": SPREAD,
+            "pad_token_id": 0,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+        },
+        num_query_tokens=4,
+        image_token_index=3,
+    )
+    return hf.Blip2ForConditionalGeneration(config), processor
+
+
+QWEN = _chatml("<|vision_start|><|image_pad|><|vision_end|>")
+# In the style of templates that checkpoints bring.
+TEMPLATES = {
+    # LLaVA 1.5: pictures first, then texts
+    "llava_1_5": (
+        "{% for message in messages %}"
+        "{% if message['role'] != 'system' %}{{ message['role'].upper() + ': ' }}{% endif %}"
+        "{% for part in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
+        "{% for part in message['content'] | selectattr('type', 'equalto', 'text') %}"
+        "{{ part['text'] + ' ' }}{% endfor %}{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}"
+    ),
+    # Qwen3-VL-Thinking: the answer begins with a thought, always
+    "thinking": QWEN.replace("assistant\\n", "assistant\\n<think>\\n"),
+    # Qwen3.5: the same, but for a switch
+    "switch": QWEN.replace(
+        "{{ '<|im_start|>assistant\\n' }}",
+        "{{ '<|im_start|>assistant\\n' }}{% if enable_thinking is defined and enable_thinking is false %}"
+        "{{ '<think>\\n\\n</think>\\n\\n' }}{% else %}{{ '<think>\\n' }}{% endif %}",
+    ),
+    # GLM-4.5V: the model opens the thought itself, unless an empty one stands there
+    "hybrid": QWEN.replace(
+        "{{ '<|im_start|>assistant\\n' }}",
+        "{{ '<|im_start|>assistant\\n' }}{{ '<think></think>\\n' if enable_thinking is false else '' }}",
+    ),
+    # Pixtral's first: texts are looked up under a name that they do not have
+    "pixtral_first": (
+        "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}{{ '[INST]' }}"
+        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['content'] }}"
+        "{% elif chunk['type'] == 'image' %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}"
+        "{% elif message['role'] == 'assistant' %}{{ message['content'] }}{% endif %}{% endfor %}"
+    ),
+    # Mistral: no role system, and the system's text is lost
+    "without_system": (
+        "{{ bos_token }}{% for message in messages %}{% if message['role'] != 'system' %}{{ '[INST]' }}"
+        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
+        "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
+    ),
+    # Mistral: the system's text stands in the last turn
+    "system_in_last_turn": (
+        "{{ bos_token }}{% for message in messages %}{% if message['role'] != 'system' %}{{ '[INST]' }}"
+        "{% if loop.last and messages[0]['role'] == 'system' %}"
+        "{{ messages[0]['content'][0]['text'] + '\\n\\n' }}{% endif %}"
+        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
+        "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
+    ),
+    # BLIP-2: none of its own; the paper's question and answer
+    "blip_2": (
+        "{% for message in messages %}{% for part in message['content'] if part['type'] == 'text' %}"
+        "{{ 'Question: ' ~ part['text'] ~ ' ' }}{% endfor %}{% endfor %}{{ 'Answer:' }}"
+    ),
+}
+
 # Of single tests; those of FAMILIES pass every test of a model.
 OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "qwen2_vl": qwen2_vl,
@@ -483,6 +589,8 @@ OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "qwen2_5_omni": qwen2_5_omni,
     "phi4_multimodal": phi4_multimodal,
     "idefics": idefics,
+    "pixtral": pixtral,
+    "blip2": blip2,
 }
 FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "llava": llava,
