@@ -117,12 +117,15 @@ def test_settings_are_keyed_by_models_that_the_harness_has() -> None:
 
 def test_no_task_file_names_a_class_that_gives_scores() -> None:
     """A class declares it (figlang_tasks.score_requests)."""
+    names = [manifest.model_id for manifest in models.manifests()]
+    scoring = {name for name in names if score_requests.kinds_of(models.class_of(name))}
+    assert scoring == {"figlang_vlm", "figlang_blind", "figlang_clip", "figlang_openai", "figlang_random"}
     for path in plugin.tasks_dir().rglob("*.yaml"):
         own = yaml.load(path.read_text(encoding="utf-8"), Loader=task_files.Loader)
         settings = own.get("model_specific_generation_kwargs") or {}
         assert {name for name in settings if score_requests.KEY in settings[name]} <= {score_requests.SCORES}, path
         blocks = {*settings, *(own.get("lmms_eval_specific_kwargs") or {})}
-        assert not blocks & {manifest.model_id for manifest in models.manifests()}, path
+        assert not blocks & scoring, path
 
 
 def test_groups_name_existing_tasks() -> None:
