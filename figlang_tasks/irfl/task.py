@@ -197,15 +197,15 @@ def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
                 f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
-                f"that gives scores needs a line under model_specific_generation_kwargs in a task file that includes "
-                f"this one (docs/adding_a_vlm.md)"
+                f"that gives scores declares it: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
             )
         return
     prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
     if prompt not in ("match", "text"):
         raise ValueError(
-            f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give it a block "
-            f"of its own: lmms_eval_specific_kwargs: {{{model}: {{prompt: match}}}} (dual encoders: text)"
+            f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give the file a "
+            f"block for models that are: lmms_eval_specific_kwargs: {{scores: {{prompt: match}}}}, for dual encoders "
+            f"only_scores: {{prompt: text}}"
         )
 
 

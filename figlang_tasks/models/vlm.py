@@ -83,6 +83,7 @@ class FigLangVLM(lmms):
     """
 
     is_simple = False
+    answers_score_requests = score_requests.KINDS
 
     def __init__(
         self,
