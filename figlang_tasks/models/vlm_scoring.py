@@ -302,7 +302,9 @@ class Scorer:
         padded = torch.tensor([[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device)
         count = max(lengths) - 1
         cache = SharedPrefix(state.get("past_key_values"), len(tokens))
-        state = {name: value for name, value in state.items() if name != "logits_to_keep"}
+        state = state | {"past_key_values": cache}
+        if "logits_to_keep" in state:
+            state["logits_to_keep"] = count
         for _ in range(count - 1):
             outputs = CausalLMOutputWithPast(past_key_values=cache)
             state = self.model._update_model_kwargs_for_generation(outputs, state, is_encoder_decoder=False)
@@ -311,7 +313,7 @@ class Scorer:
         else:
             state["next_sequence_length"] = count
         row = torch.cat([prefix, padded[:1, :-1]], dim=1)
-        inputs = self.model.prepare_inputs_for_generation(row, **state | {"past_key_values": cache})
+        inputs = self.model.prepare_inputs_for_generation(row, **state)
         # What pads a text needs no mask: it comes after all that is read from it.
         inputs = {name: _for_rows(name, value, len(tokens)) for name, value in inputs.items()}
         inputs["input_ids"] = padded[:, :-1]
@@ -341,7 +343,7 @@ class Scorer:
 
 def _for_rows(name: str, value: Any, rows: int) -> Any:
     """Return a model input of one row for `rows` rows; position ids may have the rows in their second dimension."""
-    if not isinstance(value, torch.Tensor) or not value.dim():
+    if not isinstance(value, torch.Tensor) or value.dim() < 2:
         return value
     rows_at = value.dim() - 2 if name == "position_ids" else 0
     if value.shape[rows_at] != 1:

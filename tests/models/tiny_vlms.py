@@ -396,9 +396,8 @@ def lfm2_vl() -> tuple[Any, Any]:
         tie_word_embeddings=False,
         tie_embedding=False,
     )
-    images = hf.Lfm2VlImageProcessorFast if OLD else hf.Lfm2VlImageProcessor
     processor = hf.Lfm2VlProcessor(
-        images(
+        hf.Lfm2VlImageProcessor(
             encoder_patch_size=8,
             tile_size=32,
             do_image_splitting=False,
@@ -547,24 +546,31 @@ FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "mllama": mllama,
 }
 # Whose prompts and answers are of the same kinds as those above; what their caches hold, and how, is not.
-OTHER_CACHES: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "paligemma": paligemma,
-    "lfm2_vl": lfm2_vl,
-    "qwen3_5": qwen3_5,
-    "gemma4": gemma4,
-    "ernie4_5_vl": ernie4_5_vl,
-    "minicpm_v": minicpm_v,
-}
+OTHER_CACHES: dict[str, Callable[[], tuple[Any, Any]]] = {"paligemma": paligemma}
+if not OLD:
+    OTHER_CACHES |= {
+        "lfm2_vl": lfm2_vl,
+        "qwen3_5": qwen3_5,
+        "gemma4": gemma4,
+        "ernie4_5_vl": ernie4_5_vl,
+        "minicpm_v": minicpm_v,
+    }
 
 
-def write(family: str, folder: Path) -> Path:
-    """Write the checkpoint of a family below `folder` and return its folder."""
+def build(family: str) -> tuple[Any, Any]:
+    """Return model and processor of a family."""
     torch.manual_seed(7)
     model, processor = (FAMILIES | OTHER_CACHES)[family]()
     for name, weight in model.named_parameters():
         if weight.abs().max() == 0 and "norm" not in name:  # biases, and the projection of Gemma 3
             torch.nn.init.normal_(weight.data, std=SPREAD)
+    return model.eval(), processor
+
+
+def write(family: str, folder: Path) -> Path:
+    """Write the checkpoint of a family below `folder` and return its folder."""
+    model, processor = build(family)
     target = folder / family
-    model.eval().save_pretrained(target)
+    model.save_pretrained(target)
     processor.save_pretrained(target)
     return target
