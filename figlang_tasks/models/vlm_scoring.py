@@ -95,8 +95,8 @@ def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special
 class SharedPrefix(Cache):
     """The cache of one prefix, seen by `rows` sequences that go on from it; the prefix stays as it is.
 
-    Plain keys and values are views of the prefix's, and nothing of the sequences is kept. Other layers (states of linear
-    attention and of convolutions, changed in place by what reads them) are copied, a copy for each row.
+    Plain keys and values are views of the prefix's, and nothing of the sequences is kept. Other layers (states of
+    linear attention and of convolutions, changed in place by what reads them) are copied, a copy for each row.
 
     Raises:
         TypeError: the cache has no layers, or layers of a fixed length.
@@ -271,7 +271,7 @@ class Scorer:
         )
 
     def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Return the log-probabilities of the first answer token, [batch, vocabulary], and what ``generate`` goes on with.
+        """Return log-probabilities of the first answer token, [batch, vocabulary], and what ``generate`` goes on with.
 
         By ``generate``: it alone knows each family's positions for padded prompts and sets up what goes on from them.
         Its state, with the cache in it, is that for the step after one more token.
