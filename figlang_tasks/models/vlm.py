@@ -484,8 +484,6 @@ def _only_image(messages: Sequence[dict[str, Any]], index: int) -> list[dict[str
 def _interleaved(prompt: Prompt) -> list[Any]:
     """Return texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
     texts = _IDEFICS_IMAGE.split(prompt.text)
-    if len(texts) != len(prompt.images) + 1:
-        raise ValueError(f"{len(prompt.images)} images, but {len(texts) - 1} times <image> in the rendered prompt")
     return [texts[0], *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair)]
 
 
