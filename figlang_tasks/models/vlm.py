@@ -120,6 +120,7 @@ class FigLangVLM(lmms):
         models.require_checkpoint(vlm_loading.NAME, pretrained)
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self._template = ChatTemplate(self.processor, enable_thinking)
+        self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
         self._model = vlm_loading.load_model(
             pretrained,
             where=where,
@@ -153,7 +154,8 @@ class FigLangVLM(lmms):
     @property
     def pictures_first(self) -> bool:
         """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
-        return self._template.pictures_first
+        with _naming("the chat template"):
+            return self._template.pictures_first
 
     @property
     def eot_token_id(self) -> int | None:
