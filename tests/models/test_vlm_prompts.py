@@ -70,6 +70,20 @@ def test_a_template_in_a_file_stands_in_place_of_the_checkpoints(
     assert rendered(lm, [user(image(1), text("What is it?"))]) == "USER: <image>\nWhat is it? ASSISTANT:"
 
 
+def test_the_cache_of_answers_knows_what_stands_in_the_file(
+    checkpoint: Callable[[str], str], template: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(template("llava_1_5"))
+    task, arguments = "figlang_mini", f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}"
+    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=4", "use_cache": str(tmp_path / "cache")}
+    first = demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
+    monkeypatch.setattr(FigLangVLM, "generate_until", None)
+    assert demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task) == first
+    path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
+    with pytest.raises(TypeError, match="not callable"):
+        demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
