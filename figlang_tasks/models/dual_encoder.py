@@ -14,7 +14,8 @@ or better from what the model gives out:
   rank, so that the order means something and the level does not.
 
 Dual encoders see every distinct image and text of a run once, however many pairs there are; matching heads and X-CLIP
-see each distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is full.
+see each distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is
+full.
 """
 
 from __future__ import annotations

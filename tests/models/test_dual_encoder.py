@@ -504,7 +504,10 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ({"cache": True}, "cache=True; valid: a folder, or off"),
         ({"text_batch_size": 0}, "text_batch_size=0, must be"),
         ({"max_length": -1}, "max_length=-1, must be"),
-        ({"head": "itm"}, "head='itm' for a model of type clip; valid: itm, cosine, for BlipForImageTextRetrieval alone"),
+        (
+            {"head": "itm"},
+            "head='itm' for a model of type clip; valid: itm, cosine, for BlipForImageTextRetrieval alone",
+        ),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
