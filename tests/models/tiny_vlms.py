@@ -303,14 +303,13 @@ def mllama() -> tuple[Any, Any]:
     )
     return hf.MllamaForConditionalGeneration(config), processor
 
+
 def paligemma() -> tuple[Any, Any]:
     """Reads picture and prompt in both directions; the processor ends every prompt with a line break of its own."""
     tokenizer = _tokenizer(kind="GemmaTokenizerFast", image_token="<image>")
     images = hf.SiglipImageProcessor(size={"height": 32, "width": 32})
     images.image_seq_length = 16
-    processor = hf.PaliGemmaProcessor(
-        images, tokenizer, chat_template=_template("", "", "<image>", "", bos="").replace("{{ '' }}", "")
-    )
+    processor = hf.PaliGemmaProcessor(images, tokenizer, chat_template=_template("", "", "<image>", ""))
     config = hf.PaliGemmaConfig(
         vision_config={**VISION, "model_type": "siglip_vision_model", "vision_use_head": False},
         text_config={**TEXT, "model_type": "gemma", "vocab_size": len(tokenizer)},
@@ -533,7 +532,6 @@ def minicpm_v() -> tuple[Any, Any]:
         chat_template=_chatml("<|image_pad|>"),
     )
     return hf.MiniCPMV4_6ForConditionalGeneration(config), processor
-
 
 
 FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
