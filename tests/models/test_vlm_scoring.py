@@ -202,3 +202,14 @@ def test_each_kind_of_prompt_is_checked(monkeypatch: pytest.MonkeyPatch) -> None
     for pictures in (0, 1, 2, 0):
         asked("qwen2_5_vl", pictures).scores(["the mule is slow", "a"], scorer)
     assert checked == [False, True]
+
+
+def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    prompt = asked("mllama")
+    expected = prompt.scores(TEXTS)
+    settings = {"use_cache": False, "num_beams": 3, "do_sample": True, "repetition_penalty": 1.7, "min_new_tokens": 4}
+    for name, value in {**settings, "eos_token_id": [2, 7], "suppress_tokens": [5]}.items():
+        monkeypatch.setattr(prompt.model.generation_config, name, value)
+    scorer = Scorer(prompt.model, prompt.processor.tokenizer)
+    assert sum(prompt.scores(TEXTS, scorer), []) == pytest.approx(sum(expected, []), abs=prompt.exact)
+    assert scorer.shared
