@@ -45,7 +45,7 @@ from tqdm import tqdm
 from figlang_tasks import models
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
-from figlang_tasks.score_requests import KEY, ScoreRequestError, answer, score_request
+from figlang_tasks.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 RETRIEVAL_CLASSES = {"blip": "BlipForImageTextRetrieval", "vilt": "ViltForImageAndTextRetrieval"}
@@ -83,6 +83,8 @@ class FigLangCLIP(lmms):
     """
 
     is_simple = True
+    answers_score_requests = KINDS
+    answers_words = False
     answers_at_once = True  # each image and text is encoded once (figlang_tasks.answer_cache)
 
     def __init__(
@@ -168,7 +170,7 @@ class FigLangCLIP(lmms):
         """
         for request in requests:
             if KEY not in request.args[1]:
-                raise ValueError(only_ranks(request.args[4]))
+                raise ValueError(only_ranks("figlang_clip", request.args[4]))
         try:
             if isinstance(self._network, _Matcher):
                 return self._matched(self._network, requests)
@@ -177,10 +179,10 @@ class FigLangCLIP(lmms):
             self._cache.close()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise ValueError(only_ranks(requests[0].args[4]))
+        raise ValueError(only_ranks("figlang_clip", requests[0].args[4]))
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise ValueError(only_ranks(requests[0].args[5]))
+        raise ValueError(only_ranks("figlang_clip", requests[0].args[5]))
 
     def clean(self) -> None:
         """Let go of the model, as the harness asks for after the answers."""
@@ -282,7 +284,7 @@ class FigLangCLIP(lmms):
             if asked.kind == "match" and "<image>" in context:
                 raise ValueError(
                     f"figlang_clip: {where}: its text marks the places of pictures (<image>): it is a prompt for "
-                    f"another model. Give the task a block for figlang_clip in lmms_eval_specific_kwargs"
+                    f"another model. Give the task a block only_scores in lmms_eval_specific_kwargs"
                 )
             rows = []
             for position, picture in enumerate(pictures):
@@ -620,10 +622,12 @@ def _load(
             f"align, altclip, chinese_clip, metaclip_2 ...), {' and '.join(RETRIEVAL_CLASSES.values())}"
         )
     try:
-        model = model_class.from_pretrained(pretrained, dtype=dtype, **source)
+        model, loaded = model_class.from_pretrained(pretrained, dtype=dtype, output_loading_info=True, **source)
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except OSError as error:  # a file is missing or damaged
         raise ValueError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
+    if lost := models.missing_weights(pretrained, model, loaded):
+        raise ValueError(f"figlang_clip: {lost}")
     network: type[_Network] = _Network
     if kind == "blip":
         network = _BlipCosine if head == "cosine" else _BlipMatcher
@@ -665,14 +669,6 @@ def _positive(name: str, value: Any) -> int:
 
 def _indices(rows: Sequence[int]) -> npt.NDArray[np.int32]:
     return np.array(rows, dtype=np.int32)
-
-
-def only_ranks(task: str) -> str:
-    """What is told of a task that asks for words."""
-    return (
-        f"figlang_clip: task {task} asks for an answer in words, and this model only ranks: it answers tasks whose "
-        f"generation_kwargs have {KEY}. Take a generative model (figlang_vlm, llava_hf ...) for {task}"
-    )
 
 
 @contextmanager

@@ -534,6 +534,294 @@ def minicpm_v() -> tuple[Any, Any]:
     return hf.MiniCPMV4_6ForConditionalGeneration(config), processor
 
 
+def qwen2_vl() -> tuple[Any, Any]:
+    _, processor = qwen2_5_vl()
+    tokenizer = processor.tokenizer
+    names = ["<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>"]
+    image, video, start, end = tokenizer.convert_tokens_to_ids(names)
+    config = hf.Qwen2VLConfig(
+        text_config={
+            **TEXT,
+            "vocab_size": len(tokenizer),
+            ROPE: {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]},
+        },
+        vision_config={
+            "depth": 2,
+            "embed_dim": 32,
+            "hidden_size": 64,
+            "num_heads": 2,
+            "patch_size": 8,
+            "initializer_range": SPREAD,
+        },
+        image_token_id=image,
+        video_token_id=video,
+        vision_start_token_id=start,
+        vision_end_token_id=end,
+        tie_word_embeddings=False,
+    )
+    processor = hf.Qwen2VLProcessor(
+        processor.image_processor,
+        tokenizer,
+        hf.Qwen2VLVideoProcessor(patch_size=8, merge_size=2),
+        chat_template=processor.chat_template,
+    )
+    return hf.Qwen2VLForConditionalGeneration(config), processor
+
+
+def mistral3() -> tuple[Any, Any]:
+    tokenizer = _tokenizer("[IMG]", "[IMG_BREAK]", "[IMG_END]", "[INST]", "[/INST]")
+    config = hf.Mistral3Config(
+        vision_config={**VISION, "model_type": "pixtral", "head_dim": 16, "image_size": 64},
+        text_config={**TEXT, "model_type": "mistral", "vocab_size": len(tokenizer)},
+        image_token_index=tokenizer.convert_tokens_to_ids("[IMG]"),
+        spatial_merge_size=2,
+        vision_feature_layer=-1,
+        tie_word_embeddings=False,
+    )
+    processor = hf.PixtralProcessor(
+        hf.PixtralImageProcessor(size={"longest_edge": 64}, patch_size={"height": 8, "width": 8}),
+        tokenizer,
+        patch_size=8,
+        spatial_merge_size=2,
+        image_token="[IMG]",
+        chat_template=_template("[INST]", "[/INST]", "[IMG]", "", bos="<s>"),
+    )
+    return hf.Mistral3ForConditionalGeneration(config), processor
+
+
+def qwen2_5_omni() -> tuple[Any, Any]:
+    """Without the half that speaks, as a checkpoint with ``enable_audio_output: false``."""
+    named = {
+        "image_token": "<|IMAGE|>",
+        "video_token": "<|VIDEO|>",
+        "audio_token": "<|AUDIO|>",
+        "vision_bos_token": "<|vision_bos|>",
+        "vision_eos_token": "<|vision_eos|>",
+        "audio_bos_token": "<|audio_bos|>",
+        "audio_eos_token": "<|audio_eos|>",
+    }
+    tokenizer = _tokenizer(IM_START, IM_END, kind="Qwen2TokenizerFast", **named)
+    config = hf.Qwen2_5OmniConfig(
+        thinker_config={
+            "text_config": {
+                **TEXT,
+                "vocab_size": len(tokenizer),
+                ROPE: {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]},
+            },
+            "vision_config": {
+                "depth": 2,
+                "hidden_size": 32,
+                "intermediate_size": 64,
+                "num_heads": 2,
+                "patch_size": 8,
+                "window_size": 32,
+                "out_hidden_size": 64,
+                "fullatt_block_indexes": [1],
+                "initializer_range": SPREAD,
+            },
+            "audio_config": {
+                "encoder_layers": 1,
+                "encoder_attention_heads": 2,
+                "encoder_ffn_dim": 32,
+                "d_model": 32,
+                "output_dim": 64,
+                "num_mel_bins": 16,
+            },
+            "image_token_index": tokenizer.image_token_id,
+            "video_token_index": tokenizer.video_token_id,
+            "audio_token_index": tokenizer.audio_token_id,
+            "vision_start_token_id": tokenizer.vision_bos_token_id,
+            "vision_end_token_id": tokenizer.vision_eos_token_id,
+            "audio_start_token_id": tokenizer.audio_bos_token_id,
+            "audio_end_token_id": tokenizer.audio_eos_token_id,
+        },
+        enable_audio_output=False,
+    )
+    processor = hf.Qwen2_5OmniProcessor(
+        hf.Qwen2VLImageProcessor(patch_size=8, merge_size=2, size={"shortest_edge": 1024, "longest_edge": 4096}),
+        hf.Qwen2VLVideoProcessor(patch_size=8, merge_size=2),
+        hf.WhisperFeatureExtractor(feature_size=16),
+        tokenizer,
+        chat_template=_chatml("<|vision_bos|><|IMAGE|><|vision_eos|>"),
+    )
+    return hf.Qwen2_5OmniForConditionalGeneration(config), processor
+
+
+def phi4_multimodal() -> tuple[Any, Any]:
+    """With 32 patches a side, as the real one: its processor counts on 256 tokens for the whole picture."""
+    names = ["<|system|>", "<|user|>", "<|assistant|>", "<|end|>"]
+    tokenizer = _tokenizer(*names, image_token="<|image|>", audio_token="<|audio|>")
+    config = hf.Phi4MultimodalConfig(
+        **{name: value for name, value in TEXT.items() if name != "head_dim"},
+        vocab_size=len(tokenizer),
+        **{ROPE: {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0}},
+        vision_config={
+            **{name: value for name, value in VISION.items() if name != "initializer_range"},
+            "image_size": 64,
+            "crop_size": 64,
+            "patch_size": 2,
+            "image_token_id": tokenizer.image_token_id,
+        },
+        audio_config={
+            "hidden_size": 32,
+            "intermediate_size": 32,
+            "num_blocks": 1,
+            "num_attention_heads": 2,
+            "ext_pw_out_channel": 32,
+            "depthwise_separable_out_channel": 32,
+            "nemo_conv_channels": 32,
+            "input_size": 80,
+            "audio_token_id": tokenizer.audio_token_id,
+        },
+    )
+    processor = hf.Phi4MultimodalProcessor(
+        hf.Phi4MultimodalImageProcessor(size={"height": 64, "width": 64}, patch_size=2, dynamic_hd=1),
+        hf.Phi4MultimodalFeatureExtractor(),
+        tokenizer,
+        chat_template=_template("<|ROLE|>", "<|end|>", "<|image|>", "<|assistant|>"),
+    )
+    return hf.Phi4MultimodalForCausalLM(config), processor
+
+
+def idefics() -> tuple[Any, Any]:
+    """The processor writes the first token itself, so the chat template leaves it out."""
+    tokenizer = _tokenizer("<fake_token_around_image>", "<end_of_utterance>")
+    config = hf.IdeficsConfig(
+        **{name: value for name, value in TEXT.items() if name not in ("head_dim", "num_key_value_heads")},
+        vocab_size=len(tokenizer),
+        vision_config={**{name: value for name, value in VISION.items() if name != "hidden_size"}, "embed_dim": 32},
+        cross_layer_interval=1,
+        alpha_initializer="ones",
+        use_resampler=True,
+        perceiver_config={
+            "use_resampler": True,
+            "resampler_n_latents": 4,
+            "resampler_depth": 1,
+            "resampler_n_heads": 2,
+            "resampler_head_dim": 16,
+        },
+    )
+    image = "<fake_token_around_image><image><fake_token_around_image>"
+    tokenizer.chat_template = _template("ROLE:", "<end_of_utterance>\\n", image, "Assistant:")
+    return hf.IdeficsForVisionText2Text(config), hf.IdeficsProcessor(hf.IdeficsImageProcessor(image_size=32), tokenizer)
+
+
+def pixtral() -> tuple[Any, Any]:
+    tokenizer = _tokenizer("[INST]", "[/INST]", "[IMG]", "[IMG_BREAK]", "[IMG_END]")
+    config = hf.LlavaConfig(
+        vision_config={**VISION, "model_type": "pixtral", "head_dim": 16},
+        text_config={**TEXT, "model_type": "mistral", "vocab_size": len(tokenizer)},
+        image_token_index=tokenizer.convert_tokens_to_ids("[IMG]"),
+        vision_feature_layer=-1,
+        vision_feature_select_strategy="full",
+    )
+    config.tie_word_embeddings = False
+    processor = hf.PixtralProcessor(
+        hf.PixtralImageProcessor(size={"longest_edge": 32}, patch_size={"height": 8, "width": 8}),
+        tokenizer,
+        patch_size=8,
+        chat_template=_template("[INST]", "[/INST]", "[IMG]", "", bos="<s>"),
+    )
+    return hf.LlavaForConditionalGeneration(config), processor
+
+
+def blip2() -> tuple[Any, Any]:
+    """Without a chat template, as BLIP-2 OPT is; the processor puts the places of one picture before each prompt."""
+    tokenizer = _tokenizer()
+    processor = hf.Blip2Processor(
+        hf.BlipImageProcessor(size={"height": 32, "width": 32}), tokenizer, num_query_tokens=4
+    )
+    config = hf.Blip2Config(
+        vision_config=VISION,
+        qformer_config={
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "intermediate_size": 64,
+            "encoder_hidden_size": 32,
+            "initializer_range": SPREAD,
+        },
+        text_config={
+            "model_type": "opt",
+            "vocab_size": len(tokenizer),
+            "hidden_size": 64,
+            "ffn_dim": 96,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "word_embed_proj_dim": 64,
+            "init_std": SPREAD,
+            "pad_token_id": 0,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+        },
+        num_query_tokens=4,
+        image_token_index=3,
+    )
+    return hf.Blip2ForConditionalGeneration(config), processor
+
+
+QWEN = _chatml("<|vision_start|><|image_pad|><|vision_end|>")
+# In the style of templates that checkpoints bring.
+TEMPLATES = {
+    # LLaVA 1.5: pictures first, then texts
+    "llava_1_5": (
+        "{% for message in messages %}"
+        "{% if message['role'] != 'system' %}{{ message['role'].upper() + ': ' }}{% endif %}"
+        "{% for part in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
+        "{% for part in message['content'] | selectattr('type', 'equalto', 'text') %}"
+        "{{ part['text'] + ' ' }}{% endfor %}{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}"
+    ),
+    # Qwen3-VL-Thinking: the answer begins with a thought, always
+    "thinking": QWEN.replace("assistant\\n", "assistant\\n<think>\\n"),
+    # Qwen3.5: the same, but for a switch
+    "switch": QWEN.replace(
+        "{{ '<|im_start|>assistant\\n' }}",
+        "{{ '<|im_start|>assistant\\n' }}{% if enable_thinking is defined and enable_thinking is false %}"
+        "{{ '<think>\\n\\n</think>\\n\\n' }}{% else %}{{ '<think>\\n' }}{% endif %}",
+    ),
+    # GLM-4.5V: the model opens the thought itself, unless an empty one stands there
+    "hybrid": QWEN.replace(
+        "{{ '<|im_start|>assistant\\n' }}",
+        "{{ '<|im_start|>assistant\\n' }}{{ '<think></think>\\n' if enable_thinking is false else '' }}",
+    ),
+    # Pixtral's first: texts are looked up under a name that they do not have
+    "pixtral_first": (
+        "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}{{ '[INST]' }}"
+        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['content'] }}"
+        "{% elif chunk['type'] == 'image' %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}"
+        "{% elif message['role'] == 'assistant' %}{{ message['content'] }}{% endif %}{% endfor %}"
+    ),
+    # Mistral: no role system, and the system's text is lost
+    "without_system": (
+        "{{ bos_token }}{% for message in messages %}{% if message['role'] != 'system' %}{{ '[INST]' }}"
+        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
+        "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
+    ),
+    # Mistral: the system's text stands in the last turn
+    "system_in_last_turn": (
+        "{{ bos_token }}{% for message in messages %}{% if message['role'] != 'system' %}{{ '[INST]' }}"
+        "{% if loop.last and messages[0]['role'] == 'system' %}"
+        "{{ messages[0]['content'][0]['text'] + '\\n\\n' }}{% endif %}"
+        "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
+        "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
+    ),
+    # BLIP-2: none of its own; the paper's question and answer
+    "blip_2": (
+        "{% for message in messages %}{% for part in message['content'] if part['type'] == 'text' %}"
+        "{{ 'Question: ' ~ part['text'] ~ ' ' }}{% endfor %}{% endfor %}{{ 'Answer:' }}"
+    ),
+}
+
+# Of single tests; those of FAMILIES pass every test of a model.
+OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "qwen2_vl": qwen2_vl,
+    "mistral3": mistral3,
+    "qwen2_5_omni": qwen2_5_omni,
+    "phi4_multimodal": phi4_multimodal,
+    "idefics": idefics,
+    "pixtral": pixtral,
+    "blip2": blip2,
+}
 FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "llava": llava,
     "qwen2_5_vl": qwen2_5_vl,
@@ -558,7 +846,7 @@ if not OLD:
 def build(family: str) -> tuple[Any, Any]:
     """Return model and processor of a family."""
     torch.manual_seed(7)
-    model, processor = (FAMILIES | OTHER_CACHES)[family]()
+    model, processor = (FAMILIES | OTHER_CACHES | OTHERS)[family]()
     for name, weight in model.named_parameters():
         if weight.abs().max() == 0 and "norm" not in name:  # biases, and the projection of Gemma 3
             torch.nn.init.normal_(weight.data, std=SPREAD)
