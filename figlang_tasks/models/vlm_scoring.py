@@ -1,8 +1,9 @@
 """Log-probabilities of given texts as a generative model's answer, the costly prefix of images and prompt run once.
 
-The prefix leaves its keys and values in the model's cache. All texts then run through the model as one batch that sees
-that cache; it is neither copied per text nor kept longer than one layer needs it. Whether that path is right for a
-model is checked against one whole forward pass, once per run (:class:`Scorer`).
+The prefix leaves its keys and values (and other states) in the model's cache. All texts then run through the model as
+one batch that sees that cache, with the inputs that the model's own steps of ``generate`` make. Whether that is right
+for a model is checked against ``generate`` itself, made to choose a text's tokens one by one, once per run and kind of
+prompt (:class:`Scorer`).
 
 How prompt and text meet: :func:`joiner`, :func:`answer_tokens`.
 """
@@ -28,7 +29,7 @@ Inputs = Mapping[str, Any]
 # a model of 7B) and tokens of texts (logits, about 1 GB for a vocabulary of 150 000).
 MAX_POSITIONS = 65_536
 MAX_TOKENS = 2_048
-# Largest mean difference of a token's log-probability between both paths, in nats.
+# Largest mean difference of a token's log-probability from that of the check, in nats.
 TOLERANCE_FLOAT32 = 1e-4
 TOLERANCE_HALF = 0.05
 
@@ -151,7 +152,7 @@ class Scorer:
         self.tokenizer = tokenizer
         self.shared = True
         self.max_rows = MAX_TOKENS
-        self._checked: set[frozenset[str]] = set()
+        self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
 
     def candidates(self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list]:
         """Return the log-probabilities (nats) of each text's tokens as the answer to the prompt.
@@ -264,6 +265,7 @@ class Scorer:
             **prefix,
             num_beams=1,
             do_sample=False,
+            use_cache=True,  # some fine-tuned checkpoints say False, for their training
             output_logits=True,
             return_dict_in_generate=True,
             pad_token_id=self.tokenizer.pad_token_id,
@@ -271,7 +273,7 @@ class Scorer:
         )
 
     def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Return log-probabilities of the first answer token, [batch, vocabulary], and what ``generate`` goes on with.
+        """Return the log-probabilities of the first answer token, [batch, vocabulary], and the state of ``generate``.
 
         By ``generate``: it alone knows each family's positions for padded prompts and sets up what goes on from them.
         Its state, with the cache in it, is that for the step after one more token.

@@ -18,7 +18,8 @@ from figlang_tasks.models.vlm_scoring import Scorer, SharedPrefix, answer_tokens
 
 TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "no", "an </s> image", "a clock"]
 TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "vpm")
-EXACT = 2e-5  # nats per token, in float32
+# Nats per token, in float32. What linear attention rounds depends on where its chunks begin, here and in a whole pass.
+EXACT = {"qwen3_5": 1e-4, "minicpm_v": 1e-4}
 
 
 def paligemma(model: Any) -> bool:
@@ -35,6 +36,7 @@ class Asked:
     prompt: str
     special: bool
     images: list[Image.Image]
+    exact: float
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         prompt = self.prompt + "\n" if paligemma(self.model) else self.prompt  # as its processor does
@@ -79,7 +81,7 @@ def asked(family: str, pictures: int = 1) -> Asked:
     special = not prompt.startswith("<s>")
     given = {"images": [images]} if images else {}
     inputs = processor(text=[prompt], return_tensors="pt", add_special_tokens=special, **given)
-    return Asked(model, processor, dict(inputs), prompt, special, images)
+    return Asked(model, processor, dict(inputs), prompt, special, images, EXACT.get(family, 2e-5))
 
 
 CASES = [(family, n) for family in [*FAMILIES, *OTHER_CACHES] for n in (0, 2) if n or family != "paligemma"]
@@ -93,7 +95,7 @@ def test_candidates_score_as_with_one_pass_each(family: str, pictures: int, warn
     found = prompt.scores(TEXTS, scorer)
     expected = [prompt.naive(ids) for ids in prompt.tokens(TEXTS)]
     assert [len(values) for values in found] == [len(values) for values in expected]
-    assert sum(found, []) == pytest.approx(sum(expected, []), abs=EXACT)
+    assert sum(found, []) == pytest.approx(sum(expected, []), abs=prompt.exact)
     assert scorer.shared and not warnings_of_loguru
 
 
@@ -107,7 +109,7 @@ def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytes
     ids = prompt.tokens(["an </s> image"])[0]
     assert 2 in ids
     with torch.inference_mode():
-        assert scorer.decoded(prompt.inputs, ids) == pytest.approx(prompt.naive(ids), abs=EXACT)
+        assert scorer.decoded(prompt.inputs, ids) == pytest.approx(prompt.naive(ids), abs=prompt.exact)
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, *OTHER_CACHES])
@@ -118,7 +120,6 @@ def test_pictures_are_read_once_for_all_candidates(family: str, monkeypatch: pyt
     towers = [m for name, m in prompt.model.named_modules() if name.split(".")[-1] in TOWERS]
     readings: list[Any] = []
     rows: list[int] = []
-    towers[0].register_forward_hook(lambda *_: readings.append(1))
     forward = prompt.model.forward
 
     def count(**inputs: Any) -> Any:
@@ -129,13 +130,14 @@ def test_pictures_are_read_once_for_all_candidates(family: str, monkeypatch: pyt
     monkeypatch.setattr(vlm_scoring, "MAX_TOKENS", 60)
     words = ["a mule", "the house burns", "snail", "sun and moon", "nobody sees it", "clock"]
     texts = [f"{a} {b}" for a in words for b in words]
-    found = prompt.scores(texts, scorer)
+    with towers[0].register_forward_hook(lambda *_: readings.append(1)):
+        found = prompt.scores(texts, scorer)
     assert len(readings) == 1
     assert 2 < len(rows) < 12 and max(rows) > 4
     # The prefix is as it was after each batch.
     some = [0, 7, len(texts) - 1]
     expected = [prompt.naive(ids) for ids in prompt.tokens([texts[i] for i in some])]
-    assert sum([found[i] for i in some], []) == pytest.approx(sum(expected, []), abs=EXACT)
+    assert sum([found[i] for i in some], []) == pytest.approx(sum(expected, []), abs=prompt.exact)
 
 
 def test_paligemma_answers_as_the_suffix_of_its_processor() -> None:
@@ -152,7 +154,7 @@ def test_paligemma_answers_as_the_suffix_of_its_processor() -> None:
     assert prompt.processor.tokenizer.decode(inputs["input_ids"][0][answer]) == suffix
     for without in ("", "labels"):
         prompt.inputs.pop(without, None)
-        assert prompt.scores([suffix])[0] == pytest.approx(expected.tolist(), abs=EXACT)
+        assert prompt.scores([suffix])[0] == pytest.approx(expected.tolist(), abs=prompt.exact)
 
 
 @pytest.mark.parametrize("wrong", ["positions", "the last row", "an exception"])
@@ -172,14 +174,15 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
             if wrong == "positions":
                 inputs["position_ids"] = inputs["position_ids"] + 9
             else:
-                rows.layers[0].keys = rows.layers[0].keys.clone()
-                rows.layers[0].keys[-1] *= -1
+                layer: Any = rows.layers[0]
+                layer.keys = layer.keys.clone()
+                layer.keys[-1] *= -1
         return inputs
 
     monkeypatch.setattr(prompt.model, "prepare_inputs_for_generation", functools.wraps(prepare)(prepared))
     scorer = Scorer(prompt.model, prompt.processor.tokenizer)
     for _ in range(2):
-        assert sum(prompt.scores(texts, scorer), []) == pytest.approx(sum(expected, []), abs=EXACT)
+        assert sum(prompt.scores(texts, scorer), []) == pytest.approx(sum(expected, []), abs=prompt.exact)
     assert not scorer.shared
     (told,) = warnings_of_loguru
     assert ("KeyError: 'a cache of its own'" if wrong == "an exception" else "nats per token") in told
@@ -188,9 +191,25 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
 def test_each_kind_of_prompt_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     model, processor = tiny("qwen2_5_vl")
     scorer = Scorer(model, processor.tokenizer)
-    checked = []
+    checked: list[bool] = []
     decoded = scorer.decoded
-    monkeypatch.setattr(scorer, "decoded", lambda prefix, ids: checked.append(len(prefix)) or decoded(prefix, ids))
+
+    def noted(prefix: dict[str, Any], ids: Sequence[int]) -> list[float]:
+        checked.append("pixel_values" in prefix)
+        return decoded(prefix, ids)
+
+    monkeypatch.setattr(scorer, "decoded", noted)
     for pictures in (0, 1, 2, 0):
         asked("qwen2_5_vl", pictures).scores(["the mule is slow", "a"], scorer)
-    assert len(checked) == 2 and len(set(checked)) == 2
+    assert checked == [False, True]
+
+
+def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    prompt = asked("mllama")
+    expected = prompt.scores(TEXTS)
+    settings = {"use_cache": False, "num_beams": 3, "do_sample": True, "repetition_penalty": 1.7, "min_new_tokens": 4}
+    for name, value in {**settings, "eos_token_id": [2, 7], "suppress_tokens": [5]}.items():
+        monkeypatch.setattr(prompt.model.generation_config, name, value)
+    scorer = Scorer(prompt.model, prompt.processor.tokenizer)
+    assert sum(prompt.scores(TEXTS, scorer), []) == pytest.approx(sum(expected, []), abs=prompt.exact)
+    assert scorer.shared

@@ -309,9 +309,7 @@ def paligemma() -> tuple[Any, Any]:
     tokenizer = _tokenizer(kind="GemmaTokenizerFast", image_token="<image>")
     images = hf.SiglipImageProcessor(size={"height": 32, "width": 32})
     images.image_seq_length = 16
-    processor = hf.PaliGemmaProcessor(
-        images, tokenizer, chat_template=_template("", "", "<image>", "", bos="").replace("{{ '' }}", "")
-    )
+    processor = hf.PaliGemmaProcessor(images, tokenizer, chat_template=_template("", "", "<image>", ""))
     config = hf.PaliGemmaConfig(
         vision_config={**VISION, "model_type": "siglip_vision_model", "vision_use_head": False},
         text_config={**TEXT, "model_type": "gemma", "vocab_size": len(tokenizer)},
