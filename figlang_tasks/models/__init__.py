@@ -99,6 +99,26 @@ def only_words(name: str) -> bool:
     return path.startswith(("lmms_eval.", "figlang_tasks.models.llava_hf."))
 
 
+def class_of(model: object) -> type | None:
+    """Return the class of a model.
+
+    Args:
+        model: the name after ``--model``, or an object.
+
+    Returns:
+        The class, imported where need be; None for a name that no class has, or that of one which is known to give no
+        scores.
+    """
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    if not isinstance(model, str):
+        return type(model)
+    if model not in MODEL_REGISTRY_V2.list_model_names() or only_words(model):
+        return None
+    found: type = MODEL_REGISTRY_V2.get_model_class(model)
+    return found
+
+
 def name_of(model: object) -> str | None:
     """Return the name by which ``--model`` finds the class of `model`; None if it is none of ours."""
     path = f"{type(model).__module__}.{type(model).__qualname__}"

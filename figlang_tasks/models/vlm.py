@@ -30,6 +30,7 @@ from transformers.image_utils import load_image
 from figlang_tasks import models, score_requests
 
 from . import vlm_loading
+from .vlm_prompts import ChatTemplate
 from .vlm_scoring import OutOfMemory, Scorer, attempt
 
 T = TypeVar("T")
@@ -74,12 +75,15 @@ class FigLangVLM(lmms):
         peft: folder or hub id of a LoRA-like adapter.
         trust_remote_code: run code that the checkpoint brings.
         load_in_4bit, load_in_8bit: quantise by bitsandbytes.
+        chat_template: file with a chat template (Jinja) in place of the checkpoint's.
+        enable_thinking: handed to the chat template; default: the template decides.
 
     Raises:
         SystemExit: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
     """
 
     is_simple = False
+    answers_score_requests = score_requests.KINDS
 
     def __init__(
         self,
@@ -94,6 +98,8 @@ class FigLangVLM(lmms):
         trust_remote_code: bool = False,
         load_in_4bit: bool = False,
         load_in_8bit: bool = False,
+        chat_template: str | None = None,
+        enable_thinking: bool | None = None,
         max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
@@ -117,7 +123,9 @@ class FigLangVLM(lmms):
         models.require_checkpoint(vlm_loading.NAME, pretrained)
         # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
-        self.processor = vlm_loading.load_processor(pretrained, **source)
+        self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
+        self._template = ChatTemplate(self.processor, enable_thinking)
+        self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
         self._model = vlm_loading.load_model(
             pretrained,
             config,
@@ -130,13 +138,8 @@ class FigLangVLM(lmms):
             **source,
         )
         self._scorer: Scorer | None = Scorer(self._model, self.tokenizer)
-        self._placeholders = {
-            mark
-            for name in ("image_token", "boi_token")
-            if isinstance(mark := getattr(self.processor, name, None), str) and mark
-        }
-        if not self._placeholders:
-            logger.warning("figlang_vlm: this processor names no image placeholder; their number goes unchecked")
+        if not self._template.marks:
+            logger.warning("figlang_vlm: this processor names no image placeholder; a prompt takes one picture at most")
 
     @property
     def model(self) -> Any:
@@ -153,6 +156,12 @@ class FigLangVLM(lmms):
     @property
     def device(self) -> torch.device:
         return self._model.device
+
+    @property
+    def pictures_first(self) -> bool:
+        """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
+        with _naming("the chat template"):
+            return self._template.pictures_first
 
     @property
     def eot_token_id(self) -> int | None:
@@ -183,6 +192,8 @@ class FigLangVLM(lmms):
             with _naming(where):
                 wanted = _score_request(self.task_dict, request)
                 for prompt in self._prompts(where, self._messages(request), wanted):
+                    if wanted is not None:
+                        self._template.require_answer(prompt.text)
                     if largest is None or _size(prompt) > _size(largest):
                         largest = prompt
         if largest is not None and len(requests) > 1:
@@ -331,16 +342,7 @@ class FigLangVLM(lmms):
     def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
         with _naming(where):
             given = [part["image"] for message in messages for part in message["content"] if part["type"] == "image"]
-            images = [_rgb(image) for image in given]
-            text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            places = max((text.count(mark) for mark in self._placeholders), default=len(images))
-            if places != len(images):
-                raise ValueError(
-                    f"{len(images)} images, but {places} image placeholders in the rendered prompt "
-                    f"({' or '.join(sorted(self._placeholders))}); the chat template leaves images out, or a text "
-                    f"holds a placeholder of its own. The prompt begins: {text[:300]!r}"
-                )
-            return Prompt(text, images, where)
+            return Prompt(self._template.render(messages), [_rgb(image) for image in given], where)
 
     def _inputs(self, batch: list[Prompt]) -> Any:
         """Return the model inputs of prompts with as many images each, padded on the left, on the model's device.

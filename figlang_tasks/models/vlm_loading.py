@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
@@ -129,8 +131,11 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
     stop(f"{given} is not an image-text-to-text model of transformers {transformers.__version__}")
 
 
-def load_processor(pretrained: str, **source: Any) -> Any:
+def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
     """Return the processor, set up for batches of prompts (left padding, a chat template).
+
+    Args:
+        chat_template: file with the template to use in place of the checkpoint's.
 
     Raises:
         SystemExit: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
@@ -146,11 +151,13 @@ def load_processor(pretrained: str, **source: Any) -> Any:
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
         stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")
-    processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
+    processor.chat_template = (
+        _template_of(chat_template) or processor.chat_template or getattr(tokenizer, "chat_template", None)
+    )
     if not processor.chat_template:
         stop(
             f"{pretrained!r} has no chat template. Take its instruction-tuned checkpoint, "
-            "or add a chat_template.jinja to a local copy of it"
+            "or give a template for it: chat_template=PATH"
         )
     if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
         stop(_cannot_count(pretrained, missing))
@@ -168,6 +175,21 @@ def _cannot_count(pretrained: str, missing: str) -> str:
         "revision of the checkpoint, or add it to processor_config.json (or preprocessor_config.json) of a local copy; "
         f"in config.json it is {COUNTS[missing]}"
     )
+
+
+def _template_of(path: str | None) -> str | None:
+    if path is None:
+        return None
+    problem = f"chat_template={path}: no file with a Jinja template"
+    try:
+        text = Path(str(path)).expanduser().read_text(encoding="utf-8")
+        if str(path).endswith(".json"):  # as older checkpoints keep theirs
+            text = json.loads(text)["chat_template"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        stop(f"{problem} ({type(error).__name__}: {error})")
+    if not isinstance(text, str) or not text.strip():
+        stop(f"{problem}; it is empty")
+    return text
 
 
 def load_model(
