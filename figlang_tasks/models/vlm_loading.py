@@ -140,7 +140,7 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     Raises:
         SystemExit: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
     """
-    from transformers import AutoProcessor, IdeficsProcessor
+    from transformers import AutoProcessor
 
     try:
         processor = AutoProcessor.from_pretrained(pretrained, **source)
@@ -161,8 +161,6 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
         )
     if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
         stop(_cannot_count(pretrained, missing))
-    if isinstance(processor, IdeficsProcessor):
-        processor.image_token = "<image>"  # type: ignore[attr-defined]  # other processors name theirs
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
