@@ -167,6 +167,7 @@ def _digest(lm: Any, request: Instance) -> str:
     settings = second if chat else first
     shown = first(doc) if chat else [request.args[0], second(doc)]
     digest = hashlib.sha256(b"chat" if chat else b"simple")
+    digest.update(getattr(lm, "given_template", "").encode())  # of a file, whose name alone is among the arguments
     _update(digest, shown)
     if settings.get(score_requests.KEY) is not None:
         digest.update(repr(score_requests.score_request(settings, doc)).encode())

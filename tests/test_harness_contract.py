@@ -186,6 +186,11 @@ def test_an_empty_until_stays_empty() -> None:
     assert api_task.ConfigurableTask(config=task_config()).config.generation_kwargs["until"] == []
 
 
+def test_tasks_are_built_with_their_yaml_and_the_name_of_the_model() -> None:
+    for kind in (api_task.ConfigurableTask, api_task.ConfigurableMessagesTask):
+        assert {"config", "model_name"} <= set(parameters(inspect.unwrap(kind.__init__)))
+
+
 def test_generation_settings_by_model_name() -> None:
     settings = {"default": {}, "vllm": {"num_beams": 1}}
     for model, beams in (("vllm", 1), ("llava_hf", 3), (None, 3)):

@@ -140,7 +140,7 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     Raises:
         SystemExit: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
     """
-    from transformers import AutoProcessor
+    from transformers import AutoProcessor, IdeficsProcessor
 
     try:
         processor = AutoProcessor.from_pretrained(pretrained, **source)
@@ -161,6 +161,8 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
         )
     if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
         stop(_cannot_count(pretrained, missing))
+    if isinstance(processor, IdeficsProcessor):
+        processor.image_token = "<image>"  # as its module has it; other processors name theirs
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -265,16 +267,16 @@ def _with_adapter(model: Any, peft: str) -> Any:
             warnings.filterwarnings("error", message=".*missing adapter keys")
             adapted = PeftModel.from_pretrained(model, peft, config=config, key_mapping=key_mapping)
         weights = load_peft_weights(peft, device="cpu", key_mapping=key_mapping)
-        unused = set_peft_model_state_dict(adapted, weights).unexpected_keys
+        result: Any = set_peft_model_state_dict(adapted, weights)
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
         if "missing adapter keys" not in str(error):
             stop(models.cannot_load("the adapter", peft, error))
         lost = re.findall("'([^']+)'", str(error))
         problem = f"{len(lost)} weights of its layers are not in its file"
     else:
-        if not unused:
+        lost = result.unexpected_keys
+        if not lost:
             return adapted.get_base_model()  # the adapter's layers are inside it
-        lost = unused
         problem = f"{len(lost)} of its weights have no place in the model"
     stop(
         f"the adapter {peft!r} does not fit the model: {problem}, such as {lost[0]}. It was made for another model, or "
@@ -318,7 +320,7 @@ def _fit_names(model: Any, config: Any, weights: Mapping[str, Any]) -> dict[str,
             of_layers = {re.escape(new): patterns[key] for new, key in found.items() if key in patterns}
             patterns.clear()
             patterns.update(of_layers)
-    renamed: Callable[[re.Match[str]], str] = lambda key: names[key[0]]  # noqa: E731
+    renamed: Callable[[re.Match[str]], str] = lambda key: names.get(key[0], key[0])  # noqa: E731
     return {"^.+$": renamed}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from loguru import logger
 from tokenizers import AddedToken
+from transformers import IdeficsProcessor
 
 from figlang_tasks.prompting import PICTURES_FIRST
 
@@ -49,6 +50,8 @@ class ChatTemplate:
         self._options = {} if enable_thinking is None else {SWITCH: enable_thinking}
         named = [getattr(processor, name, None) for name in ("image_token", "boi_token")]
         self.marks = {mark for mark in named if isinstance(mark, str) and mark}
+        if isinstance(processor, IdeficsProcessor):  # it names none, and reads this one
+            self.marks = {"<image>"}
         # BLIP-2 and InstructBLIP keep theirs as a token, and put it before each prompt themselves.
         self._placed = {mark.content for mark in named if isinstance(mark, AddedToken)}
         self._told_order = False

@@ -19,6 +19,7 @@ from figlang_tasks.irfl.task import Options
 from figlang_tasks.metrics import ranking
 
 LETTERS = rows.LETTERS
+ORDINALS = ("first", "second", "third", "fourth")
 
 
 def choice_doc(**changed: Any) -> dict[str, Any]:
@@ -81,6 +82,18 @@ def test_choose_puts_each_picture_beside_its_letter() -> None:
         before = content[[i for i, part in enumerate(content) if part["type"] == "image"][place] - 1]
         assert before["text"].rstrip().endswith(f"Image {letter}:")
     assert "".join(part.get("text", "<image>") for part in content) == text
+
+
+def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> None:
+    doc = mini("idiom-detection-task")
+    [message] = task.doc_to_messages(doc, {"prompt": "ordinal"})
+    assert [part["type"] for part in message["content"]] == ["image"] * 4 + ["text"]
+    words = message["content"][-1]["text"]
+    lines = [f"Image {letter}: the {name} image" for letter, name in zip("ABCD", ORDINALS, strict=True)]
+    assert words.splitlines()[2:6] == lines and "<image>" not in words
+    # Beside the places of the pictures, both prompts ask the same.
+    choose = task.doc_to_text(doc, {"prompt": "choose"}).splitlines()
+    assert [line for line in words.splitlines() if line not in lines] == [c for c in choose if "<image>" not in c]
 
 
 def test_random_candidates_name_as_many_letters_as_there_are() -> None:

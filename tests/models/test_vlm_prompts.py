@@ -70,6 +70,20 @@ def test_a_template_in_a_file_stands_in_place_of_the_checkpoints(
     assert rendered(lm, [user(image(1), text("What is it?"))]) == "USER: <image>\nWhat is it? ASSISTANT:"
 
 
+def test_the_cache_of_answers_knows_what_stands_in_the_file(
+    checkpoint: Callable[[str], str], template: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(template("llava_1_5"))
+    task, arguments = "figlang_mini", f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}"
+    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=4", "use_cache": str(tmp_path / "cache")}
+    first = demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
+    monkeypatch.setattr(FigLangVLM, "generate_until", None)
+    assert demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task) == first
+    path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
+    with pytest.raises(TypeError, match="not callable"):
+        demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -155,15 +169,15 @@ def sent(run: dict[str, Any], task: str) -> list[str]:
 def test_tasks_ask_such_models_in_words_that_need_no_places(
     checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str]
 ) -> None:
-    names = ["irfl_detect_simile", "irfl_detect_idiom_phrase_only", "irfl_detect_simile_grid", "irfl_match_simile"]
-    tasks = [f"figlang_mini_{name}" for name in names]
+    names = ["detect_simile", "detect_idiom_phrase_only", "detect_simile_grid", "match_simile", "random4_metaphor"]
+    tasks = [f"figlang_mini_irfl_{name}" for name in names]
     arguments = f"pretrained={checkpoint('llava')},device=cpu"
     options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1"}
     front = demo_runs.evaluate(tasks, "figlang_vlm", f"{arguments},chat_template={template('llava_1_5')}", **options)
     told = [message for message in warnings_of_loguru if "pictures" in message]
     assert len(told) == 1 and f"so tasks {tasks[1]}, {tasks[0]} ask in words" in told[0]
     kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
-    for task, moved in zip(tasks, (True, True, False, False), strict=True):
+    for task, moved in zip(tasks, (True, True, False, False, False), strict=True):
         configs = [run["configs"][task] for run in (front, kept)]
         hashes = [config["metadata"]["prompt_hash"] for config in configs]
         prompts = [config["lmms_eval_specific_kwargs"]["prompt"] for config in configs]
@@ -172,7 +186,7 @@ def test_tasks_ask_such_models_in_words_that_need_no_places(
         [first], [other] = sent(front, task), sent(kept, task)
         assert (first != other) == moved and ("Image B: the second image\n" in first) == moved
         assert ("Image B: <image>\n" in other) == moved
-    assert KEY in front["configs"][tasks[3]]["generation_kwargs"]
+    assert all(KEY in front["configs"][task]["generation_kwargs"] for task in tasks[3:]), "one picture at a time"
 
 
 def test_llava_hf_asks_so_too(template: Callable[[str], str], tmp_path: Path) -> None:

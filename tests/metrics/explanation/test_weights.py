@@ -24,6 +24,12 @@ def forget_where_weights_are() -> None:
     locate.cache_clear()
 
 
+def test_names_of_weights(tmp_path: Path) -> None:
+    assert Weights.parse("org/own") == Weights("org/own", None)
+    assert Weights.parse("org/own@main") == Weights("org/own", "main")
+    assert Weights.parse(str(tmp_path)) == Weights(str(tmp_path.resolve()), None, package=False, sha256=None)
+
+
 def test_a_name_that_is_neither_folder_nor_repository() -> None:
     with pytest.raises(WeightsError, match="neither a folder nor a hub repository"):
         get_scorer("figlang24", bertscore_model="no such folder", bertscore_layer=1)
