@@ -41,6 +41,7 @@ from figlang_tasks import (
     versions,
 )
 from figlang_tasks.aggregate import OfUnit, units_of
+from figlang_tasks.prompting import PICTURES_FIRST
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -74,12 +75,13 @@ def register_tasks() -> None:
 
     redaction.clean_logs()
 
-    # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate is not there yet, so its decorator
-    # is what can be reached.
+    # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate and evaluate are not there yet, so
+    # their decorator is what can be reached.
     _wrap(utils, "positional_deprecated", _decorate)
     evaluator = sys.modules.get("lmms_eval.evaluator")
     if hasattr(evaluator, "simple_evaluate"):
         _wrap(evaluator, "simple_evaluate", _check_and_evaluate)
+        _wrap(evaluator, "evaluate", _choose_prompts_and_evaluate)
 
     from lmms_eval.api.task import ConfigurableTask
     from lmms_eval.caching import response_cache
@@ -188,9 +190,10 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """The harness's decorator of ``simple_evaluate``, with our check in front of that one function."""
+    """The harness's decorator of ``simple_evaluate`` and ``evaluate``, with what is ours in front of those two."""
+    ours = {"simple_evaluate": _check_and_evaluate, "evaluate": _choose_prompts_and_evaluate}
     decorated = original(function)
-    return _wrapped(decorated, _check_and_evaluate) if function.__name__ == "simple_evaluate" else decorated
+    return _wrapped(decorated, ours[function.__name__]) if function.__name__ in ours else decorated
 
 
 def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -295,6 +298,36 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
+
+
+def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Evaluate; a model that reads all pictures first (its attribute ``pictures_first``) is asked as task files say.
+
+    Only here are model and tasks both there, and no request is made yet. What was chosen stands in every results file:
+    in ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
+    """
+    given = inspect.signature(original).bind(*args, **kwargs).arguments
+    with_block = {
+        name: task
+        for name, task in answer_cache.tasks_of(given["task_dict"])
+        if isinstance((getattr(task, "lmms_eval_specific_kwargs", None) or {}).get(PICTURES_FIRST), Mapping)
+        and score_requests.KEY not in task.config.generation_kwargs  # scores are of one picture at a time
+    }
+    if with_block and getattr(given["lm"], "pictures_first", False):
+        for task in with_block.values():
+            options = task.lmms_eval_specific_kwargs
+            task.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
+            task.config.lmms_eval_specific_kwargs = task.lmms_eval_specific_kwargs
+            if isinstance(task.config.metadata, dict):
+                marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
+                task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
+        if os.environ.get("RANK", "0") == "0":
+            logger.warning(
+                f"figlang_tasks: the chat template of this model moves all pictures before the text, so "
+                f"{_listed(sorted(with_block))} ask in words that need no places ({PICTURES_FIRST} in the task file). "
+                f"The results say so in prompt_hash"
+            )
+    return original(*args, **kwargs)
 
 
 def _config_for(config: Mapping[str, Any], model: object) -> dict[str, Any]:

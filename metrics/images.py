@@ -300,7 +300,10 @@ def _clip(name: str) -> tuple[Any, Any, str]:
         kind = transformers.AutoConfig.from_pretrained(place).model_type
         if kind != "clip":
             raise ImageMetricError(f"{name} is a model of type {kind}, not clip: CLIP similarity is defined by CLIP")
-        network = transformers.CLIPModel.from_pretrained(place, dtype=torch.float32)
+        load: Any = transformers.CLIPModel.from_pretrained
+        network, loaded = load(place, dtype=torch.float32, output_loading_info=True)
+        if lost := sorted(loaded["missing_keys"]):  # transformers fills them with random numbers
+            raise ImageMetricError(f"the CLIP model {name} lacks {len(lost)} weights, such as {lost[0]}")
         processor = transformers.CLIPProcessor.from_pretrained(place)
     except (OSError, ValueError) as error:
         reason = next(iter(str(error).strip().splitlines()), "no message")
@@ -308,11 +311,13 @@ def _clip(name: str) -> tuple[Any, Any, str]:
             f"the CLIP model {name} cannot be loaded ({type(error).__name__}: {reason}). Check the name, the "
             f"connection and HF_TOKEN, or put its files into ${WEIGHTS_DIR_VARIABLE}/{name.rpartition('/')[2]}"
         ) from error
-    commit = getattr(network.config, "_commit_hash", None)
-    if commit is None and folder.is_dir():
+    if folder.is_dir():
         files = sorted(path for path in folder.glob("*") if path.suffix in (".safetensors", ".bin"))
-        commit = "sha256:" + hashlib.sha256("".join(map(_sha256, files)).encode("ascii")).hexdigest()[:12]
-    return network.eval(), processor, f"{Path(name).name if folder.is_dir() else name}@{commit}"
+        digest = hashlib.sha256("".join(map(_sha256, files)).encode("ascii")).hexdigest()
+        identity = f"{Path(name).name}@sha256:{digest[:12]}"
+    else:
+        identity = f"{name}@{network.config._commit_hash}"
+    return network.eval(), processor, identity
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
 
-PROMPTS = ("choose", "grid", "match", "text")
+PROMPTS = ("choose", "ordinal", "grid", "match", "text")
 LITERAL_ROLES = ("literal", "source", "target")
 SCORES, NO_SCORES = "scores", "no_scores"
 GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
@@ -42,8 +42,9 @@ class Options:
     """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
     Attributes:
-        prompt: ``choose`` (all candidates, each with its letter), ``grid`` (the four in one picture), ``match`` (a
-            question to answer Yes or No) or ``text`` (nothing but the text, as dual encoders take it).
+        prompt: ``choose`` (all candidates, each behind its letter), ``ordinal`` (all before the text, which says what
+            letter the first has, the second ...), ``grid`` (the four in one picture), ``match`` (a question to answer
+            Yes or No) or ``text`` (nothing but the text, as dual encoders take it).
         phrase_only: leave out the definitions of an idiom.
     """
 

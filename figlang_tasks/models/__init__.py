@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -66,6 +67,25 @@ def cannot_load(what: str, source: str, error: Exception) -> str:
     else:
         advice = "The message is that of the library; a newer transformers or the model's page may know more"
     return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
+
+
+def missing_weights(pretrained: str, model: object, loaded: Mapping[str, Any]) -> str:
+    """Return what to tell of a checkpoint that lacks weights; "" if it lacks none.
+
+    transformers fills the gaps with random numbers and goes on; its warning is easily lost in a log.
+
+    Args:
+        loaded: what ``from_pretrained`` returns for ``output_loading_info=True``.
+    """
+    lost, unknown = (sorted(loaded[name]) for name in ("missing_keys", "unexpected_keys"))
+    if not lost:
+        return ""
+    return (
+        f"the checkpoint {pretrained!r} lacks {len(lost)} weights of {type(model).__name__}, such as {lost[0]}"
+        + (f"; it has {len(unknown)} of other names, such as {unknown[0]}" if unknown else "")
+        + ". With random numbers in their place the results would mean nothing. Download it again, or take the class "
+        "and the version of transformers that it was made for"
+    )
 
 
 def only_words(name: str) -> bool:

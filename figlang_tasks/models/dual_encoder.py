@@ -710,10 +710,13 @@ def _load(
         )
     attention = {"attn_implementation": _ATTENTION[kind]} if kind in _ATTENTION else {}
     try:
-        model = model_class.from_pretrained(pretrained, dtype=dtype, **attention, **source)
+        options = {"dtype": dtype, **attention, **source}
+        model, loaded = model_class.from_pretrained(pretrained, output_loading_info=True, **options)
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except OSError as error:  # a file is missing or damaged
         raise ValueError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
+    if lost := models.missing_weights(pretrained, model, loaded):
+        raise ValueError(f"figlang_clip: {lost}")
     network = _MATCHERS.get(type(model).__name__, _Network)
     return (_BlipCosine if head == "cosine" else network)(model, processor, device, max_length)
 

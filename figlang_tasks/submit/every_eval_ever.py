@@ -128,7 +128,9 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
                 model_args=provenance.model_arguments(run) or None,
             ),
         },
-        "evaluation_results": [_result(run, task, value) for task in tasks for value in _finite(task)],
+        "evaluation_results": [
+            _result(run, task, value) for task in tasks for value in provenance.values(task, scopes=True)
+        ],
     }
     date = provenance.evaluated_at(run)
     if date is not None:
@@ -167,10 +169,6 @@ def _library(run: Run) -> dict[str, Any]:
 
 
 # --- aggregate -------------------------------------------------------------------------------------------------------
-
-
-def _finite(task: TaskRun) -> list[Value]:
-    return [value for value in provenance.values(task, scopes=True) if math.isfinite(value.value)]
 
 
 def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
@@ -236,7 +234,8 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for ours, theirs in _ARGUMENTS.items():
         value = options.get(ours)
-        if isinstance(value, int if theirs in _WHOLE_NUMBERS else int | float) and not isinstance(value, bool):
+        wanted = int if theirs in _WHOLE_NUMBERS else int | float
+        if isinstance(value, wanted) and not isinstance(value, bool) and math.isfinite(value):
             arguments[theirs] = value
     if command := provenance.command(run, [task.task]):
         arguments["execution_command"] = command
@@ -331,7 +330,7 @@ def _extracted(sample: Mapping[str, Any]) -> str:
 
 
 def _json(content: Any, indent: int | None = None) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent).encode("utf-8")
+    return json.dumps(content, ensure_ascii=False, indent=indent).encode("utf-8")
 
 
 @lru_cache(maxsize=2)

@@ -200,8 +200,8 @@ def _zip(rows: Sequence[Prediction]) -> bytes:
     writer.writerows((row.id, "" if row.label is None else row.label, row.explanation) for row in rows)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        # With a date of its own a file of the same rows would have other bytes each time.
-        member = zipfile.ZipInfo(MEMBER, date_time=(1980, 1, 1, 0, 0, 0))
+        # Its date is always 1980: with that of today a file of the same rows would have other bytes each time.
+        member = zipfile.ZipInfo(MEMBER)
         member.compress_type = zipfile.ZIP_DEFLATED
         archive.writestr(member, text.getvalue().encode("utf-8"))
     return packed.getvalue()

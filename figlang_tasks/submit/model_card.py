@@ -42,7 +42,7 @@ def placed(section: str, readme: str | None) -> str:
         return section
     marks = readme.count(_BEGIN_START), readme.count(END)
     if marks == (0, 0):
-        gap = "\n" * (2 - min(2, len(readme) - len(readme.rstrip("\n")))) if readme else ""
+        gap = "\n" * (2 - (len(readme) - len(readme.rstrip("\n")))) if readme else ""
         return readme + gap + section
     start, stop = readme.find(_BEGIN_START), readme.find(END)
     if marks != (1, 1) or start > stop:

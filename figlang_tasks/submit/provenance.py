@@ -115,8 +115,8 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
         )
     known = [name for name in task.metrics if _NAME.fullmatch(name) and metric_names.is_metric(name)]
     chosen = [name for name in known if scopes or _of_the_whole(name, known)]
-    # NaN: its aggregation has failed.
-    numbers = {name: value for name, value in task.metrics.items() if not math.isnan(value)}
+    # What is not finite: its aggregation has failed.
+    numbers = {name: value for name, value in task.metrics.items() if math.isfinite(value)}
     low, high = ENDS
     counts = row_counts.of_lines(task.lines)
     return [

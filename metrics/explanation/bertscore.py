@@ -73,8 +73,8 @@ class BertScore:
         """
         known = self._cache.scores(self._cache_id, set(pairs))
         advance(len(known))
-        missing = sorted(set(pairs) - known.keys())
-        texts = sorted({text for pair in missing for text in pair})
+        missing = set(pairs) - known.keys()
+        texts = list({text for pair in missing for text in pair})
         ids = dict(zip(texts, self._token_ids(texts), strict=True))
         empty = [pair for pair in missing if any(len(ids[text]) <= 2 for text in pair)]
         known |= dict.fromkeys(empty, 0.0)
@@ -84,7 +84,7 @@ class BertScore:
             return -len(ids[pair[0]]), pair[0], -len(ids[pair[1]]), pair[1]
 
         # Memory trouble shows at once, and all pairs of a reference stand together.
-        left = sorted(set(missing) - set(empty), key=longest_first)
+        left = sorted(missing.difference(empty), key=longest_first)
         for chunk in self._chunks(left, ids):
             with torch.inference_mode(), exact_float32():
                 vectors, encoded = self._vectors(chunk, ids)
@@ -207,7 +207,7 @@ class BertScore:
             tokenizer = AutoTokenizer.from_pretrained(folder)
         except Exception as error:  # each kind of tokenizer fails in its own way on files that are damaged
             raise WeightsError(f"the tokenizer in {folder} cannot be read ({type(error).__name__}: {error})") from error
-        ids = tokenizer("the word")["input_ids"][1:-1]
+        ids = tokenizer("the word", add_special_tokens=False)["input_ids"]
         if not ids or set(ids) == {tokenizer.unk_token_id}:
             raise WeightsError(f"the tokenizer in {folder} knows no words: its vocabulary is missing or damaged")
         if "deberta" in type(tokenizer).__name__.lower():

@@ -237,15 +237,17 @@ def build(
     with torch.device("meta"):
         expected = {key: tensor.shape for key, tensor in model_class(config, **options).state_dict().items()}
     given = {key: tensor.shape for key, tensor in state.items()}
-    problems = [
-        *(f"missing {key}" for key in sorted(expected.keys() - given.keys())),
-        *(f"unexpected {key}" for key in sorted(given.keys() - expected.keys())),
-        *(
-            f"{key} has shape {list(given[key])}, not {list(expected[key])}"
-            for key in sorted(expected.keys() & given.keys())
-            if expected[key] != given[key]
-        ),
-    ]
+    problems = sorted(
+        [
+            *(f"missing {key}" for key in expected.keys() - given.keys()),
+            *(f"unexpected {key}" for key in given.keys() - expected.keys()),
+            *(
+                f"{key} has shape {list(given[key])}, not {list(expected[key])}"
+                for key in expected.keys() & given.keys()
+                if expected[key] != given[key]
+            ),
+        ]
+    )
     if problems:
         more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
         raise WeightsError(

@@ -120,7 +120,8 @@ def test_match_asks_about_each_picture_alone() -> None:
     ("given", "message"),
     [
         ({"prompt": "choose", "shots": 2}, "unknown IRFL task option.* shots; valid: phrase_only, prompt"),
-        ({}, "prompt=None; valid: choose, grid, match, text"),
+        (dict.fromkeys("hgfedcba"), "unknown IRFL task option.* a, b, c, d, e, f, g, h; valid:"),
+        ({}, "prompt=None; valid: choose, ordinal, grid, match, text"),
         ({"prompt": "letters"}, "prompt='letters'"),
         ({"prompt": "match", "phrase_only": "yes"}, "phrase_only='yes'; valid: true or false"),
     ],
@@ -154,6 +155,60 @@ def test_a_task_that_is_not_valid_ends_before_a_model(tmp_path: Path, changed: d
     }
     with pytest.raises(SystemExit, match=message):
         task.preflight(config | changed)
+
+
+def preflight(tmp_path: Path, config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
+    (tmp_path / "stub.jsonl").write_text(json.dumps({"dataset": "figlang_mini_irfl", "table": table}))
+    files = {"dataset_kwargs": {"data_files": {"test": str(tmp_path / "stub.jsonl")}}}
+    task.preflight({"task": "mine", "lmms_eval_specific_kwargs": {"prompt": "match"}} | files | config)
+
+
+ASKED = {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}}
+CHOOSE, MATCH, TEXT = ({"prompt": name} for name in ("choose", "match", "text"))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"process_results": task.match_process_results, "model": "qwen"}, "matching scores, and qwen answers in wor"),
+        ({"process_results": task.match_process_results}, "matching scores, and this model answers in words"),
+        ({"process_results": task.match_process_results, "model": score_requests.REPLAY}, None),
+        ({"process_results": task.process_results, "model": "qwen"}, None),
+        (ASKED | {"process_results": task.match_process_results}, None),
+        (ASKED | {"lmms_eval_specific_kwargs": {"default": CHOOSE, "figlang_vlm": MATCH}}, None),
+        (ASKED | {"lmms_eval_specific_kwargs": {"default": TEXT, "other": CHOOSE}}, None),
+        (ASKED | {"lmms_eval_specific_kwargs": {"default": MATCH, "figlang_vlm": CHOOSE}}, "with the prompt 'choose'"),
+        (ASKED | {"lmms_eval_specific_kwargs": CHOOSE}, "figlang_vlm is asked for matching .* the prompt 'choose'"),
+    ],
+)
+def test_who_is_asked_for_scores_gives_some(config: dict[str, Any], message: str | None, tmp_path: Path) -> None:
+    if message is None:
+        preflight(tmp_path, config)
+    else:
+        with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
+            preflight(tmp_path, config)
+
+
+@pytest.mark.parametrize(
+    ("limit", "offset", "message"),
+    [
+        (5, 0, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
+        (1, 0, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
+        (9, 1, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
+        (4, 7, "metaphor-retrieval-task-1 has 5 documents, .*Take --limit 5 --offset 6, or"),
+        (6, 0, None),
+        (7, 0, None),
+        (None, None, None),
+    ],
+)
+def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message: str | None, tmp_path: Path) -> None:
+    """The first rows of this table have 6 and 5 images."""
+    config = {"limit": limit, "offset": offset}
+    if message is None:
+        preflight(tmp_path, config)
+    else:
+        with pytest.raises(SystemExit, match=f"leave no whole row: {message}"):
+            preflight(tmp_path, config)
 
 
 def test_blocks_of_other_models_are_no_options() -> None:
@@ -223,7 +278,7 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) 
         *("scores", "argmax"),
     )
     turn = task.circular_process_results(choice_doc(), scores(*values))
-    assert turn["parse_rate"] == 1.0 and not turn["acc"].correct
+    assert turn["parse_rate"] == 1.0 and not turn["acc"].correct and turn["acc"].chosen == -1
     assert [share([turn["share_A"]]) for share in (task.share_a, task.share_b, task.share_c, task.share_d)] == [
         None
     ] * 4
@@ -239,6 +294,14 @@ def test_two_equal_scores_are_in_no_order(
     judged = task.match_process_results(choice_doc(), scores(*values))
     found = (judged["figurative_over_source"], judged["source_over_target"])
     assert found == (figurative_over_source, source_over_target)
+
+
+def test_the_order_of_a_simile_needs_three_roles() -> None:
+    assert task._simile_order(["answer", "source", "target"], [3, 2, 1]) == {
+        "figurative_over_source": 1.0,
+        "source_over_target": 1.0,
+    }
+    assert task._simile_order(["answer", "source", "random"], [3, 2, 1]) == {}
 
 
 def test_a_tie_below_the_top_is_none() -> None:
@@ -347,7 +410,7 @@ def turns(*table: str, answer: str = "ABCD") -> list[task.Turn]:
     return records
 
 
-def test_rotations() -> None:
+def test_rotations(warnings_of_loguru: list[str]) -> None:
     records = turns("ABCD", "AAAA", "AB??")
     assert task.circular_acc(records) == pytest.approx((4 + 1 + 2) / 12)
     assert task.all_rotations_acc(records) == pytest.approx(1 / 3)
@@ -355,12 +418,26 @@ def test_rotations() -> None:
     assert task.share_b(records) == pytest.approx(2 / 10)
     shares = [share(records) for share in (task.share_a, task.share_b, task.share_c, task.share_d)]
     assert sum(share for share in shares if share is not None) == pytest.approx(1)
+    assert warnings_of_loguru == []
+
+
+def test_shares_have_intervals_of_shares_and_means_have_not() -> None:
+    """Of three rows that are all equal: a share may be another one, but nothing is known of how a mean varies."""
+    records = turns("ABCD", "ABCD", "ABCD")
+    lows = [task.circular_acc_ci_low(records), task.all_rotations_acc_ci_low(records)]
+    ranked = judged_pairs(*[[(True, 0.5), (False, 0.5)]] * 3)
+    lows.append(task.tie_rate_ci_low(ranked))
+    assert all(low is not None and 0 < low < 1 for low in lows)
+    assert (task.p_at_k(ranked), task.p_at_k_ci_low(ranked), task.p_at_k_ci_high(ranked)) == (0.0, None, None)
 
 
 def test_rotations_cut_by_a_limit(warnings_of_loguru: list[str]) -> None:
+    failures.noted()
     assert task.all_rotations_acc(turns("ABCD", "AB")) == 1.0
-    assert any("all_rotations_acc" in each for each in warnings_of_loguru)
+    assert any("1 of 2 rows are not complete" in each and "all_rotations_acc" in each for each in warnings_of_loguru)
+    assert failures.noted() == []
     assert task.all_rotations_acc(turns("AB")) is None
+    assert failures.noted() == ["all_rotations_acc could not be computed: no row is complete (--limit?)"]
     assert task.share_a(turns("????")) is None
 
 

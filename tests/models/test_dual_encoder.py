@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import weakref
@@ -24,6 +25,7 @@ from loguru import logger
 from models import tiny_encoders
 from models.tiny_encoders import COUNT, FRAMES, KINDS, WORDS, mini_picture, reference, sentences
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
@@ -530,6 +532,15 @@ def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path
     (tmp_path / "config.json").write_text(json.dumps(config | {"architectures": ["BlipForConditionalGeneration"]}))
     with pytest.raises(SystemExit, match=answering):
         load(tmp_path)
+
+
+def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoints: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(checkpoints["clip"], tmp_path / "copy")
+    weights = load_file(folder / "model.safetensors")
+    del weights["visual_projection.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(SystemExit, match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection"):
+        load(folder)
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert "hf_secret" not in json.dumps(aggregate)
     assert aggregate["eval_library"]["version"] == "0.7.3"
     assert aggregate["evaluation_timestamp"] == "1795289956"  # 2026-11-21T19:39:16Z
+    assert aggregate["model_info"]["additional_details"]["model_args"] == "pretrained=org/model,api_key=[REDACTED]"
     first = aggregate["evaluation_results"][0]
     assert first["source_data"]["hf_repo"] == "ColumbiaNLP/V-FLUTE"
     assert first["source_data"]["additional_details"]["revision"] == "d920d848e21b6aba96e03704b134c546f89b74f4"
@@ -151,6 +152,66 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert arguments["execution_command"].startswith("lmms_eval --model llava_hf --tasks vflute ")
     assert first["generation_config"]["additional_details"]["num_beams"] == "3"
     assert (lines, "detailed_evaluation_results" in aggregate) == ([], False)  # these lines hold no metrics
+
+
+def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
+    """The schema has no place for it, and JSON none for NaN."""
+    found = results()
+    found["configs"]["vflute"]["generation_kwargs"] = {
+        "max_new_tokens": 256.5, "temperature": float("nan"), "top_p": 0.9, "top_k": True, "do_sample": False
+    }  # fmt: skip
+    found["results"]["vflute"] |= {"f1@60,none": float("inf"), "f1@0_ci_high,none": float("inf")}
+    run = runs.read(str(write_run(tmp_path / "run", records(), found)))
+    ((aggregate, _),) = written(run, tmp_path / "out").values()
+    scores = {each["metric_config"]["metric_name"]: each for each in aggregate["evaluation_results"]}
+    assert scores.keys() == {"f1@0", "f1@0_muse", "parse_rate", "acc"}
+    assert scores["f1@0"]["score_details"] == {"score": 0.81234}
+    generation = scores["acc"]["generation_config"]
+    assert generation["generation_args"].keys() == {"top_p", "execution_command"}
+    assert generation["additional_details"]["do_sample"] == "false"
+    assert "NaN" not in json.dumps(aggregate)
+
+
+def test_rows_without_a_score_of_their_own_are_left_out(tmp_path: Path) -> None:
+    (results,) = strong().rglob("*_results.json")
+    (samples,) = results.parent.glob("*_samples_figlang_mini.jsonl")
+    lines = [json.loads(line) for line in samples.read_bytes().split(b"\n")[:-1]]
+    lines[0]["acc"] = lines[3]["acc"] = None
+    (tmp_path / results.name).write_bytes(results.read_bytes())
+    (tmp_path / samples.name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ((_, rows),) = written(runs.read(str(tmp_path)), tmp_path / "out").values()
+    assert [row["sample_id"] for row in rows] == [
+        lines[at]["sample"]["id"] for at in range(len(lines)) if at not in (0, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sample", "extracted"),
+    [
+        ({"predicted": None, "answer": "no"}, "null"),
+        ({"chosen": 2}, "2"),
+        ({"chosen": 2, "chosen_text": "C"}, "C"),
+        ({"caption": "A dog."}, "A dog."),
+        ({"value": 0.5}, ""),  # a ranking has no answer of one row
+    ],
+)
+def test_what_was_read_of_an_output(sample: dict[str, Any], extracted: str) -> None:
+    assert every_eval_ever._extracted(sample) == extracted
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_sample_that_the_schema_does_not_take_is_named(place: int, tmp_path: Path) -> None:
+    """Here: one without any output."""
+    (results,) = strong().rglob("*_results.json")
+    (samples,) = results.parent.glob("*_samples_figlang_mini.jsonl")
+    lines = [json.loads(line) for line in samples.read_bytes().split(b"\n")[:-1]]
+    lines[place]["filtered_resps"] = []
+    (tmp_path / results.name).write_bytes(results.read_bytes())
+    (tmp_path / samples.name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = rf"_samples.jsonl, line {place % len(lines) + 1}: not what schema 0.3.0 wants at output/raw: \["
+    with pytest.raises(SubmissionError, match=told):
+        every_eval_ever.write([runs.read(str(tmp_path))], tmp_path / "out", ABOUT)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "a/..", "data/b", "a/b.", "a b/c", "/", "a/"])

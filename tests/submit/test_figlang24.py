@@ -101,12 +101,17 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
     [
         (lambda found: found.pop(2), r"1 of 723 rows are missing \(rows 2 of the split, from 0\).*without --limit"),
         (lambda found: found.__delitem__(slice(8, None)), "715 of 723 rows are missing .*8, 9, 10, 11, 12, and 710"),
+        (lambda found: found.__delitem__(slice(1, None)), "722 of 723 rows are missing"),
         (lambda found: found.append(found[0]), "lines 1 and 724 both hold the row"),
         (lambda found: found.append({**found[0], "id": "muse-test-723"}), r"724 rows.*\(twice: none; not in it: muse-"),
         (lambda found: found.append({**found[0], "id": "zzz-test-0"}), r"724 rows.*\(twice: 0; not in it: none"),
         (lambda found: found[0].update(id="muse-val-0"), r"1 ids are none of the test split \(muse-val-0\)"),
         (lambda found: found[0].update(id="muse-test-00"), "ids are none of the test split"),
         (lambda found: found[0].update(gold=1 - found[0]["gold"]), "not the rows of the published test split"),
+        (
+            lambda found: next(each for each in found if each["report_group"] == "nycartoons").update(gold=0),
+            r"\(nycartoons entailment: 99, not 100, nycartoons contradiction: 1, not 0\)",
+        ),
         (lambda found: found[0].update(predicted=2), "predicted=2, must be 0, 1 or null"),
         (lambda found: found[0].update(data="V-FLUTE/test:ff"), "mixes the rows of 2 datasets"),
         (
@@ -134,6 +139,19 @@ def test_a_demo_run_has_no_place_on_a_board(tmp_path: Path, found: list[dict[str
 def test_a_run_that_was_cut_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
     folder = write_run(tmp_path / "run", found, {"config": {"limit": 723}})
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 723\)"):
+        figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
+
+
+def test_a_run_of_other_tasks_alone(tmp_path: Path, found: list[dict[str, Any]]) -> None:
+    """All their data are named, in an order that is always the same; that one of them is a demo, too."""
+    for number, part in enumerate(("validation", "train", "other", "dev", "all")):
+        folder = write_run(tmp_path / "run", [{**each, "data": f"V-FLUTE/{part}:fe"} for each in found[:76]])
+        (folder / NAME).rename(folder / NAME.replace("vflute", f"vflute_{number}"))
+    told = "but of V-FLUTE/all, V-FLUTE/dev, V-FLUTE/other, V-FLUTE/train, V-FLUTE/validation: name the run of"
+    with pytest.raises(SubmissionError, match=told):
+        figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
+    write_run(folder, [{**each, "data": "figlang_mini/test:fe"} for each in found[:76]])
+    with pytest.raises(SubmissionError, match="and 1 more .figlang_mini is no benchmark"):
         figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
 
 

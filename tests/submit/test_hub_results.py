@@ -27,8 +27,8 @@ METRICS = {
     "f1@0_ci_high": 0.875,
     "f1@0_muse": 0.5,
     "f1@60": 0.25,
-    "acc": 0.9,
     "parse_rate": 1.0,
+    "acc": 0.9,
     "alias": "vflute",
 }
 
@@ -97,6 +97,20 @@ def test_one_entry_for_each_metric(run: runs.Run) -> None:
     assert made.without == ()
 
 
+def test_how_an_entry_is_written(tmp_path: Path) -> None:
+    """Points to four places; texts of the run as they are, but in one line and not without end."""
+    found = results()
+    found["results"]["vflute"] = {"rank,none": 3.123456}
+    found["configs"]["vflute"]["metadata"]["prompt_hash"] = "naïve\n" + "x" * 400
+    made = hub_results.files([runs.read(str(write_run(tmp_path / "run", records(), found)))])
+    text = made.results[".eval_results/V-FLUTE.yaml"]
+    (entry,) = yaml.safe_load(text)
+    assert entry["value"] == 3.1235 and "rank, points; V-FLUTE/test" in entry["notes"]
+    assert max(len(note) for note in entry["notes"].split("; ")) == 300
+    assert text.startswith("- dataset:") and text.index("value:") < text.index("notes:")
+    assert "prompt naïve xxx" in text.splitlines()[-1]
+
+
 def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     section = hub_results.files([run]).section
     for expected in (
@@ -122,8 +136,8 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     assert "`figlang_mini`, `test`, 76 rows" in made.section
     named = hub_results.files([run], {"figlang_mini": Dataset("me/mini", "a" * 40)})
     assert ("id: me/mini" in named.results[".eval_results/figlang_mini.yaml"], named.without) == (True, ())
-    with pytest.raises(SubmissionError, match="unknown dataset 'mini' in --dataset; known: V-FLUTE, "):
-        hub_results.files([run], {"mini": Dataset("me/mini", None)})
+    with pytest.raises(SubmissionError, match="unknown dataset 'a' in --dataset; known: V-FLUTE, "):
+        hub_results.files([run], dict.fromkeys("mlkjihgfedcba", Dataset("me/mini", None)))
 
 
 def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
@@ -153,6 +167,14 @@ def test_datasets_of_another_form(text: str) -> None:
     with pytest.raises(ValueError, match="must be of the form NAME=ORG/NAME"):
         hub_results.parse_dataset(text)
     assert hub_results.parse_dataset("x=a/b@c") == ("x", Dataset("a/b", "c"))
+    assert hub_results.parse_dataset("x=a/b") == ("x", Dataset("a/b", None))
+
+
+@pytest.mark.parametrize("name", ["model", "a/b/c", "../b", "a/..", "./b", "a b/c", "a/", ""])
+def test_repositories_of_another_form(name: str) -> None:
+    with pytest.raises(SubmissionError, match="must be of the form ORG/MODEL"):
+        hub_results.check_repository(name)
+    hub_results.check_repository("org/a.model-1_b")
 
 
 # --- the section in a README -----------------------------------------------------------------------------------------
@@ -165,6 +187,7 @@ def test_the_rest_of_a_readme_stays_as_it_is(before: str, after: str) -> None:
     once = model_card.placed(SECTION, before)
     assert once.startswith(before) and once.endswith(SECTION)
     assert model_card.placed(SECTION, once) == once
+    assert model_card.placed(SECTION, None) == SECTION
     newer = SECTION.replace("numbers", "newer")
     followed = once + after.replace("figlang_tasks", "")
     assert model_card.placed(newer, followed) == followed.replace(SECTION, newer)
@@ -180,10 +203,12 @@ def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> N
     evil = "x` <!-- figlang_tasks: end --> <script>alert(1)</script>\n# Best model\x1b[31m"
     config = {"model": "hf", "model_args": evil}
     found = results(config=config, lmms_eval_version=evil)
+    found["configs"]["vflute"]["metadata"]["prompt_hash"] = "z" * 3000
     run = runs.read(str(write_run(tmp_path / "run", records(), found)))
     section = model_card.section([run])
     assert section.count("<!-- figlang_tasks: end -->") == 1
     assert "\n# Best" not in section and "\x1b" not in section
+    assert f"- prompt hash: `{'z' * 997}...`\n" in section
     for line in section.splitlines():
         assert "<script>" not in line or (line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0])
     assert model_card.placed(section, model_card.placed(section, "# Mine\n")) == f"# Mine\n\n{section}"
@@ -203,6 +228,7 @@ def test_files_in_a_folder(run: runs.Run, tmp_path: Path) -> None:
     assert hub_results.write(made, folder) == paths
     assert (folder / "README.md").read_bytes().decode() == f"{README}\n{made.section}"
     assert sorted(path.name for path in folder.iterdir()) == [".eval_results", "README.md"]
+    assert all(path.is_file() for path in hub_results.write(made, tmp_path / "new" / "clone"))
 
 
 def test_an_upload_is_one_commit_of_what_was_shown(run: runs.Run, server: CommitServer) -> None:
@@ -217,6 +243,7 @@ def test_an_upload_is_one_commit_of_what_was_shown(run: runs.Run, server: Commit
     diff = planned.changes[0].diff()
     assert diff.startswith("--- a/README.md\n+++ b/README.md\n") and "\n+## Figurative language" in diff
     assert not any(line.startswith("-") for line in diff.splitlines()[1:])
+    assert len(hub_results.Change("x", None, "y" * 3000).diff().splitlines()[-1]) == 2000  # for a terminal
     assert planned.changes[1].diff().startswith("--- /dev/null\n+++ b/.eval_results/V-FLUTE.yaml\n")
     address = hub_results.push(api(server), planned)
     ((header, files, pull_request),) = server.commits
@@ -268,5 +295,7 @@ def test_a_repository_that_has_moved_on_is_left_alone(run: runs.Run, server: Com
 
 def test_no_hub_at_all(run: runs.Run, server: CommitServer) -> None:
     server.stop()
-    with pytest.raises(SubmissionError, match=r"org/model cannot be read \(Connect"):
-        hub_results.plan(api(server), "org/model", hub_results.files([run]))
+    made = hub_results.files([run])
+    for token in (WRITER, ""):
+        with pytest.raises(SubmissionError, match=r"^org/model cannot be read \(Connect.*check the name"):
+            hub_results.plan(api(server, token), "org/model", made)

@@ -135,6 +135,7 @@ def test_every_form_says_the_same(folder: Path) -> None:
     for form, write_form in irfl.FORMATS.items():
         text = write_form(found)
         assert "\x1b" not in text and text.endswith("\n")
+        assert text.count("12.5") == 5, form
         places = [text.index(percent) for percent in percents]
         assert places == sorted(places), form
     assert irfl.as_markdown(found).splitlines()[2].startswith(r"| =cmd\|'x'  |")
@@ -183,11 +184,19 @@ def change(lines: Lines, **values: Any) -> Lines:
             r"198 rows, idiom-detection-task has 200 \(missing: idiom-detection-task-198, idiom-",
         ),
         (lambda lines: change(lines, row="x-1"), "missing: idiom-detection-task-5; not in it: x-1"),
+        (
+            lambda lines: [*lines[:-7], *({**each, "row": f"x-{9 - at}"} for at, each in enumerate(lines[-7:]))],
+            r"missing: idiom-detection-task-193, .*-197, and 2 more; not in it: x-3, x-4, x-5, x-6, x-7, and 2 more",
+        ),
         (lambda lines: change(lines, type="figurative_literal"), r"the release has \{'figurative': 131"),
         (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: take a"),
-        (lambda lines: change(lines, answer="A"), "`sample` has answer=A: get the file again"),
+        (
+            lambda lines: [{**each, "answer": "A"} for each in lines],
+            "line 1: `sample` has answer=A: get the file again",
+        ),
+        (lambda lines: change(lines, type=None), "`sample` has type=None: get the file again"),
+        (lambda lines: [{**each, "data": f"IRFL/x@{REVISION}:0"} for each in lines], "rows of IRFL/x@0.*not of IRFL's"),
         (lambda lines: [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in lines], "not of IRFL's release"),
-        (lambda lines: [{**each, "data": each["data"].replace("@0", "@1")} for each in lines], "several revisions"),
     ],
 )
 def test_what_is_wrong_with_the_samples(damage: Callable[[Lines], Lines], message: str, folder: Path) -> None:
@@ -196,9 +205,23 @@ def test_what_is_wrong_with_the_samples(damage: Callable[[Lines], Lines], messag
         row(folder)
 
 
+def test_the_tables_are_of_one_revision(folder: Path) -> None:
+    for number, phrase in enumerate(ROWS):
+        lines = detection(phrase, lambda number: True)
+        write(
+            folder,
+            f"irfl_match_{phrase}",
+            [{**each, "data": each["data"].replace("@0", "@" + "9321"[number])} for each in lines],
+        )
+    told = ", ".join(start + REVISION[1:] for start in "1239")
+    with pytest.raises(SubmissionError, match=rf"several revisions of IRFL \({told}\): evaluate them on one"):
+        row(folder)
+
+
 def test_rows_and_results_must_agree(folder: Path) -> None:
     def report(value: float) -> None:
-        write_results(folder, {"results": {"irfl_match_simile": {"acc,none": value}}})
+        idiom = {"acc,none": 120 / 200, "acc_figurative,none": 100 / 131, "acc_figurative_literal,none": 20 / 69}
+        write_results(folder, {"results": {"irfl_match_idiom": idiom, "irfl_match_simile": {"acc,none": value}}})
 
     for rounding in (0, 1e-12, -1e-12):
         report(276 / 277 + rounding)
@@ -218,13 +241,15 @@ def test_a_run_that_was_cut_and_a_demo_are_refused(folder: Path, tmp_path: Path)
         row(folder)
     mini = [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in detection("simile", lambda number: True)]
     write(tmp_path / "mini", "figlang_mini_irfl_match_simile", mini)
+    write(tmp_path / "mini", "irfl_retrieve_metaphor", retrieval("metaphor", lambda number: 1))
     with pytest.raises(SubmissionError, match="figlang_mini_irfl is no benchmark, and has no place on a leaderboard"):
         row(tmp_path / "mini")
 
 
-def test_a_retrieval_row_without_all_its_images(folder: Path) -> None:
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_retrieval_row_without_all_its_images(count: int, folder: Path) -> None:
     for phrase in ROWS_OF_RETRIEVAL:
         lines = retrieval(phrase, lambda number: 1)
-        write(folder, f"irfl_retrieve_{phrase}", lines[1:] if phrase == "simile" else lines)
-    with pytest.raises(SubmissionError, match="row simile-retrieval-task-0 has 4 of 5 images"):
+        write(folder, f"irfl_retrieve_{phrase}", lines[5 - count :] if phrase == "simile" else lines)
+    with pytest.raises(SubmissionError, match=f"row simile-retrieval-task-0 has {count} of 5 images"):
         row(folder)

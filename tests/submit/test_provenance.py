@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,8 +13,12 @@ from submit.published import records, write_run
 from submit.test_hub_results import results
 
 from figlang_tasks import runs
+from figlang_tasks.metrics import intervals
+from figlang_tasks.runs import TaskRun
 from figlang_tasks.submit import brief, listing, plain, provenance
-from figlang_tasks.submit.provenance import Value
+from figlang_tasks.submit.provenance import Data, Value
+
+VFLUTE = "d920d848e21b6aba96e03704b134c546f89b74f4"  # the commit of it that this package reads
 
 
 def run_of(tmp_path: Path, **changed: Any) -> runs.Run:
@@ -76,10 +81,38 @@ def test_when_a_run_was(date: Any, zone: str, expected: datetime | None, tmp_pat
         ({"lmms_eval_version": "0.7.3"}, ("lmms_eval", "0.7.3")),
         ({"lmms_eval_version": "main@ab92d7f"}, ("lmms_eval", "unknown")),  # of the folder that it was started in
         ({"lm_eval_version": "0.4.12", "lmms_eval_version": None}, ("lm_eval", "0.4.12")),
+        ({"configs": {"vflute": {"metadata": {"versions": {"lmms-eval": "0.7.4"}}}}}, ("lmms_eval", "0.7.4")),
+        ({"configs": {"vflute": {"metadata": {"versions": {"torch": "2"}}}}}, ("lmms_eval", "0.7.3")),
+        ({"configs": {"vflute": {"metadata": {"versions": "0.7.4"}}}}, ("lmms_eval", "0.7.3")),
+        ({"lmms_eval_version": None}, ("lmms_eval", "unknown")),
     ],
 )
 def test_the_version_of_the_harness(told: dict[str, str], expected: tuple[str, str], tmp_path: Path) -> None:
     assert provenance.harness(run_of(tmp_path, **told)) == expected
+
+
+def test_the_command_that_gives_the_same(tmp_path: Path) -> None:
+    command = "lmms_eval --model llava_hf --model_args 'a=b c' --log_samples --output_path results"
+    config = {"model": "llava_hf", "model_args": "a=b c"}
+    for more, options in (
+        (config, ""),
+        (config | {"batch_size": 4, "gen_kwargs": "x=1"}, " --batch_size 4 --gen_kwargs x=1"),
+    ):
+        run = run_of(tmp_path, config=more)
+        expected = command.replace(" --model_args", " --tasks vflute,irfl --model_args").replace(
+            " --log", f"{options} --log"
+        )
+        assert provenance.command(run, ["vflute", "irfl"]) == expected
+    assert provenance.command(run_of(tmp_path, config={}), ["vflute"]) is None
+    found = results()
+    del found["lmms_eval_version"]  # of no harness that is known
+    run = runs.read(str(write_run(tmp_path / "run", records(), found)))
+    assert (provenance.harness(run), provenance.command(run, ["vflute"])) == (("unknown", "unknown"), None)
+
+
+def test_metadata_are_texts(tmp_path: Path) -> None:
+    task = run_of(tmp_path, configs={"vflute": {"metadata": {"version": 1.0, "none": None}}}).tasks["vflute"]
+    assert [provenance.metadata(task, name) for name in ("version", "none", "else")] == ["1.0", None, None]
 
 
 def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
@@ -99,6 +132,8 @@ def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
         (Value("explanation_score", 0.5, None, None), ("50.0", ""), (-math.inf, math.inf), False),
         (Value("rank", 3.25, 1.0, 5.0), ("3.25", "1.00 to 5.00"), (1, math.inf), True),
         (Value("cider_primary", 1.5, None, None), ("1.50", ""), (0, math.inf), False),
+        (Value("fid", 12.345, 10.0, None), ("12.35", ""), (0, math.inf), True),
+        (Value("clip_similarity", 31.4, None, 32.0), ("31.40", ""), (-math.inf, math.inf), False),
     ],
 )
 def test_values_as_people_read_them(
@@ -107,8 +142,34 @@ def test_values_as_people_read_them(
     assert (value.shown(), value.bounds, value.lower_is_better) == (shown, bounds, lower_is_better)
 
 
+def test_what_a_value_says_of_itself() -> None:
+    found = {name: Value(name, 0.5, None, None).diagnostic for name in ("acc", "parse_rate", "share_metaphor", "rank")}
+    assert found == {"acc": False, "parse_rate": True, "share_metaphor": True, "rank": False}
+    assert provenance.CONFIDENCE == inspect.signature(intervals.share).parameters["confidence"].default
+
+
+A, B = "a" * 40, "b" * 40
+
+
+@pytest.mark.parametrize(
+    ("data", "revision", "expected"),
+    [
+        ("V-FLUTE/test:0123", None, Data("V-FLUTE", "test", "0123", "ColumbiaNLP/V-FLUTE", VFLUTE)),
+        ("V-FLUTE/test:0123", A, Data("V-FLUTE", "test", "0123", "ColumbiaNLP/V-FLUTE", A)),
+        ("FLUTE/heldout:0123", "local", Data("FLUTE", "heldout", "0123", "ColumbiaNLP/FLUTE", None)),
+        (f"IRFL/x-task@{B}:0123", None, Data("IRFL", "x-task", "0123", "lampent/IRFL", B)),
+        (f"IRFL/x-task@{B}:0123", A, Data("IRFL", "x-task", "0123", "lampent/IRFL", B)),
+        ("figlang_mini_irfl/x@package:0123", None, Data("figlang_mini_irfl", "x", "0123", None, None)),
+        ("MetaCLUE/test:0123", None, Data("MetaCLUE", "test", "0123", None, None)),
+    ],
+)
+def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: Data) -> None:
+    line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
+    assert provenance.data(TaskRun("x", "", Path(), "", data, (line,), {}, {}, None, None)) == expected
+
+
 def test_texts_for_terminals_and_files() -> None:
     assert brief("a\x1b[31m\n\u2028b") == "a [31m b"
     assert brief("é" * 90) == "é" * 77 + "..."
-    assert listing(range(7)) == "0, 1, 2, 3, 4, and 2 more"
-    assert plain("a\0\ud83d🫖") == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}🫖"
+    assert (listing(range(5)), listing(range(7))) == ("0, 1, 2, 3, 4", "0, 1, 2, 3, 4, and 2 more")
+    assert plain("a\0\ud800\ud83d\udfff\ue000🫖") == "a" + 4 * "\N{REPLACEMENT CHARACTER}" + "\ue000🫖"

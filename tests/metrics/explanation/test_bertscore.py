@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 from functools import cache
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 
 from figlang_tasks.hub import MINI_DATA_DIR
 from figlang_tasks.metrics.explanation import WeightsError
-from figlang_tasks.metrics.explanation.bertscore import BertScore, clean
+from figlang_tasks.metrics.explanation.bertscore import LAYERS, BertScore, clean
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import padded
 from figlang_tasks.metrics.explanation.reference import ReferenceBertScore
@@ -44,6 +46,12 @@ def package(model: str, batch_size: int = 1) -> ReferenceBertScore:
     return ReferenceBertScore(locate(weights), layer, "cpu", batch_size)
 
 
+@cache
+def expected(model: str, pairs: tuple[Pair, ...], batch_size: int = 1) -> dict[Pair, float]:
+    """What the package gives; it is slow, and asked once."""
+    return package(model, batch_size).score(pairs)
+
+
 def assert_same(found: dict[Pair, float], expected: dict[Pair, float], tolerance: float = TOLERANCE) -> None:
     assert found.keys() == expected.keys()
     worst = max(found, key=lambda pair: abs(found[pair] - expected[pair]))
@@ -64,18 +72,18 @@ def sentence(draw: random.Random, length: int) -> str:
     return " ".join(draw.choice(WORDS) for _ in range(length))
 
 
-def mixed_pairs(seed: int, count: int) -> list[Pair]:
+def mixed_pairs(seed: int, count: int) -> tuple[Pair, ...]:
     """Lengths from 1 to 120 words, repeated references, repeated candidates and equal texts."""
     draw = random.Random(seed)
     texts = [sentence(draw, draw.choice((1, 2, 5, 9, 20, 40, 120))) for _ in range(count)]
     pairs = [(draw.choice(texts[: count // 2]), draw.choice(texts)) for _ in range(count)]
-    return [*pairs, (texts[0], texts[0]), pairs[0]]
+    return (*pairs, (texts[0], texts[0]), pairs[0])
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_equals_the_package_on_mixed_lengths(model: str) -> None:
     pairs = mixed_pairs(seed=1, count=40)
-    assert_same(ours(model).score(pairs), package(model).score(pairs))
+    assert_same(ours(model).score(pairs), expected(model, pairs))
 
 
 @cache
@@ -95,9 +103,9 @@ def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> N
     Where a token's best match is below zero, the package takes the 0 of the padding beside longer pairs. Ours is then
     what it gives the pair alone.
     """
-    found, alone = ours(model).score(explanation_pairs()), package(model).score(explanation_pairs())
+    found, alone = ours(model).score(explanation_pairs()), expected(model, explanation_pairs())
     assert_same(found, alone)
-    batched = package(model, batch_size).score(explanation_pairs())
+    batched = expected(model, explanation_pairs(), batch_size)
     steady = [pair for pair in batched if abs(batched[pair] - alone[pair]) < TOLERANCE / 2]
     assert len(steady) >= 0.98 * len(batched)
     assert_same({pair: found[pair] for pair in steady}, {pair: batched[pair] for pair in steady})
@@ -115,7 +123,7 @@ def claim_pairs() -> tuple[Pair, ...]:
 )
 def test_how_far_padding_moves_the_package(pairs: tuple[Pair, ...], label: str) -> None:
     """As docs/explanation_score.md tells it, of MiniLM; ours is what the package gives the pair alone."""
-    alone, batched = package("minilm").score(pairs), package("minilm", 64).score(pairs)
+    alone, batched = expected("minilm", pairs), expected("minilm", pairs, 64)
     assert_same(ours("minilm").score(pairs), alone)
     moved = [abs(batched[pair] - alone[pair]) for pair in alone]
     line = f"| figlang_mini, {label} | {sum(each > 1e-5 for each in moved)} of {len(moved)} | {_told(max(moved))} |"
@@ -132,7 +140,7 @@ def _told(value: float) -> str:
 def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:
     """From one text at a time to more than 64 of them."""
     pairs = mixed_pairs(seed=3, count=40)
-    assert_same(ours(model, token_budget).score(pairs), package(model).score(pairs))
+    assert_same(ours(model, token_budget).score(pairs), expected(model, pairs))
 
 
 @pytest.mark.parametrize("token_budget", [64, 333])
@@ -154,6 +162,12 @@ def test_the_budget_bounds_what_is_held(token_budget: int, monkeypatch: pytest.M
     def planning(pairs: Any, ids: Any) -> Any:
         planned = list(chunks(pairs, ids))
         assert [pair for chunk in planned for pair in chunk] == pairs
+        # Memory trouble shows at once, and what a reference is compared with stands together.
+        lengths = [(len(ids[reference]), len(ids[candidate])) for reference, candidate in pairs]
+        of_reference = [list(own) for _, own in groupby(zip(pairs, lengths, strict=True), key=lambda item: item[0][0])]
+        assert len(of_reference) == len({reference for reference, _ in pairs})
+        assert [own[0][1][0] for own in of_reference] == sorted((own[0][1][0] for own in of_reference), reverse=True)
+        assert all(own == sorted(own, key=lambda item: -item[1][1]) for own in of_reference)
         held = [{text: len(ids[text]) for pair in chunk for text in pair} for chunk in planned]
         for chunk, texts, after in zip(planned, held, [*planned[1:], None], strict=True):
             assert len(chunk) == 1 or sum(texts.values()) <= 8 * token_budget
@@ -168,6 +182,30 @@ def test_the_budget_bounds_what_is_held(token_budget: int, monkeypatch: pytest.M
     model.score(mixed_pairs(seed=6, count=80))
     assert all(rows == 1 or rows * width <= token_budget for rows, width in sizes)
     assert max(rows for rows, _ in sizes) > 3
+
+
+def test_a_chunk_may_be_full() -> None:
+    """Four texts of two tokens each are just 8 budgets of one token."""
+    pairs = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"), ("i", "i")]
+    ids = {text: [0, 0] for text in "abcdefghi"}
+    assert [len(chunk) for chunk in ours("deberta", 1)._chunks(pairs, ids)] == [2, 2, 1]
+
+
+def test_references_come_from_the_cache(tmp_path: Path) -> None:
+    weights, layer = MODELS["deberta"]
+    pairs = (("a b", "c"), ("a b", "d e"), ("f", "d e"))
+    encoded: list[int] = []
+    for number, pair in enumerate(pairs):
+        model = BertScore(locate(weights), layer, "cpu", "fp32", ScoreCache(tmp_path))
+        encode = model._encode
+
+        def counting(ids: Any, encode: Any = encode) -> Any:
+            encoded.append(len(ids))
+            return encode(ids)
+
+        model._encode = counting  # type: ignore[method-assign]
+        assert_same(model.score([pair]), expected("deberta", pairs[number : number + 1]))
+    assert encoded == [2, 1, 2]  # candidates are not kept
 
 
 def test_progress_counts_every_pair_once(tmp_path: Path) -> None:
@@ -310,16 +348,19 @@ def test_a_missing_tensor_is_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
-@pytest.mark.parametrize(("count", "more"), [(5, None), (7, "and 2 more")])
+@pytest.mark.parametrize(("count", "more"), [(5, None), (6, " and 1 more"), (7, " and 2 more")])
 def test_of_many_problems_five_are_named(count: int, more: str | None, tmp_path: Path) -> None:
+    keys: list[str] = []
+
     def cut(state: dict[str, torch.Tensor]) -> None:
-        for key in [key for key in sorted(state) if "encoder.layer.0." in key][:count]:
+        keys.extend([key for key in sorted(state) if "encoder.layer.0." in key][:count])
+        for key in keys:
             del state[key]
 
     with pytest.raises(WeightsError) as caught:
         score_one(deberta_copy(tmp_path, cut))
-    assert str(caught.value).count("missing ") == 5
-    assert str(caught.value).endswith(more) if more else "more" not in str(caught.value)
+    named = "; ".join("missing " + key.removeprefix("deberta.") for key in keys[:5])
+    assert str(caught.value).endswith(f": {named}{more or ''}")
 
 
 def test_an_unexpected_tensor_is_an_error(tmp_path: Path) -> None:
@@ -363,9 +404,16 @@ def test_another_kind_of_model_is_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
-def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
-    key = "deberta.encoder.layer.0.output.dense.bias"
-    located = deberta_copy(tmp_path, lambda state: state[key].fill_(torch.nan))
+@pytest.mark.parametrize("texts", ["all", "one"])
+def test_weights_that_give_no_numbers_are_an_error(texts: str, tmp_path: Path) -> None:
+    keys = {"all": "deberta.encoder.layer.0.output.dense.bias", "one": "deberta.embeddings.word_embeddings.weight"}
+    (only,) = set(ours("deberta")._token_ids(["a c"])[0]) - set(ours("deberta")._token_ids(["a b"])[0])
+    places = {"all": slice(None), "one": only}
+
+    def damage(state: dict[str, torch.Tensor]) -> None:
+        state[keys[texts]][places[texts]] = torch.nan
+
+    located = deberta_copy(tmp_path, damage)
     with pytest.raises(ArithmeticError, match="not finite"):
         score_one(located)
 
@@ -378,3 +426,66 @@ def test_fast_is_close_to_fp32(model: str) -> None:
     fast = BertScore(locate(weights), layer, "cpu", "fast", ScoreCache(None)).score(pairs)
     difference = max(abs(fast[pair] - exact[pair]) for pair in exact)
     assert 0 < difference < 0.02
+
+
+@pytest.mark.parametrize("missing", ["merges.txt", "vocab.json"])
+def test_a_folder_without_a_tokenizer_is_refused(missing: str, tmp_path: Path) -> None:
+    """transformers 5 makes a tokenizer that knows no word of it, and every text would be empty."""
+    located = deberta_copy(tmp_path, lambda state: None)
+    (tmp_path / missing).unlink()
+    with pytest.raises(WeightsError, match="holds no tokenizer"):
+        score_one(located)
+
+
+@pytest.mark.parametrize("unknown", [["[UNK]"], []])
+def test_a_tokenizer_that_knows_no_word_is_refused(unknown: list[str], tmp_path: Path) -> None:
+    """Words it does not know are [UNK] to it, or nothing at all."""
+    located = deberta_copy(tmp_path, lambda state: None)
+    vocabulary = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", *unknown]
+    (tmp_path / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(vocabulary)}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    with pytest.raises(WeightsError, match="knows no words"):
+        score_one(located)
+
+
+# --- the package -----------------------------------------------------------------------------------------------------
+
+
+def test_layers_and_batches_are_those_of_the_package() -> None:
+    from bert_score import BERTScorer
+    from bert_score.utils import model2layers
+
+    names = {name: name if name.startswith("bert-") else f"microsoft/{name}" for name in LAYERS}
+    assert {name: model2layers[full] for name, full in names.items()} == LAYERS
+    batches = [
+        inspect.signature(made).parameters["batch_size"].default for made in (ReferenceBertScore, BERTScorer.score)
+    ]
+    assert batches[0] == batches[1]
+
+
+@pytest.mark.parametrize("device", ["meta", "auto"])
+def test_the_device_of_the_package(device: str) -> None:
+    """The meta device stands for a GPU."""
+    model = ReferenceBertScore(Located(DEBERTA, "x"), 1, device)
+    found = torch.device(model._scorer.device).type
+    assert found == ("meta" if device == "meta" else "cuda" if torch.cuda.is_available() else "cpu")
+    assert model._scorer is model._scorer
+    model.release()
+    assert "_scorer" not in vars(model)
+
+
+class Asked:
+    """Stands for the package's scorer, and notes what it is asked."""
+
+    def score(self, candidates: list[str], references: list[str], batch_size: int) -> tuple[None, None, torch.Tensor]:
+        self.pairs = list(zip(references, candidates, strict=True))
+        return None, None, torch.ones(len(candidates))
+
+
+def test_the_package_is_asked_in_one_order() -> None:
+    """Its scores depend on the batches that pairs fall into."""
+    model, asked = ReferenceBertScore(Located(DEBERTA, "x"), 1), Asked()
+    vars(model)["_scorer"] = asked
+    pairs = mixed_pairs(seed=8, count=30)
+    model.score(pairs)
+    assert asked.pairs == sorted(set(pairs))

@@ -58,13 +58,13 @@ def test_a_folder_may_be_named_as_text(tmp_path: Path) -> None:
 def test_the_environment_names_the_folder_or_switches_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "mine"))
     open_cache(True).store("model", {PAIR: 1.0})
-    assert (tmp_path / "mine").is_dir()
+    assert (tmp_path / "mine" / "explanation" / "scores").is_dir()
     monkeypatch.setenv("FIGLANG_CACHE", "OFF")
     assert not open_cache(True).enabled
     monkeypatch.delenv("FIGLANG_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     open_cache(True).store("model", {PAIR: 1.0})
-    assert (tmp_path / "xdg" / "figlang_tasks").is_dir()
+    assert (tmp_path / "xdg" / "figlang_tasks" / "explanation" / "scores").is_dir()
 
 
 def test_the_size_limit_drops_the_oldest(tmp_path: Path) -> None:

