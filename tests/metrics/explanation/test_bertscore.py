@@ -203,7 +203,7 @@ def test_references_come_from_the_cache(tmp_path: Path) -> None:
             encoded.append(len(ids))
             return encode(ids)
 
-        model._encode = counting  # type: ignore[method-assign]
+        model._encode = counting
         assert_same(model.score([pair]), expected("deberta", pairs[number : number + 1]))
     assert encoded == [2, 1, 2]  # candidates are not kept
 
