@@ -80,7 +80,12 @@ def test_a_prompt_of_a_new_vlm_has_one_bos_token(tmp_path: Path) -> None:
     model.task_dict = {"task": {"test": [[{"role": "user", "content": [picture, {"type": "text", "text": "love"}]}]]}}
     seen: list[list[int]] = []
     generate = model.model.generate
-    model.model.generate = lambda **inputs: seen.extend(inputs["input_ids"].tolist()) or generate(**inputs)
+
+    def watched(**inputs: Any) -> Any:
+        seen.extend(inputs["input_ids"].tolist())
+        return generate(**inputs)
+
+    model.model.generate = watched
     settings = {"max_new_tokens": 1, "num_beams": 1, "do_sample": False, "until": []}
     model.generate_until([SimpleNamespace(args=("", list, settings, 0, "task", "test"))])
     assert [(ids[0], ids.count(1)) for ids in seen] == [(1, 1)]

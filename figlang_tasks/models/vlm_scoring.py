@@ -20,10 +20,10 @@ from loguru import logger
 from torch.nn import functional
 from transformers import LogitsProcessor
 from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
-from transformers.modeling_outputs import CausalLMOutputWithPast
 
 T = TypeVar("T")
 Inputs = Mapping[str, Any]
+Step = tuple[Any, dict[str, Any]]  # what a model gave, and with what (its cache, too) `generate` goes on from there
 
 # Bounds of one forward pass over texts: positions that its attention sees (keys and values of one layer, about 1 GB for
 # a model of 7B) and tokens of texts (logits, about 1 GB for a vocabulary of 150 000).
@@ -211,7 +211,7 @@ class Scorer:
         run = attempt(partial(self._prefill, prefix))
         if run is None:
             raise OutOfMemory("images and prompt do not fit into memory")
-        first, state = run[0][0], run[1]
+        first, steps = run[0][0], run[1]
         found = [[value] for value in first[[ids[0] for ids in tokens]].tolist()]
         waiting = sorted((i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i]))
         positions = prefix["input_ids"].shape[1]
@@ -222,7 +222,7 @@ class Scorer:
             # Texts much shorter than the longest wait for a batch of their own, where less of it is padding.
             batch = [i for i in waiting[: max(rows, 1)] if 3 * len(tokens[i]) >= 2 * length]
             try:
-                rest = attempt(partial(self._after, prefix["input_ids"], state, [tokens[i] for i in batch]))
+                rest = attempt(partial(self._after, prefix["input_ids"], steps, [tokens[i] for i in batch]))
             except Exception as error:
                 if kind in self._checked:
                     raise
@@ -272,42 +272,47 @@ class Scorer:
             **options,
         )
 
-    def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Return the log-probabilities of the first answer token, [batch, vocabulary], and the state of ``generate``.
+    def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, list[Step]]:
+        """Return the log-probabilities of the first answer token, [batch, vocabulary], and the step of ``generate``.
 
         By ``generate``: it alone knows each family's positions for padded prompts and sets up what goes on from them.
-        Its state, with the cache in it, is that for the step after one more token.
+        The list of steps is empty where it leaves the work to the ``generate`` of a part of the model.
         """
-        state: dict[str, Any] = {}
+        steps: list[Step] = []
         update = self.model._update_model_kwargs_for_generation
 
-        def kept(*args: Any, **options: Any) -> dict[str, Any]:
-            updated = update(*args, **options)
-            state.update(updated)
-            return updated
+        def kept(outputs: Any, *args: Any, **options: Any) -> dict[str, Any]:
+            state = update(outputs, *args, **options)
+            steps.append((outputs, dict(state)))
+            return state
 
         self.model._update_model_kwargs_for_generation = kept
         try:
             out = self._generate(prefix, max_new_tokens=1)
         finally:
             del self.model._update_model_kwargs_for_generation  # of the instance; the class keeps its own
-        return functional.log_softmax(out.logits[0].float(), dim=-1), state
+        return functional.log_softmax(out.logits[0].float(), dim=-1), steps
 
-    def _after(self, prefix: torch.Tensor, state: dict[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:
+    def _after(self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probabilities of all but the first token of each sequence, by one forward pass.
 
         The model's own hooks of ``generate`` make its inputs for one row of that length, which are then those of all.
+
+        Raises:
+            TypeError: there is no cache to share.
         """
+        if not steps:
+            raise TypeError("its generate is that of a part of it")
         lengths = [len(ids) for ids in tokens]
         padded = torch.tensor([[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device)
         count = max(lengths) - 1
+        outputs, state = steps[0][0], dict(steps[0][1])
         cache = SharedPrefix(state.get("past_key_values"), len(tokens))
-        state = state | {"past_key_values": cache}
+        for _ in range(count - 1):
+            state = self.model._update_model_kwargs_for_generation(outputs, state, is_encoder_decoder=False)
+        state["past_key_values"] = cache
         if "logits_to_keep" in state:
             state["logits_to_keep"] = count
-        for _ in range(count - 1):
-            outputs = CausalLMOutputWithPast(past_key_values=cache)
-            state = self.model._update_model_kwargs_for_generation(outputs, state, is_encoder_decoder=False)
         if "cache_position" in state:  # transformers 4
             state["cache_position"] = torch.arange(prefix.shape[1], prefix.shape[1] + count, device=prefix.device)
         else:

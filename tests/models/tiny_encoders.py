@@ -261,7 +261,7 @@ def reference(folder: Path, kind: str, image: Any, text: str, cosine: bool = Fal
     """
     model, processor = _loaded(folder, kind)
     padding = "max_length" if kind in ("siglip", "siglip2", "align") else kind == "aimv2"
-    cut = {"truncation": True, "padding": padding, "max_length": LENGTHS[kind]}
+    cut: dict[str, Any] = {"truncation": True, "padding": padding, "max_length": LENGTHS[kind]}
     if kind == "blip-2":  # it takes the queries off before it cuts
         cut["max_length"] += 3
     shown = {"videos": [image.convert("RGB")] * FRAMES} if kind == "xclip" else {"images": image}

@@ -685,7 +685,7 @@ def phi4_multimodal() -> tuple[Any, Any]:
 
 def idefics() -> tuple[Any, Any]:
     """The processor writes the first token itself, so the chat template leaves it out."""
-    tokenizer = _tokenizer("<fake_token_around_image>", "<end_of_utterance>")
+    tokenizer = _tokenizer("<fake_token_around_image>", "<end_of_utterance>", kind="LlamaTokenizerFast")
     config = hf.IdeficsConfig(
         **{name: value for name, value in TEXT.items() if name not in ("head_dim", "num_key_value_heads")},
         vocab_size=len(tokenizer),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import random
+import shutil
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
@@ -203,7 +204,7 @@ def test_references_come_from_the_cache(tmp_path: Path) -> None:
             encoded.append(len(ids))
             return encode(ids)
 
-        model._encode = counting  # type: ignore[method-assign]
+        model._encode = counting
         assert_same(model.score([pair]), expected("deberta", pairs[number : number + 1]))
     assert encoded == [2, 1, 2]  # candidates are not kept
 
@@ -230,6 +231,7 @@ def test_order_of_the_input_never_changes_a_score(model: str) -> None:
         assert ours(model, 256).score(shuffled) == scores
 
 
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ODD_TEXTS = [
     "",
     "   \n\t",
@@ -437,15 +439,18 @@ def test_a_folder_without_a_tokenizer_is_refused(missing: str, tmp_path: Path) -
         score_one(located)
 
 
-@pytest.mark.parametrize("unknown", [["[UNK]"], []])
-def test_a_tokenizer_that_knows_no_word_is_refused(unknown: list[str], tmp_path: Path) -> None:
-    """Words it does not know are [UNK] to it, or nothing at all."""
-    located = deberta_copy(tmp_path, lambda state: None)
-    vocabulary = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", *unknown]
-    (tmp_path / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(vocabulary)}))
+def test_a_tokenizer_that_knows_no_word_is_refused(tmp_path: Path) -> None:
+    """Words that it does not know are nothing at all to one kind of tokenizer, and [UNK] to the other."""
+    deberta = deberta_copy(tmp_path, lambda state: None)
+    (tmp_path / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(SPECIAL)}))
     (tmp_path / "merges.txt").write_text("#version: 0.2\n")
-    with pytest.raises(WeightsError, match="knows no words"):
-        score_one(located)
+    bert = Located(tmp_path / "bert", "x")
+    shutil.copytree(locate(MINILM).folder, bert.folder)
+    (bert.folder / "tokenizer.json").unlink()
+    (bert.folder / "vocab.txt").write_text("".join(f"{word}\n" for word in SPECIAL))
+    for located in (deberta, bert):
+        with pytest.raises(WeightsError, match="knows no words"):
+            score_one(located)
 
 
 # --- the package -----------------------------------------------------------------------------------------------------
