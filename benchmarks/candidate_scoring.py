@@ -154,9 +154,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parameters = sum(weight.numel() for weight in model.parameters()) / 1e6
     lengths = [len(ids) for ids in texts]
     print(
-        f"{args.architecture}, {args.device}, {args.dtype}, {torch.get_num_threads()} threads; {parameters:.0f} M parameters; "
-        f"{positions} tokens of image and prompt; {len(texts)} candidates of {statistics.fmean(lengths):.1f} tokens on "
-        "average"
+        f"{args.architecture}, {args.device}, {args.dtype}, {torch.get_num_threads()} threads; "
+        f"{parameters:.0f} M parameters; {positions} tokens of image and prompt; "
+        f"{len(texts)} candidates of {statistics.fmean(lengths):.1f} tokens on average"
     )
 
     def shared() -> list[list[float]]:
