@@ -1,6 +1,6 @@
 """How fast candidates are scored: the prefix shared by all, against one forward pass per candidate, side by side.
 
-    python benchmarks/candidate_scoring.py [--model llava|mllama] [--device cpu|cuda] [--dtype float32|bfloat16]
+    python benchmarks/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda] [--dtype float32|bfloat16]
                                            [--candidates 50] [--small]
 
 Random weights: a LLaVA with 576 image tokens as LLaVA-1.5 has, or a Llama 3.2 Vision whose text looks at four tiles by
@@ -139,24 +139,24 @@ def timed(run: Callable[[], Any], device: str) -> tuple[float, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 if both ways agree (float32) and, without ``--small``, the aim is met."""
     parser = argparse.ArgumentParser(prog="python benchmarks/candidate_scoring.py", description=__doc__)
-    parser.add_argument("--model", choices=sorted(AIMS), default="llava")
+    parser.add_argument("--architecture", choices=sorted(AIMS), default="llava")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--candidates", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--small", action="store_true", help="a smoke run: its ratio says nothing")
     args = parser.parse_args(argv)
-    size, aim = "small" if args.small else args.device, AIMS[args.model]
-    model, inputs = build(args.model, size, args.device, getattr(torch, args.dtype))
+    size, aim = "small" if args.small else args.device, AIMS[args.architecture]
+    model, inputs = build(args.architecture, size, args.device, getattr(torch, args.dtype))
     scorer = Scorer(model, SimpleNamespace(pad_token_id=0))
     texts = candidates(args.candidates, SIZES[size][2])
     positions = inputs["input_ids"].shape[1]
     parameters = sum(weight.numel() for weight in model.parameters()) / 1e6
     lengths = [len(ids) for ids in texts]
     print(
-        f"{args.model}, {args.device}, {args.dtype}, {torch.get_num_threads()} threads; {parameters:.0f} M parameters; "
-        f"{positions} tokens of image and prompt; {len(texts)} candidates of {statistics.fmean(lengths):.1f} tokens on "
-        "average"
+        f"{args.architecture}, {args.device}, {args.dtype}, {torch.get_num_threads()} threads; "
+        f"{parameters:.0f} M parameters; {positions} tokens of image and prompt; "
+        f"{len(texts)} candidates of {statistics.fmean(lengths):.1f} tokens on average"
     )
 
     def shared() -> list[list[float]]:
