@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from loguru import logger
@@ -127,9 +128,22 @@ class ChatTemplate:
         return SWITCH in str(self.processor.chat_template)
 
     def _applied(self, messages: Messages, **options: Any) -> str:
-        options = {**self._options, **options}
-        text: str = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **options)
-        return text
+        """Some templates expect a text, not a list of parts, in messages without images: they get one.
+
+        GLM-4.1V does for system and assistant, Gemma 4 for system: they write the list itself, as Python shows it.
+        Pixtral's joins it to a text.
+        """
+        options = {"tokenize": False, "add_generation_prompt": True, **self._options, **options}
+        apply: Callable[[Messages], str] = partial(self.processor.apply_chat_template, **options)
+        try:
+            prompt = apply(messages)
+        except TypeError:
+            plain = [_with_text(message) for message in messages]
+            if plain == messages:
+                raise
+            return apply(plain)
+        plain = [_with_text(message) if str(message["content"]) in prompt else message for message in messages]
+        return prompt if plain == messages else apply(plain)
 
     def _require_texts(self, messages: Messages, prompt: str) -> None:
         """Templates may cut white space at the ends of a text, nothing else."""
@@ -160,3 +174,11 @@ class ChatTemplate:
                 return False
             end = start + len(piece)
         return True
+
+
+def _with_text(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a message with its texts as one; one with an image as it is."""
+    parts = message["content"]
+    if any(part["type"] != "text" for part in parts):
+        return message
+    return {**message, "content": "".join(part["text"] for part in parts)}

@@ -262,3 +262,17 @@ def test_the_system_may_stand_elsewhere_and_white_space_may_go(
     lm = build("pixtral", name)
     asked(lm, [WITH_SYSTEM], GREEDY)
     assert warnings_of_loguru == []
+
+
+@pytest.mark.parametrize("name", ["text_as_it_is", "text_joined"])
+def test_a_template_that_expects_a_text_in_place_of_a_list_gets_one(
+    name: str, build: Callable[..., FigLangVLM], warnings_of_loguru: list[str]
+) -> None:
+    """Else it writes the list as Python shows it, or fails."""
+    lm = build("pixtral", name)
+    example = [user(image(1), text("Well?")), {"role": "assistant", "content": [text("No.\n"), text("It isn't.")]}]
+    turns = [{"role": "system", "content": [text("Be brief.")]}, *example, user(image(2), text("And now?"))]
+    prompt = "<system>Be brief.<user>[IMG]Well?<assistant>No.\nIt isn't.<user>[IMG]And now?<assistant>"
+    assert rendered(lm, turns) == prompt
+    assert rendered(lm, [user(text("Why?"))]) == "<user>Why?<assistant>"
+    assert warnings_of_loguru == []

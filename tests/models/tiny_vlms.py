@@ -805,12 +805,21 @@ TEMPLATES = {
         "{% for chunk in message['content'] %}{% if chunk['type'] == 'text' %}{{ chunk['text'] | trim }}"
         "{% else %}{{ '[IMG]' }}{% endif %}{% endfor %}{{ '[/INST]' }}{% endif %}{% endfor %}"
     ),
+    # GLM-4.1V: the content of system and assistant is written as it is
+    "text_as_it_is": (
+        "{% for message in messages %}{{ '<' ~ message.role ~ '>' }}{% if message.role == 'user' %}"
+        "{% for part in message.content %}{{ '[IMG]' if part.type == 'image' else part.text }}{% endfor %}"
+        "{% else %}{{ message.content }}{% endif %}{% endfor %}{{ '<assistant>' }}"
+    ),
     # BLIP-2: none of its own; the paper's question and answer
     "blip_2": (
         "{% for message in messages %}{% for part in message['content'] if part['type'] == 'text' %}"
         "{{ 'Question: ' ~ part['text'] ~ ' ' }}{% endfor %}{% endfor %}{{ 'Answer:' }}"
     ),
 }
+
+# Pixtral: the same, joined to other texts
+TEMPLATES["text_joined"] = TEMPLATES["text_as_it_is"].replace("{{ message.content }}", "{{ '' + message.content }}")
 
 # Of single tests; those of FAMILIES pass every test of a model.
 OTHERS: dict[str, Callable[[], tuple[Any, Any]]] = {
