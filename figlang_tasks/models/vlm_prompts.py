@@ -69,8 +69,8 @@ class ChatTemplate:
         """Return the prompt of messages in the form of transformers, each with a list of parts as its content.
 
         Raises:
-            ValueError: a picture or a text is not in the prompt, there are more places of pictures than pictures, or
-                several pictures and a processor that names no mark of their places.
+            ValueError: the template fails, a picture or a text is not in the prompt, there are more places of pictures
+                than pictures, or several pictures and a processor that names no mark of their places.
         """
         parts = [part for message in messages for part in message["content"]]
         images = sum(part["type"] == "image" for part in parts)
@@ -138,10 +138,13 @@ class ChatTemplate:
         try:
             prompt = apply(messages)
         except TypeError:
-            plain = [_with_text(message) for message in messages]
-            if plain == messages:
-                raise
-            return apply(plain)
+            try:
+                return apply([_with_text(message) for message in messages])
+            except TypeError as error:
+                raise ValueError(
+                    f"the chat template fails on messages whose content is a list of texts and images ({error}). Give "
+                    "a template that takes them: chat_template=PATH in --model_args"
+                ) from error
         plain = [_with_text(message) if str(message["content"]) in prompt else message for message in messages]
         return prompt if plain == messages else apply(plain)
 

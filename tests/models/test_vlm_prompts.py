@@ -275,4 +275,8 @@ def test_a_template_that_expects_a_text_in_place_of_a_list_gets_one(
     prompt = "<system>Be brief.<user>[IMG]Well?<assistant>No.\nIt isn't.<user>[IMG]And now?<assistant>"
     assert rendered(lm, turns) == prompt
     assert rendered(lm, [user(text("Why?"))]) == "<user>Why?<assistant>"
+    lm.processor.chat_template = "{% for message in messages %}{{ '<user>' + message.content }}{% endfor %}"
+    assert rendered(lm, [user(text("Why?"))]) == "<user>Why?"
+    with pytest.raises(VLMError, match="ValueError: the chat template fails on messages .*chat_template=PATH"):
+        rendered(lm, [user(image(1), text("Why?"))])
     assert warnings_of_loguru == []
