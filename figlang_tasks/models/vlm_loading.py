@@ -324,4 +324,5 @@ def _fit_names(model: Any, config: Any, weights: Mapping[str, Any]) -> dict[str,
 
 def _layer(key: str) -> str:
     """Return the name of the layer that a key of an adapter's file belongs to."""
-    return key.partition(".lora_")[0] if ".lora_" in key else key.rpartition(".")[0]
+    layer = key.partition(".lora_")[0] if ".lora_" in key else key.rpartition(".")[0]
+    return layer.removesuffix(".base_layer")  # as embeddings are saved beside what was learned for them
