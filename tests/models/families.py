@@ -42,7 +42,6 @@ class Family:
         auto: transformers' class that loads it.
         needs: a package that its processor or model needs; the test skips without it.
         remark: for users.
-        wrong: a known defect, as the reason of an expected failure.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Family:
     auto: str = "AutoModelForImageTextToText"
     needs: str = ""
     remark: str = ""
-    wrong: str = ""
 
     def row(self) -> str:
         """Return its row of the table."""
@@ -947,7 +945,7 @@ VQ = {
 }
 
 
-@family("janus", "Janus", wrong="its generate drops logits processors, so candidates are scored after other tokens")
+@family("janus", "Janus")
 def janus() -> tuple[Any, Any]:
     tokenizer = tiny._tokenizer(
         image_token="<image_placeholder>", boi_token="<begin_of_image>", eoi_token="<end_of_image>"
