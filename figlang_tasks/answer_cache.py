@@ -47,7 +47,7 @@ def create(
         ours: whether a task object is one of our tasks.
         args, kwargs: of `original`; ``task_dict`` and ``model_args`` are by name.
     """
-    names = {name for name, task in _tasks(kwargs.get("task_dict") or {}) if ours(task)}
+    names = {name for name, task in tasks_of(kwargs.get("task_dict") or {}) if ours(task)}
     if names:
         kwargs["model_args"] = _without_secrets(kwargs.get("model_args") or "")
     cache = original(*args, **kwargs)
@@ -126,11 +126,11 @@ def _without_secrets(model_args: str | dict[str, Any]) -> str | dict[str, Any]:
     return f"{shown},sha256={digest}" if isinstance(shown, str) else {**shown, "sha256": digest}
 
 
-def _tasks(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and tasks, from groups too."""
+def tasks_of(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and tasks in the harness's ``task_dict``, from groups too."""
     for name, task in found.items():
         if isinstance(task, Mapping):
-            yield from _tasks(task)
+            yield from tasks_of(task)
         else:
             yield name, task
 
@@ -167,6 +167,7 @@ def _digest(lm: Any, request: Instance) -> str:
     settings = second if chat else first
     shown = first(doc) if chat else [request.args[0], second(doc)]
     digest = hashlib.sha256(b"chat" if chat else b"simple")
+    digest.update(getattr(lm, "given_template", "").encode())  # of a file, whose name alone is among the arguments
     _update(digest, shown)
     if settings.get(score_requests.KEY) is not None:
         digest.update(repr(score_requests.score_request(settings, doc)).encode())

@@ -103,6 +103,7 @@ _BESIDE = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes"
 _EXTRAS = {
     "demo": "the scorer `embedded` of figlang_mini",
     "generation": "FID of metaclue_generate",
+    "smolvlm": "the processor of SmolVLM",
 }
 
 

@@ -41,6 +41,7 @@ from figlang_tasks import (
     versions,
 )
 from figlang_tasks.aggregate import OfUnit, units_of
+from figlang_tasks.prompting import PICTURES_FIRST
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -74,12 +75,13 @@ def register_tasks() -> None:
 
     redaction.clean_logs()
 
-    # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate is not there yet, so its decorator
-    # is what can be reached.
+    # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate and evaluate are not there yet, so
+    # their decorator is what can be reached.
     _wrap(utils, "positional_deprecated", _decorate)
     evaluator = sys.modules.get("lmms_eval.evaluator")
     if hasattr(evaluator, "simple_evaluate"):
         _wrap(evaluator, "simple_evaluate", _check_and_evaluate)
+        _wrap(evaluator, "evaluate", _choose_prompts_and_evaluate)
 
     from lmms_eval.api.task import ConfigurableTask
     from lmms_eval.caching import response_cache
@@ -188,9 +190,10 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """The harness's decorator of ``simple_evaluate``, with our check in front of that one function."""
+    """The harness's decorator of ``simple_evaluate`` and ``evaluate``, with what is ours in front of those two."""
+    ours = {"simple_evaluate": _check_and_evaluate, "evaluate": _choose_prompts_and_evaluate}
     decorated = original(function)
-    return _wrapped(decorated, _check_and_evaluate) if function.__name__ == "simple_evaluate" else decorated
+    return _wrapped(decorated, ours[function.__name__]) if function.__name__ in ours else decorated
 
 
 def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -256,13 +259,13 @@ def _names_ours(manager: Any, names: Sequence[str]) -> bool:
 
 @contextmanager
 def _named_model(manager: Any, model: Any) -> Iterator[None]:
-    """Let a task manager know one of our model classes by its name, also where an object of it is given.
+    """Let a task manager know the model: by its name where an object of one of our classes is given, else the object.
 
-    Blocks of a task file that are meant for a model go by the name given to ``--model``; ``simple_evaluate`` takes
-    objects too, and task managers that were made without a name.
+    Tasks are built for the name given to ``--model``; ``simple_evaluate`` takes objects too, and task managers that
+    were made without a name.
     """
-    name = model if isinstance(model, str) else models.name_of(model)
-    if manager is None or name is None or isinstance(manager.model_name, str):
+    name = model if isinstance(model, str) else models.name_of(model) or model
+    if manager is None or isinstance(manager.model_name, str):
         yield
         return
     before, manager.model_name = manager.model_name, name
@@ -278,11 +281,16 @@ def _is_ours(process_docs: Any) -> bool:
 
 
 def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: Any) -> None:
-    """Build a task; put into the metadata of ours what data it holds (the column `data` of its documents).
+    """Build a task, with the blocks of its file for what the class of the model declares to answer.
 
-    So it stands in every results file, and in what the response cache knows a task by: other data, other answers.
+    Into the metadata of ours goes what data it holds (the column `data` of its documents). So it stands in every
+    results file, and in what the response cache knows a task by: other data, other answers.
     """
-    original(task, *args, **kwargs)
+    given = inspect.signature(original).bind(task, *args, **kwargs)
+    config, model = given.arguments.get("config"), given.arguments.get("model_name")
+    if config:
+        given.arguments["config"] = _config_for(config, model)
+    original(*given.args, **given.kwargs)
     if not _is_ours(task.config.process_docs):
         return
     task.process_results = functools.partial(_process_results, task, task.process_results)
@@ -290,6 +298,44 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
+
+
+def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Evaluate; a model that reads all pictures first (its attribute ``pictures_first``) is asked as task files say.
+
+    Only here are model and tasks both there, and no request is made yet. What was chosen stands in every results file:
+    in ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
+    """
+    given = inspect.signature(original).bind(*args, **kwargs).arguments
+    with_block = {
+        name: task
+        for name, task in answer_cache.tasks_of(given["task_dict"])
+        if isinstance((getattr(task, "lmms_eval_specific_kwargs", None) or {}).get(PICTURES_FIRST), Mapping)
+        and score_requests.KEY not in task.config.generation_kwargs  # scores are of one picture at a time
+    }
+    if with_block and getattr(given["lm"], "pictures_first", False):
+        for task in with_block.values():
+            options = task.lmms_eval_specific_kwargs
+            task.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
+            task.config.lmms_eval_specific_kwargs = task.lmms_eval_specific_kwargs
+            if isinstance(task.config.metadata, dict):
+                marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
+                task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
+        if os.environ.get("RANK", "0") == "0":
+            logger.warning(
+                f"figlang_tasks: the chat template of this model moves all pictures before the text, so "
+                f"{_listed(sorted(with_block))} ask in words that need no places ({PICTURES_FIRST} in the task file). "
+                f"The results say so in prompt_hash"
+            )
+    return original(*args, **kwargs)
+
+
+def _config_for(config: Mapping[str, Any], model: object) -> dict[str, Any]:
+    """A task's YAML for a model: the name after ``--model``, an object, or None if it is not known."""
+    try:
+        return score_requests.for_model(config, model, models.class_of(model))
+    except score_requests.ScoreRequestError as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
 
 
 def _process_results(
@@ -479,9 +525,9 @@ def preflight(
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     with hub.asking_once():
         for config in ours:
-            own = {**config, "model": model, "limit": limit, "offset": offset}
+            own = {**_config_for(config, manager.model_name), "model": model, "limit": limit, "offset": offset}
             try:
-                _check_kind_of_answers(own)
+                _check_kind_of_answers(own, models.class_of(manager.model_name))
                 sys.modules[config["process_docs"].__module__].preflight(own)
                 if offset:
                     part_of_data.check_offset(own)
@@ -511,11 +557,11 @@ def _require_model(name: str) -> None:
         raise SystemExit(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
 
 
-def _check_kind_of_answers(config: Mapping[str, Any]) -> None:
+def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) -> None:
     """Refuse a task that asks for scores, or for words, what is known to give none.
 
     Raises:
-        SystemExit: so it is. Of a user's own class the task file knows best.
+        SystemExit: so it is. Of a user's own class that a task file asks by its name that file knows best.
     """
     model, task = config["model"], config["task"]
     is_asked = score_requests.is_asked(config)
@@ -524,10 +570,8 @@ def _check_kind_of_answers(config: Mapping[str, Any]) -> None:
             f"figlang_tasks: task {task}: it asks {model} for scores ({score_requests.KEY}), and this class answers in "
             f"words: take that line out of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
         )
-    if not is_asked and model == "figlang_clip":
-        from figlang_tasks.models import dual_encoder
-
-        raise SystemExit(dual_encoder.only_ranks(task))
+    if not is_asked and not score_requests.answers_words(model_class):
+        raise SystemExit(score_requests.only_ranks(model or "this model", task))
 
 
 def _warn_of_options_without_effect(ours: Sequence[Mapping[str, Any]], repeats: int, baseline: str | None) -> None:

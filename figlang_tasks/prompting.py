@@ -10,6 +10,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from figlang_tasks import resource_dir
 
+PICTURES_FIRST = "pictures_first"
+"""Block of ``lmms_eval_specific_kwargs`` in a task file: a prompt for models that read all pictures before the text."""
+
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:

@@ -1,18 +1,31 @@
 """Score requests: a task asks a model for numbers instead of words.
 
 A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key :data:`KEY`, so that
-every harness feature (cache, limit, several processes) works with it. A scoring backend (``figlang_clip``,
-``figlang_vlm``) answers ``{"scores": [...]}``; any other backend answers in words, and the task reads those instead.
+every harness feature (cache, limit, several processes) works with it. A model class that can answers
+``{"scores": [...]}``; any other class answers in words, and the task reads those instead.
 
-Two kinds, as a task's YAML file writes them::
+A class declares that it can, by attributes: ``answers_score_requests``, the kinds that it answers, and
+``answers_words = False`` if it answers nothing else, as a dual encoder. No task file names classes; it has blocks for
+both sorts beside ``default`` (:func:`for_model`)::
 
-    generation_kwargs:
-      figlang_score: {kind: candidates, candidates: [entailment, contradiction]}   # or the name of a column of the doc
-      figlang_score: {kind: match}
+    lmms_eval_specific_kwargs:
+      default: {prompt: choose}
+      scores: {prompt: match}       # of a class that answers the request below
+      only_scores: {prompt: text}   # of one that answers nothing else
+    model_specific_generation_kwargs:
+      default: {}
+      scores:
+        figlang_score: {kind: match}
+
+Two kinds of requests::
+
+    figlang_score: {kind: candidates, candidates: [entailment, contradiction]}   # or the name of a column of the doc
+    figlang_score: {kind: match}
 
 ``candidates``: one score for each candidate text, given all images and the prompt. For a generative model its
-log-probability as the answer (nats, at most 0; with ``normalize: tokens`` divided by its number of tokens), for a dual
-encoder the similarity of image and candidate (the prompt plays no part).
+log-probability as the answer (nats, at most 0), summed over its tokens without the end of the turn, or with
+``normalize: tokens`` their mean; for a dual encoder the similarity of image and candidate (prompt and normalization
+play no part).
 
 ``match``: one score for each image of the request, taken alone with the text of the request. For a generative model
 P(yes) / (P(yes) + P(no)) of its first answer token (0 to 1; words by ``yes`` and ``no``, default "Yes" and "No"), for a
@@ -23,13 +36,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 KEY = "figlang_score"
 KINDS = ("candidates", "match")
 NORMALIZATIONS = ("none", "tokens")
+SCORES, ONLY_SCORES = "scores", "only_scores"
+"""Blocks of a task file for classes that answer its score request, and for those of them that answer nothing else."""
 REPLAY = "figlang_replay"
 """The model class that is asked for nothing and gives what was saved, scores too."""
 
@@ -88,15 +103,68 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     return ScoreRequest(**values)
 
 
-def is_asked(config: Mapping[str, Any]) -> bool:
-    """Whether a task asks a model for scores; the task file alone decides that.
+def kinds_of(model_class: type | None) -> tuple[str, ...]:
+    """The kinds of score requests that a class of models declares to answer.
+
+    Raises:
+        ScoreRequestError: its attribute ``answers_score_requests`` is no collection of `KINDS`.
+    """
+    given = getattr(model_class, "answers_score_requests", ())
+    if not isinstance(given, Sequence | Set) or isinstance(given, str) or not set(KINDS).issuperset(given):
+        name = getattr(model_class, "__qualname__", "")
+        raise ScoreRequestError(f"{name}: answers_score_requests={given!r}; valid: a tuple of {', '.join(KINDS)}")
+    return tuple(given)
+
+
+def answers_words(model_class: type | None) -> bool:
+    """Whether a class of models answers other requests than those for scores; it does unless it declares otherwise."""
+    return bool(getattr(model_class, "answers_words", True))
+
+
+def for_model(config: Mapping[str, Any], name: object, model_class: type | None) -> dict[str, Any]:
+    """Return a task's YAML for a model: the blocks for what its class declares stand in place of ``default``.
 
     Args:
-        config: the task's YAML as a dict, and under ``model`` the name after ``--model``, or None.
+        config: the task's YAML as a dict.
+        name: what follows ``--model``. A block under that name stands above the others: the harness takes it.
+        model_class: its class; None if that is not known, or is one of the harness's own.
+
+    Raises:
+        ScoreRequestError: see :func:`kinds_of`.
+    """
+    by_model = config.get("model_specific_generation_kwargs") or {}
+    own = by_model.get(name, by_model.get(SCORES, by_model.get("default")))
+    request = {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY)
+    chosen = dict(config)
+    if not isinstance(request, Mapping) or request.get("kind") not in kinds_of(model_class):
+        return chosen
+    for key in ("model_specific_generation_kwargs", "lmms_eval_specific_kwargs"):
+        blocks = config.get(key) or {}
+        for block in (SCORES,) if answers_words(model_class) else (ONLY_SCORES, SCORES):
+            if block in blocks:
+                chosen[key] = {**blocks, "default": blocks[block]}
+                break
+    return chosen
+
+
+def is_asked(config: Mapping[str, Any]) -> bool:
+    """Whether a task asks a model for scores.
+
+    Args:
+        config: the task's YAML as a dict, as :func:`for_model` returns it, and under ``model`` the name after
+            ``--model``, or None.
     """
     by_model = config.get("model_specific_generation_kwargs") or {}
     own = by_model.get(config.get("model"), by_model.get("default"))  # as the harness chooses
     return {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY) is not None
+
+
+def only_ranks(model: str, task: str) -> str:
+    """What is told of a task that asks for words a model that gives none."""
+    return (
+        f"{model}: task {task} asks for an answer in words, and this model only ranks: it answers tasks whose "
+        f"generation_kwargs have {KEY}. Take a generative model (figlang_vlm, llava_hf ...) for {task}"
+    )
 
 
 def _candidates(given: Any, doc: Mapping[str, Any]) -> tuple[str, ...]:

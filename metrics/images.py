@@ -300,7 +300,10 @@ def _clip(name: str) -> tuple[Any, Any, str]:
         kind = transformers.AutoConfig.from_pretrained(place).model_type
         if kind != "clip":
             raise ImageMetricError(f"{name} is a model of type {kind}, not clip: CLIP similarity is defined by CLIP")
-        network = transformers.CLIPModel.from_pretrained(place, dtype=torch.float32)
+        load: Any = transformers.CLIPModel.from_pretrained
+        network, loaded = load(place, dtype=torch.float32, output_loading_info=True)
+        if lost := sorted(loaded["missing_keys"]):  # transformers fills them with random numbers
+            raise ImageMetricError(f"the CLIP model {name} lacks {len(lost)} weights, such as {lost[0]}")
         processor = transformers.CLIPProcessor.from_pretrained(place)
     except (OSError, ValueError) as error:
         reason = next(iter(str(error).strip().splitlines()), "no message")

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 import varied_runs
+from flute.synthetic import blind_rows, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
+from report_runs import write_run
 from saved_samples import NAME, evaluated
 
-from figlang_tasks import comparison, metric_names, runs
+from figlang_tasks import comparison, hub, metric_names, runs
 from figlang_tasks.comparison import ComparisonError
+from figlang_tasks.flute import rows
+from figlang_tasks.flute import task as flute
 from figlang_tasks.metrics import overlap
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.statistics import of_ratio
@@ -159,6 +163,21 @@ def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
     assert [(each.task, each.difference, each.p_randomization) for each in found] == [
         ("figlang_mini / figlang_mini_blind", 0, 1)
     ]
+
+
+def test_rows_without_gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the shared task of 2022: there is nothing but whether outputs can be read."""
+    write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    docs = rows.load_blind().select(range(8))
+    found = []
+    for name, words, rate in (("a", "Entails. It fits.", 7 / 8), ("b", "Who knows.", 0.0)):
+        judged = [flute.blind_process_results(doc, [words if number else ""]) for number, doc in enumerate(docs)]
+        lines = {"flute_codalab": [{"doc_id": number, "target": "", **each} for number, each in enumerate(judged)]}
+        results = {"flute_codalab": {"parse_rate,none": rate}}
+        found.append(runs.read(f"{name}={write_run(tmp_path / name, lines, results=results)}"))
+    (difference,) = comparison.compare(found, ["parse_rate"], resamples=100)
+    assert (difference.value_first, difference.value_second) == (7 / 8, 0)
 
 
 def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:

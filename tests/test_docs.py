@@ -8,13 +8,20 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import lmms_eval.models
 import pytest
 from demo_runs import DEMO, answers, evaluate, register
 from docs.documents import blocks, files_of
+from models import tiny_vlms
+from PIL import Image
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.score_requests import read_answer
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BIN = Path(sys.executable).parent
@@ -35,7 +42,8 @@ def test_a_new_vlm_is_evaluated_as_described(tmp_path: Path) -> None:
 
     (command,) = [block.text for block in blocks(document) if block.language == "sh"]
     environment = {
-        **{"PYTHONPATH": str(site), "MODEL": str(DEMO_MODEL_DIR), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""},
+        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        **{"MODEL": str(DEMO_MODEL_DIR), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""},
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
     }
     done = subprocess.run(
@@ -43,10 +51,44 @@ def test_a_new_vlm_is_evaluated_as_described(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "figlang tasks, shares in percent" in done.stdout
-    (file,) = tmp_path.glob("results/*/*_samples_figlang_mini.jsonl")
-    said = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
+
+    def said(task: str) -> dict[int, str]:
+        (file,) = tmp_path.glob(f"results/*/*_samples_{task}.jsonl")
+        samples = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
+        return {sample["doc_id"]: sample["filtered_resps"] for sample in samples}
+
     expected = evaluate("figlang_mini", "llava_hf", DEMO, limit=4)
-    assert {sample["doc_id"]: sample["filtered_resps"] for sample in said} == answers(expected, "figlang_mini")
+    assert said("figlang_mini") == answers(expected, "figlang_mini")
+    ranked = "figlang_mini_irfl_match_metaphor"
+    given = answers(evaluate(ranked, "figlang_vlm", DEMO, limit=4), ranked)
+    for number, scores in said(ranked).items():
+        assert read_answer(scores) == pytest.approx(read_answer(given[number]), abs=1e-5)
+    assert len(said(ranked)) == 4
+
+
+def test_a_prompt_of_a_new_vlm_has_one_bos_token(tmp_path: Path) -> None:
+    """The template of this family writes it, and its tokenizer adds it, as those of Llama and Gemma do."""
+    folder = tiny_vlms.write("llava", tmp_path)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    code: dict[str, Any] = {}
+    exec(files_of((DOCS / "adding_a_vlm.md").read_text(encoding="utf-8"))["my_vlm.py"], code)
+    model = code["MyVLM"](str(folder), device="cpu")
+    assert model.processor.tokenizer("love")["input_ids"][0] == 1
+    picture = {"type": "image", "url": Image.new("RGB", (32, 32))}
+    model.task_dict = {"task": {"test": [[{"role": "user", "content": [picture, {"type": "text", "text": "love"}]}]]}}
+    seen: list[list[int]] = []
+    generate = model.model.generate
+
+    def watched(**inputs: Any) -> Any:
+        seen.extend(inputs["input_ids"].tolist())
+        return generate(**inputs)
+
+    model.model.generate = watched
+    settings = {"max_new_tokens": 1, "num_beams": 1, "do_sample": False, "until": []}
+    model.generate_until([SimpleNamespace(args=("", list, settings, 0, "task", "test"))])
+    assert [(ids[0], ids.count(1)) for ids in seen] == [(1, 1)]
 
 
 @pytest.mark.parametrize("name", ["adding_a_vlm.md", "model_classes.md"])

@@ -61,6 +61,18 @@ def test_simple_evaluate_is_reached_through_its_decorator() -> None:
     assert getattr(evaluator.simple_evaluate, "_figlang_tasks", False), "our check is in front"
 
 
+def test_prompts_are_chosen_between_the_building_of_tasks_and_their_requests() -> None:
+    assert "@positional_deprecated\ndef evaluate(" in inspect.getsource(evaluator)
+    assert getattr(evaluator.evaluate, "_figlang_tasks", False), "ours is in front"
+    assert {"lm", "task_dict"} <= set(parameters(evaluator.evaluate))
+    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    assert source.index("get_task_dict(") < source.index(
+        "results = evaluate(\n            lm=lm,\n            task_dict="
+    )
+    inside = inspect.getsource(inspect.unwrap(evaluator.evaluate))
+    assert inside.index("get_task_list(task_dict)") < inside.index(".build_all_requests(")
+
+
 def test_simple_evaluate_takes_tasks_and_builds_its_own_task_manager() -> None:
     assert {"model", "tasks", "verbosity", "task_manager"} <= set(parameters(inspect.unwrap(evaluator.simple_evaluate)))
     source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
@@ -172,6 +184,11 @@ def test_system_exit_in_process_docs_is_not_retried() -> None:
 
 def test_an_empty_until_stays_empty() -> None:
     assert api_task.ConfigurableTask(config=task_config()).config.generation_kwargs["until"] == []
+
+
+def test_tasks_are_built_with_their_yaml_and_the_name_of_the_model() -> None:
+    for kind in (api_task.ConfigurableTask, api_task.ConfigurableMessagesTask):
+        assert {"config", "model_name"} <= set(parameters(inspect.unwrap(kind.__init__)))
 
 
 def test_generation_settings_by_model_name() -> None:

@@ -10,7 +10,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figlang_tasks.score_requests import KEY, ScoreRequest, ScoreRequestError, answer, read_answer, score_request
+from figlang_tasks.score_requests import (
+    KEY,
+    ScoreRequest,
+    ScoreRequestError,
+    answer,
+    for_model,
+    is_asked,
+    read_answer,
+    score_request,
+)
 
 DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], "empty": [], "text": "x"}
 
@@ -29,6 +38,53 @@ DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], 
 )
 def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
     assert score_request({"temperature": 0, KEY: asked}, DOC) == expected
+
+
+def declares(kinds: Any, words: bool = True) -> type:
+    return type("Declares", (), {"answers_score_requests": kinds, "answers_words": words})
+
+
+MATCH, CANDIDATES = ({KEY: {"kind": "match"}}, {KEY: {"kind": "candidates", "candidates": ["A"]}})
+PROMPTS = {"default": {"prompt": "choose"}, "scores": {"prompt": "match"}, "only_scores": {"prompt": "text"}}
+
+
+@pytest.mark.parametrize(
+    ("model_class", "settings", "prompt", "asked"),
+    [
+        (declares(("match",)), {"scores": MATCH}, "match", True),
+        (declares(["candidates", "match"], words=False), {"scores": MATCH}, "text", True),
+        (declares(("match",), words=False), {"scores": {}, "only_scores": MATCH}, "choose", False),
+        (declares(("match",)), {"scores": CANDIDATES}, "choose", False),
+        (declares(()), {"scores": MATCH}, "choose", False),
+        (object, {"scores": MATCH}, "choose", False),
+        (None, {"scores": MATCH}, "choose", False),
+        # What a file says of a class by its name stands above that.
+        (declares(("match",)), {"scores": MATCH, "mine": {}}, "choose", False),
+        (declares(("match",)), {"scores": CANDIDATES, "mine": MATCH}, "match", True),
+        (object, {"scores": {}, "mine": MATCH}, "choose", True),
+        # A file that asks every model.
+        (declares(("match",)), {"default": MATCH}, "match", True),
+    ],
+)
+def test_a_class_gets_the_blocks_for_what_it_declares(
+    model_class: type | None, settings: dict[str, Any], prompt: str, asked: bool
+) -> None:
+    config = {
+        "generation_kwargs": {"temperature": 0},
+        "model_specific_generation_kwargs": {"default": {}} | settings,
+        "lmms_eval_specific_kwargs": PROMPTS,
+    }
+    chosen = for_model(config, "mine", model_class)
+    assert chosen["lmms_eval_specific_kwargs"]["default"] == {"prompt": prompt}
+    assert is_asked(chosen | {"model": "mine"}) == asked
+    assert PROMPTS["default"] == {"prompt": "choose"}  # what was read is left as it was
+
+
+@pytest.mark.parametrize("kinds", [True, "match", ("match", "rank"), 3])
+def test_a_declaration_that_is_not_valid_is_told(kinds: Any) -> None:
+    config = {"model_specific_generation_kwargs": {"scores": MATCH}}
+    with pytest.raises(ScoreRequestError, match="Declares: answers_score_requests=.*; valid: a tuple of candidates, m"):
+        for_model(config, "mine", declares(kinds))
 
 
 def test_yes_and_no_as_yaml_reads_them() -> None:

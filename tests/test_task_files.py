@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from lm_eval.tasks._yaml_loader import load_yaml
 from lmms_eval import utils
 from lmms_eval.models import list_available_models
 from lmms_eval.models.simple.vllm import VLLM
 
-from figlang_tasks import hub, plugin
+from figlang_tasks import hub, models, plugin, score_requests, task_files
 from figlang_tasks.flute import rows as flute_rows
 from figlang_tasks.prompting import prompt_hash
 from figlang_tasks.vflute import rows
@@ -114,6 +115,19 @@ def test_settings_are_keyed_by_models_that_the_harness_has() -> None:
     assert keys - {"default"} <= set(list_available_models(include_aliases=True))
 
 
+def test_no_task_file_names_a_class_that_gives_scores() -> None:
+    """A class declares it (figlang_tasks.score_requests)."""
+    names = [manifest.model_id for manifest in models.manifests()]
+    scoring = {name for name in names if score_requests.kinds_of(models.class_of(name))}
+    assert scoring == {"figlang_vlm", "figlang_blind", "figlang_clip", "figlang_openai", "figlang_random"}
+    for path in plugin.tasks_dir().rglob("*.yaml"):
+        own = yaml.load(path.read_text(encoding="utf-8"), Loader=task_files.Loader)
+        settings = own.get("model_specific_generation_kwargs") or {}
+        assert {name for name in settings if score_requests.KEY in settings[name]} <= {score_requests.SCORES}, path
+        blocks = {*settings, *(own.get("lmms_eval_specific_kwargs") or {})}
+        assert not blocks & scoring, path
+
+
 def test_groups_name_existing_tasks() -> None:
     tasks = {path.stem for path in TASK_FILES}
     for path in FILES:
@@ -197,8 +211,6 @@ def test_metaclue_stub_and_options_are_those_of_the_task(path: Path) -> None:
     blocks = loaded["lmms_eval_specific_kwargs"]
     for block in blocks.values():
         MetaclueOptions.of(block, task)
-    ours = {"figlang_clip", "figlang_vlm", "figlang_blind", "figlang_random"}
-    assert set(blocks) - {"default"} <= set(list_available_models(include_aliases=True)) | ours
 
 
 @pytest.mark.parametrize("path", [path for path in METACLUE_FILES if path.stem.startswith("metaclue_")], ids=ids)

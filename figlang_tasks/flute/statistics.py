@@ -10,4 +10,8 @@ from figlang_tasks.statistics import Line, means, of_explained
 
 def statistics(lines: Sequence[Line]) -> dict[str, Statistic]:
     """Each metric of a samples file, by name."""
+    if not any(
+        "gold" in line["sample"] for line in lines
+    ):  # the shared task's rows: nobody but its scorer has the gold
+        return means(lines)
     return of_explained(lines) | means(lines)

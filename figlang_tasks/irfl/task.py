@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
 
-PROMPTS = ("choose", "grid", "match", "text")
+PROMPTS = ("choose", "ordinal", "grid", "match", "text")
 LITERAL_ROLES = ("literal", "source", "target")
 SCORES, NO_SCORES = "scores", "no_scores"
 GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
@@ -42,8 +42,9 @@ class Options:
     """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
     Attributes:
-        prompt: ``choose`` (all candidates, each with its letter), ``grid`` (the four in one picture), ``match`` (a
-            question to answer Yes or No) or ``text`` (nothing but the text, as dual encoders take it).
+        prompt: ``choose`` (all candidates, each behind its letter), ``ordinal`` (all before the text, which says what
+            letter the first has, the second ...), ``grid`` (the four in one picture), ``match`` (a question to answer
+            Yes or No) or ``text`` (nothing but the text, as dual encoders take it).
         phrase_only: leave out the definitions of an idiom.
     """
 
@@ -196,15 +197,15 @@ def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
                 f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
-                f"that gives scores needs a line under model_specific_generation_kwargs in a task file that includes "
-                f"this one (docs/adding_a_vlm.md)"
+                f"that gives scores declares it: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
             )
         return
     prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
     if prompt not in ("match", "text"):
         raise ValueError(
-            f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give it a block "
-            f"of its own: lmms_eval_specific_kwargs: {{{model}: {{prompt: match}}}} (dual encoders: text)"
+            f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give the file a "
+            f"block for models that are: lmms_eval_specific_kwargs: {{scores: {{prompt: match}}}}, for dual encoders "
+            f"only_scores: {{prompt: text}}"
         )
 
 

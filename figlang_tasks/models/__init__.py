@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -68,6 +69,25 @@ def cannot_load(what: str, source: str, error: Exception) -> str:
     return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
 
 
+def missing_weights(pretrained: str, model: object, loaded: Mapping[str, Any]) -> str:
+    """Return what to tell of a checkpoint that lacks weights; "" if it lacks none.
+
+    transformers fills the gaps with random numbers and goes on; its warning is easily lost in a log.
+
+    Args:
+        loaded: what ``from_pretrained`` returns for ``output_loading_info=True``.
+    """
+    lost, unknown = (sorted(loaded[name]) for name in ("missing_keys", "unexpected_keys"))
+    if not lost:
+        return ""
+    return (
+        f"the checkpoint {pretrained!r} lacks {len(lost)} weights of {type(model).__name__}, such as {lost[0]}"
+        + (f"; it has {len(unknown)} of other names, such as {unknown[0]}" if unknown else "")
+        + ". With random numbers in their place the results would mean nothing. Download it again, or take the class "
+        "and the version of transformers that it was made for"
+    )
+
+
 def only_words(name: str) -> bool:
     """Whether the class behind ``--model`` is known to give no scores: the harness's own, and ours made of one."""
     from lmms_eval.models import MODEL_REGISTRY_V2
@@ -77,6 +97,26 @@ def only_words(name: str) -> bool:
     except ValueError:  # a user's name for an object of a class of theirs
         return False
     return path.startswith(("lmms_eval.", "figlang_tasks.models.llava_hf."))
+
+
+def class_of(model: object) -> type | None:
+    """Return the class of a model.
+
+    Args:
+        model: the name after ``--model``, or an object.
+
+    Returns:
+        The class, imported where need be; None for a name that no class has, or that of one which is known to give no
+        scores.
+    """
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    if not isinstance(model, str):
+        return type(model)
+    if model not in MODEL_REGISTRY_V2.list_model_names() or only_words(model):
+        return None
+    found: type = MODEL_REGISTRY_V2.get_model_class(model)
+    return found
 
 
 def name_of(model: object) -> str | None:

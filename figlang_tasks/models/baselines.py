@@ -56,6 +56,8 @@ class Random(_Baseline):
         harness: see :class:`Offline`.
     """
 
+    answers_score_requests = score_requests.KINDS
+
     def __init__(self, seed: int = 0, **harness: Any) -> None:
         super().__init__(**harness)
         self._seed = seed

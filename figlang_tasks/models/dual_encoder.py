@@ -7,12 +7,15 @@ or better from what the model gives out:
 
 - dual encoders, and BLIP with ``head=cosine``: cosine of the two L2-normalised features, -1 to 1, **not** multiplied
   by the model's logit scale;
-- BLIP (``BlipForImageTextRetrieval``): probability of a match, 0 to 1, by its matching head;
+- X-CLIP: the same of a video that shows the image in every frame, and the text as the model changes it for that video;
+- BLIP, BLIP-2, BridgeTower (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``,
+  ``BridgeTowerForImageAndTextRetrieval``): probability of a match, 0 to 1, by their matching head;
 - ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, 0 to 1. The head was trained to
   rank, so that the order means something and the level does not.
 
-Dual encoders see every distinct image and text of a run once, however many pairs there are; matching heads see each
-distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is full.
+Dual encoders see every distinct image and text of a run once, however many pairs there are; matching heads and X-CLIP
+see each distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is
+full.
 """
 
 from __future__ import annotations
@@ -45,16 +48,26 @@ from tqdm import tqdm
 from figlang_tasks import models
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
-from figlang_tasks.score_requests import KEY, ScoreRequestError, answer, score_request
+from figlang_tasks.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
-RETRIEVAL_CLASSES = {"blip": "BlipForImageTextRetrieval", "vilt": "ViltForImageAndTextRetrieval"}
+RETRIEVAL_CLASSES = {
+    "blip": "BlipForImageTextRetrieval",
+    "blip-2": "Blip2ForImageTextRetrieval",
+    "bridgetower": "BridgeTowerForImageAndTextRetrieval",
+    "vilt": "ViltForImageAndTextRetrieval",
+}
 AUTO_BATCH = 64
 TEXT_BLOCK = 2048  # texts that are tokenized and looked up on disk together
 
 # What a model was trained with, where its processor does not do it unless told: SigLIP has no attention mask.
 _PADDED_TO_MAXIMUM = ("siglip", "siglip2", "align")
 _TRAINED_LENGTH = {"align": 64}
+# Text models of RoBERTa's kind, whose positions begin behind that of padding.
+_POSITIONS_AFTER_PADDING = ("altclip", "bridgetower")
+# The only one that keeps the texts causal in a batch without padding: transformers leaves the mask out there, and the
+# faster ones then read a text in both directions.
+_ATTENTION = {"aimv2": "eager"}
 
 _Floats = npt.NDArray[np.float32]
 _Item = TypeVar("_Item")
@@ -83,6 +96,8 @@ class FigLangCLIP(lmms):
     """
 
     is_simple = True
+    answers_score_requests = KINDS
+    answers_words = False
     answers_at_once = True  # each image and text is encoded once (figlang_tasks.answer_cache)
 
     def __init__(
@@ -168,7 +183,7 @@ class FigLangCLIP(lmms):
         """
         for request in requests:
             if KEY not in request.args[1]:
-                raise ValueError(only_ranks(request.args[4]))
+                raise ValueError(only_ranks("figlang_clip", request.args[4]))
         try:
             if isinstance(self._network, _Matcher):
                 return self._matched(self._network, requests)
@@ -177,10 +192,10 @@ class FigLangCLIP(lmms):
             self._cache.close()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise ValueError(only_ranks(requests[0].args[4]))
+        raise ValueError(only_ranks("figlang_clip", requests[0].args[4]))
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        raise ValueError(only_ranks(requests[0].args[5]))
+        raise ValueError(only_ranks("figlang_clip", requests[0].args[5]))
 
     def clean(self) -> None:
         """Let go of the model, as the harness asks for after the answers."""
@@ -282,7 +297,7 @@ class FigLangCLIP(lmms):
             if asked.kind == "match" and "<image>" in context:
                 raise ValueError(
                     f"figlang_clip: {where}: its text marks the places of pictures (<image>): it is a prompt for "
-                    f"another model. Give the task a block for figlang_clip in lmms_eval_specific_kwargs"
+                    f"another model. Give the task a block only_scores in lmms_eval_specific_kwargs"
                 )
             rows = []
             for position, picture in enumerate(pictures):
@@ -427,8 +442,13 @@ class _Network:
         self.processor = processor
         self._device = device
         self._kind = model.config.model_type
-        text = getattr(model.config, "text_config", model.config)
-        limits = (processor.tokenizer.model_max_length, getattr(text, "max_position_embeddings", None))
+        # The text_config of BLIP-2 is that of a language model, which plays no part here.
+        of_text = "qformer_config" if self._kind == "blip-2" else "text_config"
+        text = getattr(model.config, of_text, model.config)
+        positions = getattr(text, "max_position_embeddings", None)
+        if positions is not None and self._kind in _POSITIONS_AFTER_PADDING:
+            positions -= text.pad_token_id + 1
+        limits = (processor.tokenizer.model_max_length, positions)
         given = (max_length, _TRAINED_LENGTH.get(self._kind))
         self.limit: int = min(limit for limit in (*limits, *given) if limit is not None)
         self._takes_types = "token_type_ids" in inspect.signature(self._text_method()).parameters
@@ -439,6 +459,7 @@ class _Network:
         digest = hashlib.sha256()
         facts = [type(self).__name__, type(model).__name__, getattr(model.config, "_commit_hash", None), revision]
         facts += [str(model.dtype), self.limit, transformers.__version__, model.config.to_json_string()]
+        facts += [_ATTENTION[self._kind]] if self._kind in _ATTENTION else []
         digest.update(json.dumps(facts).encode())
         for name, tensor in model.state_dict().items():
             digest.update(name.encode())
@@ -503,8 +524,7 @@ class _Network:
         }
 
     def _normalised(self, features: Any, count: int) -> _Floats:
-        if not isinstance(features, torch.Tensor):  # transformers 5
-            features = features.pooler_output
+        features = _pooled(features)
         if features.shape[:-1] != (count,):
             name = type(self.model).__name__
             raise ValueError(f"figlang_clip: {name} gives features of shape {tuple(features.shape)}, not [{count}, d]")
@@ -532,7 +552,7 @@ class _Matcher(_Network):
         raise NotImplementedError
 
     def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        """Scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``.
+        """Scores, 0 to 1 (X-CLIP: -1 to 1), of the pairs of ``seen[images[i]]`` and ``texts[i]``.
 
         In float64, so that the best of several sure matches can still be told apart.
         """
@@ -556,6 +576,65 @@ class _BlipMatcher(_Matcher):
 
     def _text_method(self) -> Callable[..., Any]:
         return self.model.text_encoder.forward
+
+
+class _Blip2Matcher(_BlipMatcher):
+    """By the Q-Former: its queries see image and text, and the head takes their mean, as the model's own forward."""
+
+    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
+        with _exactly():
+            states = seen["states"][list(images)]
+            tokens = self._tokens(texts)
+            queries = self.model.query_tokens.expand(len(states), -1, -1)
+            count = queries.shape[1]
+            mask = torch.ones((len(states), count), dtype=torch.long, device=self._device)
+            hidden = self.model.qformer(
+                query_embeds=self.model.embeddings(input_ids=tokens["input_ids"], query_embeds=queries),
+                query_length=count,
+                attention_mask=torch.cat([mask, tokens["attention_mask"]], dim=1),
+                encoder_hidden_states=states,
+                encoder_attention_mask=torch.ones(states.shape[:-1], dtype=torch.long, device=self._device),
+            ).last_hidden_state
+            logits = self.model.itm_head(hidden[:, :count].to(self.model.itm_head.weight.dtype)).mean(dim=1)
+            return logits.double().softmax(dim=-1)[:, 1].tolist()
+
+    def _text_method(self) -> Callable[..., Any]:
+        return self.model.embeddings.forward
+
+
+class _BridgeTowerMatcher(_Matcher):
+    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
+        return self._pixels(images)
+
+    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
+        pixels = {name: value[list(images)] for name, value in seen.items()}
+        with _exactly():
+            logits = self.model(**self._tokens(texts), **pixels).logits
+            return logits.double().softmax(dim=-1)[:, 1].tolist()
+
+    def _text_method(self) -> Callable[..., Any]:
+        return self.model.forward
+
+
+class _XClipMatcher(_Matcher):
+    """A model of videos: the image stands in each of its frames, and the text is changed by what the frames show."""
+
+    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
+        model, frames = self.model, self.model.config.vision_config.num_frames
+        videos = [[_rgb(image)] * frames for image in images]
+        pixels = self._moved(self.processor(videos=videos, return_tensors="pt"))["pixel_values"]
+        with _exactly():
+            seen = model.vision_model(pixel_values=pixels.flatten(0, 1))
+            whole = model.mit(model.visual_projection(seen.pooler_output).unflatten(0, (-1, frames)))[1]
+            parts = model.prompts_visual_layernorm(seen.last_hidden_state[:, 1:]) @ model.prompts_visual_projection
+            return {"video": whole, "parts": parts.unflatten(0, (-1, frames)).mean(dim=1)}
+
+    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
+        with _exactly():
+            features = _pooled(self.model.get_text_features(**self._tokens(texts))).unsqueeze(1)
+            features = features + self.model.prompts_generator(features, seen["parts"][list(images)])
+            video = seen["video"][list(images)].double()
+            return functional.cosine_similarity(video, features[:, 0].double()).tolist()
 
 
 class _ViltMatcher(_Matcher):
@@ -584,6 +663,11 @@ def content_key(image: Image.Image) -> str:
     return digest.hexdigest()
 
 
+def _pooled(features: Any) -> torch.Tensor:
+    """The features of an encoder, which transformers 5 puts into an output of several."""
+    return features if isinstance(features, torch.Tensor) else features.pooler_output
+
+
 def _rgb(image: Image.Image) -> Image.Image:
     """`image` as RGB, over white where it is transparent, as transformers' processors that convert do it."""
     if "A" not in image.getbands() and image.info.get("transparency") is None:
@@ -610,39 +694,60 @@ def _load(
     except (OSError, HFValidationError) as error:
         raise ValueError(f"figlang_clip: {models.cannot_load('the configuration of', pretrained, error)}") from error
     kind = config.model_type
-    if head is not None and (kind != "blip" or head not in ("itm", "cosine")):
-        raise ValueError(f"figlang_clip: head={head!r} for a model of type {kind}; valid: itm, cosine, for blip alone")
     model_class = _model_class(config)
+    two_heads = getattr(model_class, "__name__", "") == RETRIEVAL_CLASSES["blip"]
+    if head is not None and not (two_heads and head in ("itm", "cosine")):
+        raise ValueError(
+            f"figlang_clip: head={head!r} for a model of type {kind}; valid: itm, cosine, for "
+            f"{RETRIEVAL_CLASSES['blip']} alone"
+        )
     if model_class is None:
         raise ValueError(
             f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a dual encoder. "
-            "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
-            f"align, altclip, chinese_clip, metaclip_2 ...), {' and '.join(RETRIEVAL_CLASSES.values())}"
+            + ("Generative models run as --model figlang_vlm. " if _generates(config) else "")
+            + "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
+            f"align, altclip, chinese_clip, metaclip_2 ...), XCLIPModel, {', '.join(RETRIEVAL_CLASSES.values())}"
         )
+    attention = {"attn_implementation": _ATTENTION[kind]} if kind in _ATTENTION else {}
     try:
-        model = model_class.from_pretrained(pretrained, dtype=dtype, **source)
+        options = {"dtype": dtype, **attention, **source}
+        model, loaded = model_class.from_pretrained(pretrained, output_loading_info=True, **options)
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except OSError as error:  # a file is missing or damaged
         raise ValueError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
-    network: type[_Network] = _Network
-    if kind == "blip":
-        network = _BlipCosine if head == "cosine" else _BlipMatcher
-    elif kind == "vilt":
-        network = _ViltMatcher
-    return network(model, processor, device, max_length)
+    if lost := models.missing_weights(pretrained, model, loaded):
+        raise ValueError(f"figlang_clip: {lost}")
+    network = _MATCHERS.get(type(model).__name__, _Network)
+    return (_BlipCosine if head == "cosine" else network)(model, processor, device, max_length)
+
+
+_MATCHERS: dict[str, type[_Network]] = {
+    "BlipForImageTextRetrieval": _BlipMatcher,
+    "Blip2ForImageTextRetrieval": _Blip2Matcher,
+    "BridgeTowerForImageAndTextRetrieval": _BridgeTowerMatcher,
+    "ViltForImageAndTextRetrieval": _ViltMatcher,
+    "XCLIPModel": _XClipMatcher,
+}
+
+
+def _generates(config: Any) -> bool:
+    """Whether transformers knows the model as one that answers in words."""
+    auto = [transformers.AutoModelForImageTextToText, getattr(transformers, "AutoModelForMultimodalLM", None)]
+    return any(type(config) in each._model_mapping for each in auto if each is not None)
 
 
 def _model_class(config: Any) -> Any:
     """The transformers class to load; None if it would not do."""
     if config.model_type in RETRIEVAL_CLASSES:
-        name = RETRIEVAL_CLASSES[config.model_type]
-        return getattr(transformers, name) if name in (config.architectures or []) else None
+        names = (RETRIEVAL_CLASSES[config.model_type], "BlipModel")
+        return next((getattr(transformers, name) for name in names if name in (config.architectures or [])), None)
+    if config.model_type == "xclip":
+        return transformers.XCLIPModel
     if "AutoModel" in getattr(config, "auto_map", {}):
         return transformers.AutoModel
     found = transformers.MODEL_MAPPING.get(type(config), None)
-    # BLIP-2 has both methods, for its language model.
     dual = all(hasattr(found, method) for method in ("get_image_features", "get_text_features"))
-    return found if dual and not hasattr(found, "get_qformer_features") else None
+    return found if dual else None
 
 
 def _device(name: str | None, accelerator: Accelerator) -> torch.device:
@@ -665,14 +770,6 @@ def _positive(name: str, value: Any) -> int:
 
 def _indices(rows: Sequence[int]) -> npt.NDArray[np.int32]:
     return np.array(rows, dtype=np.int32)
-
-
-def only_ranks(task: str) -> str:
-    """What is told of a task that asks for words."""
-    return (
-        f"figlang_clip: task {task} asks for an answer in words, and this model only ranks: it answers tasks whose "
-        f"generation_kwargs have {KEY}. Take a generative model (figlang_vlm, llava_hf ...) for {task}"
-    )
 
 
 @contextmanager

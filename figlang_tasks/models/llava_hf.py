@@ -22,6 +22,8 @@ from loguru import logger
 
 from figlang_tasks import models
 
+from .vlm_prompts import ChatTemplate
+
 DEFAULT_CHECKPOINT = "llava-hf/llava-1.5-7b-hf"
 
 
@@ -111,6 +113,11 @@ class LlavaHfChat(LlavaHfSimple, HarnessChat):
     """The same by chat templates."""
 
     is_simple = False
+
+    @property
+    def pictures_first(self) -> bool:
+        """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
+        return ChatTemplate(self._image_processor).pictures_first
 
 
 class LlavaSimple(LlavaHfSimple):

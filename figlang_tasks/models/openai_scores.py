@@ -100,6 +100,9 @@ class FigLangOpenAI(OpenAICompatible):
     the harness's class for words, a score request that fails to the end ends the run.
     """
 
+    # Candidates only of a task whose file asks this class by its name: those that begin alike cannot be told apart.
+    answers_score_requests = ("match",)
+
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order.
 

@@ -8,6 +8,7 @@ run with the task and the document in the message.
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,12 +24,13 @@ from lmms_eval.protocol import ChatMessages
 from loguru import logger
 from PIL import Image
 from tqdm import tqdm
-from transformers import GenerationConfig, StoppingCriteria
+from transformers import GenerationConfig, IdeficsProcessor, StoppingCriteria
 from transformers.image_utils import load_image
 
 from figlang_tasks import models, score_requests
 
 from . import vlm_loading
+from .vlm_prompts import ChatTemplate
 from .vlm_scoring import OutOfMemory, Scorer, attempt
 
 T = TypeVar("T")
@@ -36,6 +38,7 @@ T = TypeVar("T")
 DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
 WINDOW = 8  # batches whose prompts and images are in memory at a time, to be sorted among each other
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
+_IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
 _NOT_FOR_GENERATE = ("until", score_requests.KEY, "max_agentic_steps")
 
 
@@ -72,12 +75,15 @@ class FigLangVLM(lmms):
         peft: folder or hub id of a LoRA-like adapter.
         trust_remote_code: run code that the checkpoint brings.
         load_in_4bit, load_in_8bit: quantise by bitsandbytes.
+        chat_template: file with a chat template (Jinja) in place of the checkpoint's.
+        enable_thinking: handed to the chat template; default: the template decides.
 
     Raises:
         SystemExit: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
     """
 
     is_simple = False
+    answers_score_requests = score_requests.KINDS
 
     def __init__(
         self,
@@ -92,6 +98,8 @@ class FigLangVLM(lmms):
         trust_remote_code: bool = False,
         load_in_4bit: bool = False,
         load_in_8bit: bool = False,
+        chat_template: str | None = None,
+        enable_thinking: bool | None = None,
         max_batch_size: Any = None,
         **unknown: Any,
     ) -> None:
@@ -113,9 +121,14 @@ class FigLangVLM(lmms):
         where = vlm_loading.placement(self.accelerator, device, device_map)
         source = {"revision": str(revision) if revision else "main", "trust_remote_code": trust_remote_code}
         models.require_checkpoint(vlm_loading.NAME, pretrained)
-        self.processor = vlm_loading.load_processor(pretrained, **source)
+        # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
+        config = vlm_loading.load_config(pretrained, **source)
+        self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
+        self._template = ChatTemplate(self.processor, enable_thinking)
+        self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
         self._model = vlm_loading.load_model(
             pretrained,
+            config,
             where=where,
             dtype=vlm_loading.dtype_for(dtype, where),
             attn_implementation=attn_implementation,
@@ -125,13 +138,8 @@ class FigLangVLM(lmms):
             **source,
         )
         self._scorer: Scorer | None = Scorer(self._model, self.tokenizer)
-        self._placeholders = {
-            mark
-            for name in ("image_token", "boi_token")
-            if isinstance(mark := getattr(self.processor, name, None), str) and mark
-        }
-        if not self._placeholders:
-            logger.warning("figlang_vlm: this processor names no image placeholder; their number goes unchecked")
+        if not self._template.marks:
+            logger.warning("figlang_vlm: this processor names no image placeholder; a prompt takes one picture at most")
 
     @property
     def model(self) -> Any:
@@ -148,6 +156,12 @@ class FigLangVLM(lmms):
     @property
     def device(self) -> torch.device:
         return self._model.device
+
+    @property
+    def pictures_first(self) -> bool:
+        """Whether the chat template moves pictures of a message before its texts; task files have a prompt for that."""
+        with _naming("the chat template"):
+            return self._template.pictures_first
 
     @property
     def eot_token_id(self) -> int | None:
@@ -172,10 +186,18 @@ class FigLangVLM(lmms):
             VLMError: one of them cannot be answered.
         """
         # A request that is not valid is told now, not after hours. Costs one more decoding of every image.
+        largest: Prompt | None = None
         for request in tqdm(requests, disable=self.rank != 0 or len(requests) == 1, desc="Checking prompts"):
-            with _naming(_where(request)):
-                _score_request(self.task_dict, request)
-            self._render(_where(request), self._messages(request))
+            where = _where(request)
+            with _naming(where):
+                wanted = _score_request(self.task_dict, request)
+                for prompt in self._prompts(where, self._messages(request), wanted):
+                    if wanted is not None:
+                        self._template.require_answer(prompt.text)
+                    if largest is None or _size(prompt) > _size(largest):
+                        largest = prompt
+        if largest is not None and len(requests) > 1:
+            self._try(largest)
         answers: list[GenerationResult | None] = [None] * len(requests)
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
@@ -193,6 +215,17 @@ class FigLangVLM(lmms):
             additional_metrics={"rank": self.rank},
         )
         return [answer for answer in answers if answer is not None]
+
+    def _try(self, prompt: Prompt) -> None:
+        """Run the prompt that asks most of processor and memory through one forward pass.
+
+        Raises:
+            VLMError: it fails.
+        """
+        with _naming(prompt.where):
+            run = partial(self._generate, [prompt], generation_settings({"max_new_tokens": 1}), [])
+            if attempt(run) is None:
+                raise OutOfMemory(f"a prompt with {len(prompt.images)} images does not fit into memory")
 
     # --- answers in words --------------------------------------------------------------------------------------------
 
@@ -239,7 +272,13 @@ class FigLangVLM(lmms):
             ends = options["eos_token_id"] = self.eot_token_id
         if until and options.get("num_beams", 1) == 1:
             options["stopping_criteria"] = [_Until(until, self.tokenizer, length)]
-        generated = self._model.generate(**inputs, **options)[:, length:]
+        generated = self._model.generate(**inputs, **options)
+        if not torch.equal(generated[:, :length], inputs["input_ids"]):
+            raise ValueError(
+                f"what {type(self._model).__name__} generates does not begin with its prompt, so that its answer "
+                "cannot be told from it; figlang_vlm runs models that go on from their prompt"
+            )
+        generated = generated[:, length:]
         texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)
         ends = {ends} if isinstance(ends, int) else set(ends or ())
         read = inputs["attention_mask"].sum(dim=1).tolist()
@@ -268,10 +307,7 @@ class FigLangVLM(lmms):
         return [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
 
     def _match(self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest) -> list[float]:
-        count = sum(part["type"] == "image" for message in messages for part in message["content"])
-        if not count:
-            raise ValueError("a score request of kind match needs an image")
-        prompts = {i: self._render(f"{where}, image {i}", _only_image(messages, i)) for i in range(count)}
+        prompts = dict(enumerate(self._prompts(where, messages, wanted)))
         return [score for _, score in sorted(self._in_batches(prompts, partial(self._match_batch, wanted=wanted)))]
 
     def _match_batch(self, batch: list[Prompt], wanted: score_requests.ScoreRequest) -> list[float]:
@@ -290,30 +326,54 @@ class FigLangVLM(lmms):
                 raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
             return messages.to_hf_messages()
 
+    def _prompts(
+        self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest | None
+    ) -> Iterator[Prompt]:
+        """Render a request: one prompt, or for matching scores one for each image."""
+        if wanted is None or wanted.kind != "match":
+            yield self._render(where, messages)
+            return
+        count = sum(part["type"] == "image" for message in messages for part in message["content"])
+        if not count:
+            raise ValueError("a score request of kind match needs an image")
+        for i in range(count):
+            yield self._render(f"{where}, image {i}", _only_image(messages, i))
+
     def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
         with _naming(where):
             given = [part["image"] for message in messages for part in message["content"] if part["type"] == "image"]
-            images = [_rgb(image) for image in given]
-            text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            places = max((text.count(mark) for mark in self._placeholders), default=len(images))
-            if places != len(images):
-                raise ValueError(
-                    f"{len(images)} images, but {places} image placeholders in the rendered prompt "
-                    f"({' or '.join(sorted(self._placeholders))}); the chat template leaves images out, or a text "
-                    f"holds a placeholder of its own. The prompt begins: {text[:300]!r}"
-                )
-            return Prompt(text, images, where)
+            return Prompt(self._template.render(messages), [_rgb(image) for image in given], where)
 
     def _inputs(self, batch: list[Prompt]) -> Any:
-        """Return the model inputs of prompts with as many images each, padded on the left, on the model's device."""
-        images = {"images": [prompt.images for prompt in batch]} if batch[0].images else {}
-        return self.processor(
-            text=[prompt.text for prompt in batch],
-            padding=True,
-            return_tensors="pt",
-            add_special_tokens=self._adds_special_tokens(batch[0]),
-            **images,
-        ).to(self.device, dtype=self._model.dtype)
+        """Return the model inputs of prompts with as many images each, padded on the left, on the model's device.
+
+        Raises:
+            ValueError: a prompt begins twice.
+        """
+        given: dict[str, Any] = {"text": [prompt.text for prompt in batch]}
+        if isinstance(self.processor, IdeficsProcessor):
+            given = {"text": [_interleaved(prompt) for prompt in batch]}
+        elif batch[0].images:
+            given["images"] = [prompt.images for prompt in batch]
+        # Told nothing, a processor does as its model was trained; some write the first token themselves.
+        ways: list[dict[str, Any]] = [{}] if self._adds_special_tokens(batch[0]) else []
+        for way in (*ways, {"add_special_tokens": False}):
+            inputs = self.processor(**given, padding=True, return_tensors="pt", **way)
+            if not self._begins_twice(batch, inputs):
+                return inputs.to(self.device, dtype=self._model.dtype)
+        raise ValueError(
+            f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token}, so that the "
+            "prompt begins twice; leave it out of the chat template"
+        )
+
+    def _begins_twice(self, batch: list[Prompt], inputs: Any) -> bool:
+        first = self.tokenizer.bos_token
+        if not first:
+            return False
+        begins = (inputs["input_ids"] == self.tokenizer.bos_token_id) & (inputs["attention_mask"] == 1)
+        return any(
+            n > max(1, prompt.text.count(first)) for prompt, n in zip(batch, begins.sum(dim=1).tolist(), strict=True)
+        )
 
     def _adds_special_tokens(self, prompt: Prompt) -> bool:
         """False where the template has written the first token already."""
@@ -421,6 +481,16 @@ def _only_image(messages: Sequence[dict[str, Any]], index: int) -> list[dict[str
         }
         for message in messages
     ]
+
+
+def _interleaved(prompt: Prompt) -> list[Any]:
+    """Return texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
+    texts = _IDEFICS_IMAGE.split(prompt.text)
+    return [texts[0], *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair)]
+
+
+def _size(prompt: Prompt) -> tuple[int, int]:
+    return len(prompt.images), len(prompt.text)
 
 
 def _rgb(image: Any) -> Image.Image:

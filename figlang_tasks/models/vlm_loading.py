@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
+from loguru import logger
 
 from figlang_tasks import models
 
@@ -12,6 +18,17 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 NAME = "figlang_vlm"
+AUTO_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM", "AutoModelForCausalLM", "AutoModel")
+"""Of transformers. The first that knows a model loads it; the last two know it by code that the checkpoint brings."""
+
+COUNTS = {
+    "patch_size": "vision_config.patch_size",
+    "vision_feature_select_strategy": "vision_feature_select_strategy",
+    "num_image_tokens": "the square of vision_config.image_size / vision_config.patch_size",
+    "num_query_tokens": "num_query_tokens",
+    "image_seq_length": "vision_config.num_image_tokens, or image_seq_length",
+}
+"""What processors count the tokens of an image by, and where config.json has it."""
 
 
 def stop(problem: str) -> NoReturn:
@@ -60,37 +77,122 @@ def dtype_for(name: Any, where: Any) -> Any:
     return found
 
 
-def load_processor(pretrained: str, **source: Any) -> Any:
-    """Return the processor, set up for batches of prompts (left padding, a chat template).
+def load_config(pretrained: str, **source: Any) -> Any:
+    """Return the configuration of a checkpoint that figlang_vlm runs.
+
+    Of a model that also speaks (Qwen-Omni) it is that of its half that reads and writes.
 
     Raises:
-        SystemExit: it cannot be loaded, or has no tokenizer or chat template.
+        SystemExit: it cannot be loaded, or is of a model of another kind.
     """
-    from transformers import AutoConfig, AutoProcessor
+    from transformers import AutoConfig
 
     try:
-        # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
-        AutoConfig.from_pretrained(pretrained, **source)
+        config = AutoConfig.from_pretrained(pretrained, **source)
+    except Exception as error:  # remote code may raise anything
+        stop(models.cannot_load("the configuration of", pretrained, error))
+    config = getattr(config, "thinker_config", config)
+    if config.is_encoder_decoder or getattr(config.get_text_config(), "is_encoder_decoder", False):
+        stop(
+            f"{pretrained!r} ({config.model_type}) is an encoder-decoder model, whose answer does not go on from its "
+            "prompt; figlang_vlm runs decoder-only models"
+        )
+    auto_class(pretrained, config, **source)
+    return config
+
+
+def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False, **source: Any) -> Any:
+    """Return the class of transformers that loads the model.
+
+    Raises:
+        SystemExit: none does; the message names the model's kind.
+    """
+    import transformers
+
+    from figlang_tasks.models import dual_encoder
+
+    own = getattr(config, "auto_map", None) or {}
+    for name in AUTO_CLASSES:
+        if name in own and trust_remote_code:
+            return getattr(transformers, name)
+    given = f"{pretrained!r} ({', '.join(config.architectures or [config.model_type])})"
+    native = [getattr(transformers, name) for name in AUTO_CLASSES[:2] if hasattr(transformers, name)]
+    found = next((each for each in native if type(config) in each._model_mapping), None)
+    if found is None and any(name in own for name in AUTO_CLASSES):
+        stop(f"{given} brings code of its own. If you trust that code, add trust_remote_code=True")
+    made_for = config.architectures or []
+    writes = found is not None and (not made_for or found._model_mapping[type(config)].__name__ in made_for)
+    if not writes and dual_encoder._model_class(config) is not None:
+        stop(f"{given} scores pairs of image and text and writes nothing: --model figlang_clip runs it")
+    if found is not None and (found is native[0] or hasattr(config, "vision_config")):
+        return found
+    if found is not None or type(config) in transformers.AutoModelForCausalLM._model_mapping:
+        stop(f"{given} reads no images; figlang_vlm needs an image-text-to-text model")
+    stop(f"{given} is not an image-text-to-text model of transformers {transformers.__version__}")
+
+
+def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
+    """Return the processor, set up for batches of prompts (left padding, a chat template).
+
+    Args:
+        chat_template: file with the template to use in place of the checkpoint's.
+
+    Raises:
+        SystemExit: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
+    """
+    from transformers import AutoProcessor
+
+    try:
         processor = AutoProcessor.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
-        stop(models.cannot_load("configuration and processor of", pretrained, error))
+        if missing := next((name for name in COUNTS if f"`{name}`" in str(error)), None):
+            stop(_cannot_count(pretrained, missing))
+        stop(models.cannot_load("the processor of", pretrained, error))
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
         stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")
-    processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
+    processor.chat_template = (
+        _template_of(chat_template) or processor.chat_template or getattr(tokenizer, "chat_template", None)
+    )
     if not processor.chat_template:
         stop(
             f"{pretrained!r} has no chat template. Take its instruction-tuned checkpoint, "
-            "or add a chat_template.jinja to a local copy of it"
+            "or give a template for it: chat_template=PATH"
         )
+    if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
+        stop(_cannot_count(pretrained, missing))
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return processor
 
 
+def _cannot_count(pretrained: str, missing: str) -> str:
+    return (
+        f"the processor of {pretrained!r} lacks {missing}, by which it counts the tokens of an image. Take a newer "
+        "revision of the checkpoint, or add it to processor_config.json (or preprocessor_config.json) of a local copy; "
+        f"in config.json it is {COUNTS[missing]}"
+    )
+
+
+def _template_of(path: str | None) -> str | None:
+    if path is None:
+        return None
+    problem = f"chat_template={path}: no file with a Jinja template"
+    try:
+        text = Path(str(path)).expanduser().read_text(encoding="utf-8")
+        if str(path).endswith(".json"):  # as older checkpoints keep theirs
+            text = json.loads(text)["chat_template"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        stop(f"{problem} ({type(error).__name__}: {error})")
+    if not isinstance(text, str) or not text.strip():
+        stop(f"{problem}; it is empty")
+    return text
+
+
 def load_model(
     pretrained: str,
+    config: Any,
     *,
     where: Any,
     dtype: Any,
@@ -103,19 +205,20 @@ def load_model(
     """Return the model on its device, in evaluation mode; adapters stay beside the weights, not merged into them.
 
     Args:
+        config: of :func:`load_config`.
         where: ``device_map`` of transformers.
         dtype: of the weights; that of the computation where they are quantised.
         peft: folder or hub id of a LoRA-like adapter.
         source: ``revision`` and ``trust_remote_code``.
 
     Raises:
-        SystemExit: it cannot be loaded.
+        SystemExit: it cannot be loaded, or not whole.
     """
-    from transformers import AutoModelForImageTextToText, BitsAndBytesConfig
+    from transformers import BitsAndBytesConfig
 
     if load_in_4bit and load_in_8bit:
         stop("load_in_4bit and load_in_8bit exclude each other")
-    options = {"dtype": dtype, "device_map": where, **source}
+    options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
     try:
@@ -124,21 +227,101 @@ def load_model(
             options["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
         elif load_in_8bit:
             options["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
-        model = AutoModelForImageTextToText.from_pretrained(pretrained, **options)
+        model, loaded = auto_class(pretrained, config, **source).from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the model", pretrained, error))
-    if model.config.is_encoder_decoder:
-        stop(f"{pretrained!r} is an encoder-decoder model; figlang_vlm runs models that go on from their prompt")
+    if lost := models.missing_weights(pretrained, model, loaded):
+        stop(lost)
+    if config.model_type == "phi4_multimodal" and not peft:
+        logger.warning(
+            f"{NAME}: Phi-4-multimodal reads images by the adapter in its folder vision-lora, which is not loaded; "
+            "without it the answers are not those of the published model. Give its local copy: peft=FOLDER/vision-lora"
+        )
+    if not hasattr(model, "generate"):
+        stop(f"{type(model).__name__} of {pretrained!r} has no method generate, so it answers nothing")
     return (_with_adapter(model, peft) if peft else model).eval()
 
 
 def _with_adapter(model: Any, peft: str) -> Any:
-    try:
-        from peft import PeftModel
+    """Return `model` with the adapter's layers in it.
 
-        adapted = PeftModel.from_pretrained(model, peft)
+    Raises:
+        SystemExit: the adapter cannot be loaded, is of another kind, or does not fit: a weight has no place in the
+            model, or a layer has no weights. Such a layer would answer as the model without the adapter.
+    """
+    try:
+        from peft import PeftConfig, PeftModel, load_peft_weights, set_peft_model_state_dict
+
+        config = PeftConfig.from_pretrained(peft)
+        if config.is_prompt_learning:
+            stop(
+                f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work"
+            )
+        key_mapping = None
+        if config.peft_type == "LORA":
+            key_mapping = _fit_names(model, config, load_peft_weights(peft, device="cpu"))
+        with warnings.catch_warnings():
+            # peft only warns of layers without weights, and the harness switches warnings off.
+            warnings.filterwarnings("error", message=".*missing adapter keys")
+            adapted = PeftModel.from_pretrained(model, peft, config=config, key_mapping=key_mapping)
+        weights = load_peft_weights(peft, device="cpu", key_mapping=key_mapping)
+        result: Any = set_peft_model_state_dict(adapted, weights)
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
-        stop(models.cannot_load("the adapter", peft, error))
-    if adapted.active_peft_config.is_prompt_learning:
-        stop(f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work")
-    return adapted.get_base_model()  # the adapter's layers are inside it
+        if "missing adapter keys" not in str(error):
+            stop(models.cannot_load("the adapter", peft, error))
+        lost = re.findall("'([^']+)'", str(error))
+        problem = f"{len(lost)} weights of its layers are not in its file"
+    else:
+        lost = result.unexpected_keys
+        if not lost:
+            return adapted.get_base_model()  # the adapter's layers are inside it
+        problem = f"{len(lost)} of its weights have no place in the model"
+    stop(
+        f"the adapter {peft!r} does not fit the model: {problem}, such as {lost[0]}. It was made for another model, or "
+        "by a version that names layers otherwise; save it again beside the model that it was made for"
+    )
+
+
+def _fit_names(model: Any, config: Any, weights: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return peft's ``key_mapping`` of a LoRA whose layers have the names of an older transformers; None if none has.
+
+    transformers 4.52 and 5 renamed layers (``model.layers`` of Qwen2-VL is ``model.language_model.layers`` now,
+    ``vision_tower`` of LLaVA and kin ``model.vision_tower``). transformers maps the names of checkpoints by a list of
+    its own; peft asks that list for some models and leaves their vision half out. `config` is changed to match: its
+    patterns were written for the old names, so they become the layers that the file has weights of.
+    """
+    try:
+        from transformers.conversion_mapping import get_model_conversion_mapping
+        from transformers.core_model_loading import WeightRenaming, rename_source_key
+    except ImportError:  # transformers 4, whose mapping peft applies itself
+        return None
+    from peft.utils.other import get_pattern_key
+
+    renamings = [each for each in get_model_conversion_mapping(model) if isinstance(each, WeightRenaming)]
+    layers = {name for name, _ in model.named_modules()}
+    names, targets = {}, {}
+    for key in weights:
+        old = key.removeprefix("base_model.model.")
+        new = old if _layer(old) in layers else rename_source_key(old, renamings, [])[0]
+        if _layer(new) not in layers:
+            new = old  # peft may know it
+        names[old] = new
+        if ".lora_" in key:
+            targets[_layer(new)] = _layer(old)
+    if all(old == new for old, new in names.items()):
+        return None
+    if layers.issuperset(targets):
+        config.target_modules = set(targets)
+        config.exclude_modules = config.layers_to_transform = config.layers_pattern = None
+        for patterns in (config.rank_pattern, config.alpha_pattern):
+            found = {new: get_pattern_key(patterns, old) for new, old in targets.items()}
+            of_layers = {re.escape(new): patterns[key] for new, key in found.items() if key in patterns}
+            patterns.clear()
+            patterns.update(of_layers)
+    renamed: Callable[[re.Match[str]], str] = lambda key: names.get(key[0], key[0])  # noqa: E731
+    return {"^.+$": renamed}
+
+
+def _layer(key: str) -> str:
+    """Return the name of the layer that a key of an adapter's file belongs to."""
+    return key.partition(".lora_")[0] if ".lora_" in key else key.rpartition(".")[0]

@@ -1,8 +1,9 @@
 """Log-probabilities of given texts as a generative model's answer, the costly prefix of images and prompt run once.
 
-The prefix leaves its keys and values in the model's cache. All texts then run through the model as one batch that sees
-that cache; it is neither copied per text nor kept longer than one layer needs it. Whether that path is right for a
-model is checked against one whole forward pass, once per run (:class:`Scorer`).
+The prefix leaves its keys and values (and other states) in the model's cache. All texts then run through the model as
+one batch that sees that cache, with the inputs that the model's own steps of ``generate`` make. Whether that is right
+for a model is checked against ``generate`` itself, made to choose a text's tokens one by one, once per run and kind of
+prompt (:class:`Scorer`).
 
 How prompt and text meet: :func:`joiner`, :func:`answer_tokens`.
 """
@@ -10,7 +11,6 @@ How prompt and text meet: :func:`joiner`, :func:`answer_tokens`.
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -18,18 +18,18 @@ from typing import Any, TypeVar
 import torch
 from loguru import logger
 from torch.nn import functional
-from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer
+from transformers import LogitsProcessor
+from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
 
 T = TypeVar("T")
 Inputs = Mapping[str, Any]
+Step = tuple[Any, dict[str, Any]]  # what a model gave, and with what (its cache, too) `generate` goes on from there
 
 # Bounds of one forward pass over texts: positions that its attention sees (keys and values of one layer, about 1 GB for
 # a model of 7B) and tokens of texts (logits, about 1 GB for a vocabulary of 150 000).
 MAX_POSITIONS = 65_536
 MAX_TOKENS = 2_048
-# Model inputs with an entry per token that the texts do without, once the prefix has run.
-KNOWN_PER_TOKEN = {"input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids"}
-# Largest mean difference of a token's log-probability between both paths, in nats.
+# Largest mean difference of a token's log-probability from that of the check, in nats.
 TOLERANCE_FLOAT32 = 1e-4
 TOLERANCE_HALF = 0.05
 
@@ -94,19 +94,27 @@ def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special
 
 
 class SharedPrefix(Cache):
-    """The cache of one prefix, seen by `rows` sequences that go on from it; nothing of theirs is kept.
+    """The cache of one prefix, seen by `rows` sequences that go on from it; the prefix stays as it is.
+
+    Plain keys and values are views of the prefix's, and nothing of the sequences is kept. Other layers (states of
+    linear attention and of convolutions, changed in place by what reads them) are copied, a copy for each row.
 
     Raises:
-        TypeError: the cache has layers other than plain keys and values.
+        TypeError: the cache has no layers, or layers of a fixed length.
     """
 
     def __init__(self, prefix: Any, rows: int) -> None:
         layers = []
         for layer in getattr(prefix, "layers", None) or [None]:
-            if type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer) or not layer.is_initialized:
+            if layer is None or isinstance(layer, StaticLayer):
                 raise TypeError(f"a cache of {type(prefix).__name__} / {type(layer).__name__} cannot be shared")
-            layer = copy.copy(layer)
-            layer.keys, layer.values = (states.expand(rows, -1, -1, -1) for states in (layer.keys, layer.values))
+            if type(layer) in (DynamicLayer, DynamicSlidingWindowLayer):
+                layer = copy.copy(layer)
+                if layer.is_initialized:
+                    layer.keys, layer.values = (kept.expand(rows, -1, -1, -1) for kept in (layer.keys, layer.values))
+            else:
+                layer = copy.deepcopy(layer)
+                layer.reorder_cache(torch.zeros(rows, dtype=torch.long))
             layers.append(layer)
         super().__init__(layers=layers)
 
@@ -118,12 +126,24 @@ class SharedPrefix(Cache):
         return layer.update(key_states, value_states, *args, **kwargs)
 
 
+class Forced(LogitsProcessor):
+    """Has ``generate`` choose the given tokens, one after the other."""
+
+    def __init__(self, ids: Sequence[int]) -> None:
+        self.waiting = iter(ids)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        forced = torch.full_like(scores, -torch.inf)
+        forced[:, next(self.waiting)] = 0
+        return forced
+
+
 class Scorer:
     """Scores texts after one prompt.
 
     Attributes:
-        shared: False once the shared prefix has proved wrong for this model; then every text takes a whole forward
-            pass, and the log says so.
+        shared: False once the shared prefix has proved wrong for this model; then every text is decoded token by token
+            after a pass over images and prompt of its own, and the log says so.
         max_rows: texts per forward pass, lowered where memory runs out.
     """
 
@@ -132,8 +152,7 @@ class Scorer:
         self.tokenizer = tokenizer
         self.shared = True
         self.max_rows = MAX_TOKENS
-        self._checked = False
-        self._accepts = inspect.signature(model.forward).parameters
+        self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
 
     def candidates(self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list]:
         """Return the log-probabilities (nats) of each text's tokens as the answer to the prompt.
@@ -148,6 +167,7 @@ class Scorer:
             ValueError: a text has no token.
             OutOfMemory: a single text does not fit.
         """
+        prompt = self._as_read(inputs, prompt)
         between = joiner(prompt, self.tokenizer)
         answers = [between + text for text in texts]
         return self.log_probs(inputs, answer_tokens(self.tokenizer, prompt, answers, add_special_tokens))
@@ -166,6 +186,7 @@ class Scorer:
             ValueError: both words begin with the same token.
         """
         spellings = [space + word for word in (yes, no) for space in ("", " ")]
+        prompt = self._as_read(inputs, prompt)
         tokens = answer_tokens(self.tokenizer, prompt, spellings, add_special_tokens)
         first = [{ids[0] for ids in tokens[:2]}, {ids[0] for ids in tokens[2:]}]
         both = first[0] & first[1]
@@ -185,29 +206,25 @@ class Scorer:
         Raises:
             OutOfMemory: a single sequence does not fit.
         """
-        unknown = sorted(
-            name for name, value in prefix.items() if _per_token(value, prefix) and name not in KNOWN_PER_TOKEN
-        )
-        if self.shared and unknown:
-            self._distrust(f"it would need more of {', '.join(unknown)}")
         if not self.shared:
-            return [self.whole(prefix, ids) for ids in tokens]
+            return [self.decoded(prefix, ids) for ids in tokens]
         run = attempt(partial(self._prefill, prefix))
         if run is None:
             raise OutOfMemory("images and prompt do not fit into memory")
-        first, cache = run[0][0], run[1]
+        first, steps = run[0][0], run[1]
         found = [[value] for value in first[[ids[0] for ids in tokens]].tolist()]
         waiting = sorted((i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i]))
         positions = prefix["input_ids"].shape[1]
+        kind = frozenset(prefix)  # a prompt with an image goes other ways through a model than one without
         while waiting:
             length = len(tokens[waiting[0]])
             rows = min(self.max_rows, MAX_POSITIONS // (positions + length), MAX_TOKENS // length)
             # Texts much shorter than the longest wait for a batch of their own, where less of it is padding.
             batch = [i for i in waiting[: max(rows, 1)] if 3 * len(tokens[i]) >= 2 * length]
             try:
-                rest = attempt(partial(self._after, cache, positions, [tokens[i] for i in batch]))
+                rest = attempt(partial(self._after, prefix["input_ids"], steps, [tokens[i] for i in batch]))
             except Exception as error:
-                if self._checked:
+                if kind in self._checked:
                     raise
                 self._distrust(f"{type(error).__name__}: {error}")
                 return self.log_probs(prefix, tokens)
@@ -219,73 +236,103 @@ class Scorer:
                     f"figlang_vlm: out of memory with {len(batch)} candidates; going on with {self.max_rows}"
                 )
                 continue
-            if not self._checked:
-                self._checked = True
-                i = batch[0]
-                if not self._agree(self.whole(prefix, tokens[i]), found[i] + rest[0]):
-                    return self.log_probs(prefix, tokens)
             for i, values in zip(batch, rest, strict=True):
                 found[i] += values
+            if kind not in self._checked:
+                # The longest of the batch, and the row that is furthest from the first and has most padding.
+                if not all(self._agree(self.decoded(prefix, tokens[i]), found[i]) for i in {batch[0], batch[-1]}):
+                    return self.log_probs(prefix, tokens)
+                self._checked.add(kind)
             waiting = waiting[len(batch) :]
         return found
 
-    def whole(self, prefix: Inputs, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of one sequence's tokens by one forward pass over prefix and sequence.
+    def decoded(self, prefix: Inputs, ids: Sequence[int]) -> list[float]:
+        """Return the log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn.
+
+        This is what the model itself does when it answers in words: no input, mask, position or cache is made here.
 
         Raises:
             OutOfMemory: it does not fit.
         """
-        run = attempt(partial(self._whole, prefix, ids))
-        if run is None:
+        forced = {"max_new_tokens": len(ids), "logits_processor": [Forced(ids)], "eos_token_id": None}
+        out = attempt(partial(self._generate, prefix, **forced))
+        if out is None:
             raise OutOfMemory(f"{len(ids)} tokens after {prefix['input_ids'].shape[1]} do not fit into memory")
-        return run
+        return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()
 
-    def _whole(self, prefix: Inputs, ids: Sequence[int]) -> list[float]:
-        inputs = {name: _longer(value, prefix, len(ids)) for name, value in prefix.items()}
-        added = torch.tensor([list(ids)], device=prefix["input_ids"].device)
-        inputs["input_ids"] = torch.cat([prefix["input_ids"], added], dim=1)
-        if "logits_to_keep" in self._accepts:
-            inputs["logits_to_keep"] = len(ids) + 1
-        logits = self.model(**inputs, use_cache=False).logits[:, -len(ids) - 1 : -1]
-        return _token_log_probs(logits, added)[0].tolist()
-
-    def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, Any]:
-        """Return the log-probabilities of the first answer token, [batch, vocabulary], and the cache of the prefix.
-
-        By ``generate``: it alone knows each family's positions for padded prompts and sets up what goes on from them.
-        """
-        out = self.model.generate(
+    def _generate(self, prefix: Inputs, **options: Any) -> Any:
+        return self.model.generate(
             **prefix,
-            max_new_tokens=1,
             num_beams=1,
             do_sample=False,
+            use_cache=True,  # some fine-tuned checkpoints say False, for their training
             output_logits=True,
             return_dict_in_generate=True,
             pad_token_id=self.tokenizer.pad_token_id,
+            **options,
         )
-        return functional.log_softmax(out.logits[0].float(), dim=-1), out.past_key_values
 
-    def _after(self, cache: Any, positions: int, tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probabilities of all but the first token of each sequence."""
+    def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, list[Step]]:
+        """Return the log-probabilities of the first answer token, [batch, vocabulary], and the step of ``generate``.
+
+        By ``generate``: it alone knows each family's positions for padded prompts and sets up what goes on from them.
+        The list of steps is empty where it leaves the work to the ``generate`` of a part of the model.
+        """
+        steps: list[Step] = []
+        update = self.model._update_model_kwargs_for_generation
+
+        def kept(outputs: Any, *args: Any, **options: Any) -> dict[str, Any]:
+            state = update(outputs, *args, **options)
+            steps.append((outputs, dict(state)))
+            return state
+
+        self.model._update_model_kwargs_for_generation = kept
+        try:
+            out = self._generate(prefix, max_new_tokens=1)
+        finally:
+            del self.model._update_model_kwargs_for_generation  # of the instance; the class keeps its own
+        return functional.log_softmax(out.logits[0].float(), dim=-1), steps
+
+    def _after(self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the log-probabilities of all but the first token of each sequence, by one forward pass.
+
+        The model's own hooks of ``generate`` make its inputs for one row of that length, which are then those of all.
+
+        Raises:
+            TypeError: there is no cache to share.
+        """
+        if not steps:
+            raise TypeError("its generate is that of a part of it")
         lengths = [len(ids) for ids in tokens]
-        rows = [[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens]
-        padded = torch.tensor(rows, device=self.model.device)
-        # No attention mask: the prefix has no padding, and what pads a text comes after all that is read from it.
-        options: dict[str, Any] = {"past_key_values": SharedPrefix(cache, len(tokens)), "use_cache": True}
-        following = torch.arange(positions, positions + max(lengths) - 1, device=self.model.device)
-        if "cache_position" in self._accepts:  # transformers 4
-            options["cache_position"] = following
-        # Qwen-VL and kin count positions in height and width: text goes on from the prefix's last position plus this.
-        deltas = getattr(getattr(self.model, "model", None), "rope_deltas", None)
-        if deltas is not None:
-            options["position_ids"] = (following + deltas.to(following.device)).expand(3, len(tokens), -1)
-        logits = self.model(input_ids=padded[:, :-1], **options).logits
-        values = _token_log_probs(logits, padded[:, 1:]).tolist()
+        padded = torch.tensor([[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device)
+        count = max(lengths) - 1
+        outputs, state = steps[0][0], dict(steps[0][1])
+        cache = SharedPrefix(state.get("past_key_values"), len(tokens))
+        for _ in range(count - 1):
+            state = self.model._update_model_kwargs_for_generation(outputs, state, is_encoder_decoder=False)
+        state["past_key_values"] = cache
+        if "logits_to_keep" in state:
+            state["logits_to_keep"] = count
+        if "cache_position" in state:  # transformers 4
+            state["cache_position"] = torch.arange(prefix.shape[1], prefix.shape[1] + count, device=prefix.device)
+        else:
+            state["next_sequence_length"] = count
+        row = torch.cat([prefix, padded[:1, :-1]], dim=1)
+        inputs = self.model.prepare_inputs_for_generation(row, **state)
+        # What pads a text needs no mask: it comes after all that is read from it.
+        inputs = {name: _for_rows(name, value, len(tokens)) for name, value in inputs.items()}
+        inputs["input_ids"] = padded[:, :-1]
+        values = _token_log_probs(self.model(**inputs).logits, padded[:, 1:]).tolist()
         return [row[: length - 1] for row, length in zip(values, lengths, strict=True)]
 
-    def _agree(self, whole: list[float], shared: list[float]) -> bool:
+    def _as_read(self, inputs: Inputs, prompt: str) -> str:
+        """Return the prompt with the white space that the processor ends it with (PaliGemma: a line break)."""
+        end = self.tokenizer.decode(inputs["input_ids"][0, -1:])
+        return prompt + end if end.isspace() and not prompt.endswith(end) else prompt
+
+    def _agree(self, decoded: list[float], shared: list[float]) -> bool:
         tolerance = TOLERANCE_FLOAT32 if self.model.dtype == torch.float32 else TOLERANCE_HALF
-        difference = sum(abs(a - b) for a, b in zip(whole, shared, strict=True)) / len(whole)
+        difference = sum(abs(a - b) for a, b in zip(decoded, shared, strict=True)) / len(decoded)
         if difference <= tolerance:
             return True
         self._distrust(f"log-probabilities differ by {difference:.2g} nats per token")
@@ -295,23 +342,18 @@ class Scorer:
         self.shared = False
         logger.warning(
             f"figlang_vlm: {type(self.model).__name__} cannot go on from the cache of images and prompt ({reason}); "
-            "every candidate takes a whole forward pass, which is right but slow"
+            "every candidate is decoded token by token, with images and prompt of its own, which is right but slow"
         )
 
 
-def _longer(value: Any, inputs: Inputs, count: int) -> Any:
-    """Return a tensor that has an entry per token with its last entry (that of text) repeated `count` times."""
-    if not _per_token(value, inputs):
+def _for_rows(name: str, value: Any, rows: int) -> Any:
+    """Return a model input of one row for `rows` rows; position ids may have the rows in their second dimension."""
+    if not isinstance(value, torch.Tensor) or value.dim() < 2:
         return value
-    return torch.cat([value, value[:, -1:].expand(-1, count, *value.shape[2:])], dim=1)
-
-
-def _per_token(value: Any, inputs: Inputs) -> bool:
-    return (
-        isinstance(value, torch.Tensor)
-        and not value.is_floating_point()
-        and value.shape[:2] == inputs["input_ids"].shape
-    )
+    rows_at = value.dim() - 2 if name == "position_ids" else 0
+    if value.shape[rows_at] != 1:
+        return value
+    return value.expand(*value.shape[:rows_at], rows, *value.shape[rows_at + 1 :])
 
 
 def _token_log_probs(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:

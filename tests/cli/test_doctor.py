@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hub_server import HubServer
 from huggingface_hub import constants
 from typer.testing import CliRunner
 
+import figlang_tasks
 from figlang_tasks import doctor, hub
 from figlang_tasks.cli.figlang import app
 
@@ -207,6 +209,20 @@ def test_a_version_that_does_not_work(
     status, found = run("versions")
     assert status == 1 and found[name]["status"] == "problem"
     assert version in found[name]["text"] and "pip install" in found[name]["remedy"] and remedy in found[name]["remedy"]
+
+
+def test_a_package_that_one_kind_of_model_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    project = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
+    [(extra, wanted)] = re.findall(r'^(\w+) = \["(num2words.*?)"\]', project, re.MULTILINE)
+    install(tmp_path, "num2words", "0.4.0")
+    install(tmp_path, "figlang-tasks", figlang_tasks.__version__)
+    with (tmp_path / f"figlang_tasks-{figlang_tasks.__version__}.dist-info" / "METADATA").open("a") as metadata:
+        metadata.write(f"Provides-Extra: {extra}\nRequires-Dist: {wanted}; extra == '{extra}'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    _, found = run("versions")
+    assert found["num2words"]["status"] == "warning"
+    assert found["num2words"]["text"] == "0.4.0, but the processor of SmolVLM needs >=0.5.10"
+    assert found["num2words"]["remedy"] == "pip install 'figlang-tasks[smolvlm]'"
 
 
 def fake(folder: Path, name: str, code: str) -> None:

@@ -13,9 +13,11 @@ import demo_runs
 import numpy as np
 import pytest
 from lmms_eval.api.model import lmms
+from lmms_eval.models import MODEL_REGISTRY_V2
+from lmms_eval.models.registry_v2 import ModelManifest
 from models import tiny_encoders
 
-from figlang_tasks import failures, plugin
+from figlang_tasks import failures, plugin, score_requests
 from figlang_tasks.hub import MINI_IRFL_DIR
 from figlang_tasks.irfl import rows, tables
 from figlang_tasks.irfl import task as task_of
@@ -171,6 +173,48 @@ def test_a_model_of_words_is_not_matched(model: Any) -> None:
     name = model if isinstance(model, str) else "this model"
     with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_metaphor: .*{name} answers in words. Take"):
         demo_runs.evaluate("figlang_mini_irfl_match_metaphor", model, "pretrained=there/is_none")
+
+
+class Numbers(Words):
+    """A class of a user's that declares to give scores: no task file knows it."""
+
+    answers_score_requests = ("match",)
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        assert all(request.args[1][score_requests.KEY] == {"kind": "match"} for request in requests)
+        self.read = [request.args[0] for request in requests]
+        return [score_requests.answer(range(len(request.args[2](self._doc(request))))) for request in requests]
+
+    def _doc(self, request: Any) -> Any:
+        _, _, _, doc_id, task, split = request.args
+        return self.task_dict[task][split][doc_id]
+
+
+class OnlyNumbers(Numbers):
+    answers_words = False
+
+
+@pytest.mark.parametrize(("kind", "prompt"), [(Numbers, "match"), (OnlyNumbers, "text")])
+@pytest.mark.parametrize("given", ["object", "name"])
+def test_a_class_that_declares_it_is_asked_for_scores(
+    kind: type[Numbers], prompt: str, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = ModelManifest("my_numbers", simple_class_path=f"{__name__}.{kind.__qualname__}")
+    monkeypatch.setitem(MODEL_REGISTRY_V2._manifests, "my_numbers", manifest)
+    monkeypatch.setitem(MODEL_REGISTRY_V2._alias_to_model_id, "my_numbers", "my_numbers")
+    names = [f"figlang_mini_irfl_{task}_metaphor" for task in ("match", "random4")]
+    model = kind()
+    results = demo_runs.evaluate(names, model, as_model="my_numbers" if given == "name" else None, limit=2)
+    for name in names:
+        (first, second) = results["samples"][name]
+        assert first["sample"]["scores"] == second["sample"]["scores"] == [0, 1, 2, 3]
+        options = {"prompt": prompt}
+        assert first["arguments"][0] == task_of.doc_to_text(first["doc"], options) in model.read
+
+
+def test_a_class_of_scores_alone_is_not_asked_for_words() -> None:
+    with pytest.raises(SystemExit, match="this model: task figlang_mini_irfl_detect_metaphor asks for an answer in w"):
+        demo_runs.evaluate("figlang_mini_irfl_detect_metaphor", OnlyNumbers())
 
 
 def asks_for_scores(folder: Path, model: str) -> str:

@@ -19,6 +19,7 @@ from figlang_tasks.irfl.task import Options
 from figlang_tasks.metrics import ranking
 
 LETTERS = rows.LETTERS
+ORDINALS = ("first", "second", "third", "fourth")
 
 
 def choice_doc(**changed: Any) -> dict[str, Any]:
@@ -83,6 +84,18 @@ def test_choose_puts_each_picture_beside_its_letter() -> None:
     assert "".join(part.get("text", "<image>") for part in content) == text
 
 
+def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> None:
+    doc = mini("idiom-detection-task")
+    [message] = task.doc_to_messages(doc, {"prompt": "ordinal"})
+    assert [part["type"] for part in message["content"]] == ["image"] * 4 + ["text"]
+    words = message["content"][-1]["text"]
+    lines = [f"Image {letter}: the {name} image" for letter, name in zip("ABCD", ORDINALS, strict=True)]
+    assert words.splitlines()[2:6] == lines and "<image>" not in words
+    # Beside the places of the pictures, both prompts ask the same.
+    choose = task.doc_to_text(doc, {"prompt": "choose"}).splitlines()
+    assert [line for line in words.splitlines() if line not in lines] == [c for c in choose if "<image>" not in c]
+
+
 def test_random_candidates_name_as_many_letters_as_there_are() -> None:
     text = task.doc_to_text(mini("random2-metaphor"), {"prompt": "choose"})
     assert "Image B: <image>" in text and "Image C" not in text and text.endswith("A or B.")
@@ -121,7 +134,7 @@ def test_match_asks_about_each_picture_alone() -> None:
     [
         ({"prompt": "choose", "shots": 2}, "unknown IRFL task option.* shots; valid: phrase_only, prompt"),
         (dict.fromkeys("hgfedcba"), "unknown IRFL task option.* a, b, c, d, e, f, g, h; valid:"),
-        ({}, "prompt=None; valid: choose, grid, match, text"),
+        ({}, "prompt=None; valid: choose, ordinal, grid, match, text"),
         ({"prompt": "letters"}, "prompt='letters'"),
         ({"prompt": "match", "phrase_only": "yes"}, "phrase_only='yes'; valid: true or false"),
     ],

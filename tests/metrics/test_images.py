@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import tiny_encoders
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from figlang_tasks.metrics import images as module
 from figlang_tasks.metrics.images import (
@@ -305,6 +306,15 @@ def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ImageMetricError, match=r"somebody/none cannot be loaded .* into \$FIGLANG_WEIGHTS_DIR/none"):
         clip_similarity(PICTURES, TEXTS, "somebody/none")
+
+
+def test_a_clip_model_with_a_weight_missing(clip: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(clip, tmp_path / "copy")
+    weights = load_file(folder / "model.safetensors")
+    del weights["visual_projection.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ImageMetricError, match=r"lacks 1 weights, such as visual_projection"):
+        clip_similarity(PICTURES, TEXTS, str(folder), "cpu")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`figlang_clip` on tiny random models of six families, against transformers used pair by pair."""
+"""`figlang_clip` on tiny random models of its families, against transformers used pair by pair."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import weakref
@@ -22,14 +23,15 @@ from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from loguru import logger
 from models import tiny_encoders
-from models.tiny_encoders import COUNT, KINDS, WORDS, mini_picture, reference, sentences
+from models.tiny_encoders import COUNT, FRAMES, KINDS, WORDS, mini_picture, reference, sentences
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
 from figlang_tasks.score_requests import KEY, read_answer
 
-DUAL = ("clip", "siglip", "siglip2", "align")
+DUAL = ("clip", "siglip", "siglip2", "align", "aimv2", "blip_model")
 
 TASK_MODULE = """
 import datasets
@@ -131,7 +133,7 @@ def counted(model: FigLangCLIP) -> Counter[str]:
         return before
 
     network = model._network.model
-    for name in ("vision_model", "text_model", "text_encoder", "vilt"):
+    for name in ("vision_model", "text_model", "text_encoder", "qformer", "vilt", "bridgetower"):
         if hasattr(network, name):
             getattr(network, name).register_forward_pre_hook(watch(name), with_kwargs=True)
     return seen
@@ -214,7 +216,9 @@ def test_the_harness_gets_the_scores_of_transformers(
     if kind in DUAL:
         assert seen == {"vision_model": COUNT, "text_model": len(texts)}
     else:
-        assert seen == ({"vision_model": COUNT, "text_encoder": len(pairs)} if kind == "blip" else {"vilt": len(pairs)})
+        parts = {"blip": "text_encoder", "blip-2": "qformer", "vilt": "vilt", "bridgetower": "bridgetower"}
+        assert seen.pop("vision_model", COUNT) == COUNT * (FRAMES if kind == "xclip" else 1)
+        assert seen == {parts.get(kind, "text_model"): len(pairs)}
     assert sum("texts cut" in message for message in messages) == 1
 
 
@@ -502,7 +506,10 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ({"cache": True}, "cache=True; valid: a folder, or off"),
         ({"text_batch_size": 0}, "text_batch_size=0, must be"),
         ({"max_length": -1}, "max_length=-1, must be"),
-        ({"head": "itm"}, "head='itm' for a model of type clip; valid: itm, cosine, for blip alone"),
+        (
+            {"head": "itm"},
+            "head='itm' for a model of type clip; valid: itm, cosine, for BlipForImageTextRetrieval alone",
+        ),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
@@ -517,13 +524,23 @@ def test_a_device_that_is_not_there(checkpoints: dict[str, Path]) -> None:
 
 
 def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:
-    supported = "is not a dual encoder. Supported: .*clip, siglip.*BlipForImageTextRetrieval and ViltForImageAndText"
-    with pytest.raises(SystemExit, match=f"LlavaForConditionalGeneration.* {supported}"):
+    supported = "is not a dual encoder. Supported: .*clip, siglip.*XCLIPModel, BlipForImageTextRetrieval, Blip2For"
+    answering = supported.replace("Supported", "Generative models run as --model figlang_vlm. Supported")
+    with pytest.raises(SystemExit, match=f"LlavaForConditionalGeneration.* {answering}"):
         load(DEMO_MODEL_DIR)
     config = json.loads((checkpoints["blip"] / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"architectures": ["BlipForConditionalGeneration"]}))
-    with pytest.raises(SystemExit, match=supported):
+    with pytest.raises(SystemExit, match=answering):
         load(tmp_path)
+
+
+def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoints: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(checkpoints["clip"], tmp_path / "copy")
+    weights = load_file(folder / "model.safetensors")
+    del weights["visual_projection.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(SystemExit, match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection"):
+        load(folder)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,16 @@ SIDE = 32
 COUNT = 6
 """Documents of the tasks that the tests make."""
 LENGTHS = {"clip": 40, "siglip": 24, "siglip2": 24, "align": 64, "blip": 20, "vilt": 20}
+LENGTHS |= {"aimv2": 40, "blip_model": 20, "blip-2": 20, "bridgetower": 20, "xclip": 40}
+CLASSES = {
+    "blip": "BlipForImageTextRetrieval",
+    "blip_model": "BlipModel",
+    "blip-2": "Blip2ForImageTextRetrieval",
+    "bridgetower": "BridgeTowerForImageAndTextRetrieval",
+    "vilt": "ViltForImageAndTextRetrieval",
+}
+"""Of checkpoints that are not of the class that ``AutoModel`` takes."""
+FRAMES = 2
 MEAN = {"image_mean": [0.48, 0.46, 0.41], "image_std": [0.27, 0.26, 0.28]}
 
 
@@ -55,6 +65,35 @@ def write(kind: str, folder: Path, seed: int = 0) -> Path:
 
 
 def _clip(folder: Path) -> tuple[Any, Any]:
+    tokenizer, text = _clip_text(folder)
+    vision = _sizes() | {"image_size": SIDE, "patch_size": 8}
+    config = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
+    return transformers.CLIPModel(config), transformers.CLIPProcessor(_clip_image(), tokenizer)
+
+
+def _aimv2(folder: Path) -> tuple[Any, Any]:
+    tokenizer, text = _clip_text(folder)
+    vision = _sizes() | {"image_size": SIDE, "patch_size": 8}
+    config = transformers.Aimv2Config(text_config=text, vision_config=vision, projection_dim=16)
+    return transformers.Aimv2Model(config), transformers.CLIPProcessor(_clip_image(), tokenizer)
+
+
+def _xclip(folder: Path) -> tuple[Any, Any]:
+    tokenizer, text = _clip_text(folder)
+    mit = {"mit_hidden_size": 16, "mit_intermediate_size": 32, "mit_num_hidden_layers": 1, "mit_num_attention_heads": 2}
+    vision = _sizes() | mit | {"image_size": SIDE, "patch_size": 8, "num_frames": FRAMES}
+    config = transformers.XCLIPConfig(
+        text_config=text, vision_config=vision, projection_dim=16, prompt_num_attention_heads=2
+    )
+    image = transformers.VideoMAEImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
+    return transformers.XCLIPModel(config), transformers.XCLIPProcessor(image, tokenizer)
+
+
+def _clip_image() -> Any:
+    return transformers.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size=SIDE, **MEAN)
+
+
+def _clip_text(folder: Path) -> tuple[Any, dict[str, Any]]:
     # One piece per letter, and no merges: texts are as many tokens as they have letters.
     letters = [chr(code) for code in range(33, 127)]
     vocabulary = [*letters, *(letter + "</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
@@ -62,11 +101,7 @@ def _clip(folder: Path) -> tuple[Any, Any]:
     (folder / "merges.txt").write_text("#version: 0.2\n")
     tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, model_max_length=40)
     ends = {"bos_token_id": len(vocabulary) - 2, "eos_token_id": len(vocabulary) - 1, "pad_token_id": 0}
-    text = _sizes() | ends | {"vocab_size": len(vocabulary), "max_position_embeddings": 40}
-    vision = _sizes() | {"image_size": SIDE, "patch_size": 8}
-    config = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
-    image = transformers.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size=SIDE, **MEAN)
-    return transformers.CLIPModel(config), transformers.CLIPProcessor(image, tokenizer)
+    return tokenizer, _sizes() | ends | {"vocab_size": len(vocabulary), "max_position_embeddings": 40}
 
 
 def _siglip(folder: Path) -> tuple[Any, Any]:
@@ -133,6 +168,43 @@ def _blip(folder: Path) -> tuple[Any, Any]:
     return transformers.BlipForImageTextRetrieval(config), transformers.BlipProcessor(image, _bert(folder, 20))
 
 
+def _blip_model(folder: Path) -> tuple[Any, Any]:
+    model, processor = _blip(folder)
+    return transformers.BlipModel(model.config), processor
+
+
+def _blip2(folder: Path) -> tuple[Any, Any]:
+    """With the marks of queries in the prompt, as the released checkpoints have them."""
+    tokenizer = _bert(folder, 20)
+    processor = transformers.Blip2Processor(
+        transformers.BlipImageProcessor(size={"height": SIDE, "width": SIDE}), tokenizer, num_query_tokens=3
+    )
+    sizes = _sizes() | {"vocab_size": len(tokenizer), "max_position_embeddings": 20, "encoder_hidden_size": 32}
+    config = transformers.Blip2Config(
+        vision_config=_sizes() | {"image_size": SIDE, "patch_size": 8},
+        qformer_config=sizes | {"cross_attention_frequency": 1, "use_qformer_text_input": True},
+        text_config={"model_type": "opt", "hidden_size": 16, "ffn_dim": 16, "num_hidden_layers": 1, "vocab_size": 8},
+        num_query_tokens=3,
+        image_text_hidden_size=16,
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+    )
+    return transformers.Blip2ForImageTextRetrieval(config), processor
+
+
+def _bridgetower(folder: Path) -> tuple[Any, Any]:
+    """Its text model is RoBERTa: of 22 positions 2 are padding's."""
+    tokenizer = _bert(folder, 10**30)
+    text = _sizes() | {"vocab_size": len(tokenizer), "max_position_embeddings": 22, "pad_token_id": 1}
+    vision = {"hidden_size": 64, "num_hidden_layers": 2, "image_size": SIDE, "patch_size": 8}  # a head has 64
+    config = transformers.BridgeTowerConfig(
+        text_config=text, vision_config=vision, **_sizes(), share_link_tower_layers=False
+    )
+    image = transformers.BridgeTowerImageProcessor(
+        size={"shortest_edge": SIDE}, crop_size={"shortest_edge": SIDE}, size_divisor=8
+    )
+    return transformers.BridgeTowerForImageAndTextRetrieval(config), transformers.BridgeTowerProcessor(image, tokenizer)
+
+
 def _vilt(folder: Path) -> tuple[Any, Any]:
     config = transformers.ViltConfig(
         vocab_size=len(SPECIALS) + len(WORDS),
@@ -160,15 +232,19 @@ KINDS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "clip": _clip,
     "siglip": _siglip,
     "align": _align,
+    "aimv2": _aimv2,
     "blip": _blip,
+    "blip_model": _blip_model,
+    "blip-2": _blip2,
+    "bridgetower": _bridgetower,
     "vilt": _vilt,
+    "xclip": _xclip,
 } | ({"siglip2": _siglip2} if hasattr(transformers, "Siglip2Tokenizer") else {})  # transformers 5
 
 
 @lru_cache(maxsize=2)
 def _loaded(folder: Path, kind: str) -> tuple[Any, Any]:
-    names = {"blip": "BlipForImageTextRetrieval", "vilt": "ViltForImageAndTextRetrieval"}
-    model = getattr(transformers, names.get(kind, "AutoModel")).from_pretrained(folder).eval()
+    model = getattr(transformers, CLASSES.get(kind, "AutoModel")).from_pretrained(folder).eval()
     return model, transformers.AutoProcessor.from_pretrained(folder)
 
 
@@ -184,14 +260,25 @@ def reference(folder: Path, kind: str, image: Any, text: str, cosine: bool = Fal
         cosine: BLIP only: not by its matching head.
     """
     model, processor = _loaded(folder, kind)
-    padding = "max_length" if kind in ("siglip", "siglip2", "align") else False
-    cut = {"truncation": True, "padding": padding, "max_length": LENGTHS[kind]}
-    inputs = processor(images=image, text=text, return_tensors="pt", **cut)
+    padding = "max_length" if kind in ("siglip", "siglip2", "align") else kind == "aimv2"
+    cut: dict[str, Any] = {"truncation": True, "padding": padding, "max_length": LENGTHS[kind]}
+    if kind == "blip-2":  # it takes the queries off before it cuts
+        cut["max_length"] += 3
+    shown = {"videos": [image.convert("RGB")] * FRAMES} if kind == "xclip" else {"images": image}
+    # In a batch without padding aimv2 reads texts in both directions, whatever it was trained for: a shorter text pads.
+    said = [text, ""] if kind == "aimv2" else text
+    inputs = processor(**shown, text=said, return_tensors="pt", **cut)
     with torch.inference_mode():
         if kind == "blip":
             found = model(**inputs, use_itm_head=not cosine).itm_score
             return (found[0, 0] if cosine else found.softmax(dim=-1)[0, 1]).item()
+        if kind == "blip-2":
+            return model(**inputs, use_image_text_matching_head=True).logits_per_image.softmax(dim=1)[0, 1].item()
+        if kind == "bridgetower":
+            return model(**inputs).logits.softmax(dim=-1)[0, 1].item()
+        if kind == "xclip":
+            return (model(**inputs).logits_per_video[0, 0] / model.logit_scale.exp()).item()
         if kind == "vilt":
             return model(**inputs).logits[0, 0].sigmoid().item()
         found = model(**inputs)
-        return torch.nn.functional.cosine_similarity(found.image_embeds, found.text_embeds).item()
+        return torch.nn.functional.cosine_similarity(found.image_embeds, found.text_embeds[:1]).item()

@@ -20,6 +20,7 @@ from metaclue.generated import row as metaclue_row
 from metaclue.generated import write as write_metaclue
 from report_runs import lines_of, write_run
 from saved_samples import NAME, evaluated
+from transformers.utils import logging as transformers_logging
 from typer.testing import CliRunner
 
 from figlang_tasks import redaction
@@ -127,6 +128,17 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def no_progress_bars() -> Iterator[None]:
+    """Carriage returns of transformers, where this process has not loaded the scorer before."""
+    active = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    yield
+    if active:
+        transformers_logging.enable_progress_bar()
+
+
+@pytest.mark.usefixtures("no_progress_bars")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_name_steers_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))

@@ -1,0 +1,162 @@
+"""From messages to a prompt by a processor's chat template, with a check that all of them stands in the prompt."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loguru import logger
+from tokenizers import AddedToken
+from transformers import IdeficsProcessor
+
+from figlang_tasks.prompting import PICTURES_FIRST
+
+from . import vlm_loading
+
+Messages = Sequence[Mapping[str, Any]]
+
+SWITCH = "enable_thinking"
+_OPEN_THOUGHT = re.compile(
+    r"(?:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[THINK\]|\u25c1think\u25b7)\s*\Z", re.I
+)
+
+
+class ChatTemplate:
+    """The chat template of a processor.
+
+    Args:
+        processor: its template is looked up for each prompt.
+        enable_thinking: what the template gets under that name; None: nothing.
+
+    Attributes:
+        marks: texts that stand for a picture in a prompt; empty if the processor names none, or puts the one picture
+            that it takes before each prompt itself (BLIP-2, InstructBLIP).
+
+    Raises:
+        SystemExit: `enable_thinking` is neither True nor False, or the template has no such switch.
+    """
+
+    def __init__(self, processor: Any, enable_thinking: bool | None = None) -> None:
+        self.processor = processor
+        if enable_thinking is not None and not isinstance(enable_thinking, bool):  # "no" is a text, and true
+            vlm_loading.stop(f"{SWITCH}={enable_thinking!r}; valid: True, False")
+        if enable_thinking is not None and not self._has_switch:
+            vlm_loading.stop(
+                f"{SWITCH}={enable_thinking}: the chat template has no such switch. Leave it out, or give a template "
+                f"that has one: chat_template=PATH"
+            )
+        self._options = {} if enable_thinking is None else {SWITCH: enable_thinking}
+        named = [getattr(processor, name, None) for name in ("image_token", "boi_token")]
+        self.marks = {mark for mark in named if isinstance(mark, str) and mark}
+        if isinstance(processor, IdeficsProcessor):  # it names none, and reads this one
+            self.marks = {"<image>"}
+        # BLIP-2 and InstructBLIP keep theirs as a token, and put it before each prompt themselves.
+        self._placed = {mark.content for mark in named if isinstance(mark, AddedToken)}
+        self._told_order = False
+
+    @property
+    def pictures_first(self) -> bool:
+        """Whether pictures between the texts of a message are moved before them."""
+        picture = {"type": "image"}
+        content = [{"type": "text", "text": "The first:"}, picture, {"type": "text", "text": "The second:"}, picture]
+        messages = [{"role": "user", "content": content}]
+        return not self._in_order(messages, self._applied(messages))
+
+    def render(self, messages: Messages) -> str:
+        """Return the prompt of messages in the form of transformers, each with a list of parts as its content.
+
+        Raises:
+            ValueError: a picture or a text is not in the prompt, there are more places of pictures than pictures, or
+                several pictures and a processor that names no mark of their places.
+        """
+        parts = [part for message in messages for part in message["content"]]
+        images = sum(part["type"] == "image" for part in parts)
+        if images > 1 and not self.marks:
+            raise ValueError(
+                f"{images} images, and the processor names no placeholder that tells where each stands: such a model "
+                f"takes one image a prompt. Take a task of one (irfl_detect_grid for irfl_detect), or another model"
+            )
+        prompt = self._applied(messages)
+        if placed := [mark for mark in self._placed if mark in prompt]:
+            raise ValueError(
+                f"the prompt holds {placed[0]}, which this processor itself puts before each prompt: leave it out "
+                f"of the chat template and of texts. The prompt begins: {prompt[:300]!r}"
+            )
+        places = max((prompt.count(mark) for mark in self.marks), default=images)
+        if places != images:
+            raise ValueError(
+                f"{images} images, but {places} image placeholders in the rendered prompt "
+                f"({' or '.join(sorted(self.marks))}); the chat template leaves images out, or a text "
+                f"holds a placeholder of its own. The prompt begins: {prompt[:300]!r}"
+            )
+        self._require_texts(messages, prompt)
+        if not self._told_order and not self._in_order(messages, prompt):
+            self._told_order = True
+            logger.warning(
+                "figlang_vlm: the chat template moves pictures: in the prompt they stand before texts that they follow "
+                "in the messages, so that a text such as 'Image A:' stands without its picture. Ask in words that do "
+                f"not need the place ('the first image'): by the block {PICTURES_FIRST} of a task file "
+                f"(docs/model_classes.md). The prompt begins: {prompt[:300]!r}"
+            )
+        return prompt
+
+    def require_answer(self, prompt: str) -> None:
+        """See to it that what follows a prompt is an answer, whose words can be scored.
+
+        Raises:
+            ValueError: it is a thought.
+        """
+        opened = _OPEN_THOUGHT.search(prompt)
+        messages = [{"role": "user", "content": [{"type": "text", "text": "?"}]}]
+        thinks = self._has_switch and self._applied(messages) != self._applied(messages, **{SWITCH: False})
+        if not opened and not thinks:
+            return
+        state = f"the prompt ends in an open thought ({opened[0].strip()})" if opened else "the model thinks first"
+        remedy = (
+            f"add {SWITCH}=False to --model_args"
+            if thinks
+            else "its chat template always opens one: take a checkpoint that answers at once, or give a template that "
+            "closes the thought (chat_template=PATH in --model_args)"
+        )
+        raise ValueError(f"a score is that of an answer, and {state}: {remedy}")
+
+    @property
+    def _has_switch(self) -> bool:
+        return SWITCH in str(self.processor.chat_template)
+
+    def _applied(self, messages: Messages, **options: Any) -> str:
+        options = {**self._options, **options}
+        text: str = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **options)
+        return text
+
+    def _require_texts(self, messages: Messages, prompt: str) -> None:
+        """Templates may cut white space at the ends of a text, nothing else."""
+        texts = [
+            (message["role"], part["text"].strip())
+            for message in messages
+            for part in message["content"]
+            if part["type"] == "text"
+        ]
+        needed = Counter(text for _, text in texts)
+        for role, text in texts:
+            if prompt.count(text) < needed[text]:
+                raise ValueError(
+                    f"the chat template leaves out or changes a text of the role {role}: {text[:100]!r}. Give a "
+                    f"template that has it (chat_template=PATH in --model_args). The prompt begins: {prompt[:300]!r}"
+                )
+
+    def _in_order(self, messages: Messages, prompt: str) -> bool:
+        """Whether the parts stand in the prompt in their order; those of the system stand where the template wants."""
+        parts = [part for message in messages if message["role"] != "system" for part in message["content"]]
+        images = sum(part["type"] == "image" for message in messages for part in message["content"])
+        mark = next((mark for mark in self.marks if prompt.count(mark) == images), "")
+        end = 0
+        for part in parts:
+            piece = mark if part["type"] == "image" else part["text"].strip()
+            start = prompt.find(piece, end)
+            if start < 0:
+                return False
+            end = start + len(piece)
+        return True

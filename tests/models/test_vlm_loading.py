@@ -1,0 +1,371 @@
+"""What `figlang_vlm` loads, whole or not at all: checkpoints, adapters, processors."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from lmms_eval.protocol import ChatMessages
+from models.test_vlm import GREEDY, asked, image, scores, text, user
+from models.tiny_vlms import OLD, hf, write
+from safetensors.torch import load_file, save_file
+from tokenizers.processors import TemplateProcessing
+
+from figlang_tasks.models import vlm_loading
+from figlang_tasks.models.vlm import FigLangVLM, Prompt, VLMError
+from figlang_tasks.score_requests import KEY
+
+ASK = [user(image(1), text("What is it?"))]
+PAIR = [ASK, [user(image(2), text("What can a picture of a mule mean?"))]]
+CANDIDATES = ["a burning house", "the mule is stubborn"]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    return functools.cache(lambda family: str(write(family, folder)))
+
+
+def scored(pretrained: str, **arguments: Any) -> list[float]:
+    lm = FigLangVLM(pretrained, device="cpu", **arguments)
+    return scores(lm, ASK, kind="candidates", candidates=CANDIDATES)
+
+
+# --- checkpoints -----------------------------------------------------------------------------------------------------
+
+
+def copied(pretrained: str, target: Path, file: str, change: Callable[[dict[str, Any]], Any]) -> str:
+    """A copy of a checkpoint, one of its JSON or weight files changed."""
+    shutil.copytree(pretrained, target)
+    path = target / file
+    content = load_file(path) if path.suffix == ".safetensors" else json.loads(path.read_text())
+    change(content)
+    if path.suffix == ".safetensors":
+        save_file(content, path, metadata={"format": "pt"})
+    else:
+        path.write_text(json.dumps(content))
+    return str(target)
+
+
+@pytest.mark.parametrize("name", ["lm_head.weight", "multi_modal_projector.linear_1.bias", "language_model.model.norm"])
+def test_a_checkpoint_with_a_weight_missing_is_refused(
+    name: str, checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
+    def lose(weights: dict[str, Any]) -> None:
+        key = next(key for key in weights if name in key)
+        weights[f"other.{key}"] = weights.pop(key)
+
+    folder = copied(checkpoint("llava"), tmp_path / "copy", "model.safetensors", lose)
+    with pytest.raises(
+        SystemExit, match=r"lacks 1 weights of LlavaForCond.*, such as .*it has 1 of other names"
+    ) as told:
+        FigLangVLM(folder, device="cpu")
+    assert name.rpartition(".")[2] in str(told.value)
+
+
+T5 = {"model_type": "t5", "d_model": 8}
+KINDS = [
+    (lambda: hf.CLIPConfig(architectures=["CLIPModel"]), r"CLIPModel\) scores pairs .* --model figlang_clip runs it"),
+    (lambda: hf.SiglipConfig(), "--model figlang_clip runs it"),
+    (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "--model figlang_clip runs it"),
+    (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
+    (lambda: hf.InstructBlipConfig(text_config=T5), "encoder-decoder"),
+    (lambda: hf.Florence2Config(), "encoder-decoder"),
+    (lambda: hf.Pix2StructConfig(), "encoder-decoder"),
+    (
+        lambda: hf.LlamaConfig(architectures=["LlamaForCausalLM"]),
+        r"LlamaForCausalLM\) reads no images",
+    ),
+    (lambda: hf.Qwen2AudioConfig(), "reads no images"),
+    (lambda: hf.ResNetConfig(), r"\(resnet\) is not an image-text-to-text model of transformers"),
+    (lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}), "code of its own.*trust_remote_code=True"),
+]
+
+
+@pytest.mark.parametrize(("config", "message"), KINDS)
+def test_a_checkpoint_of_another_kind_is_named(config: Callable[[], Any], message: str, tmp_path: Path) -> None:
+    """By its configuration alone: nothing else of it is read."""
+    if OLD and "Florence2" in inspect.getsource(config):
+        pytest.skip("not in this transformers")
+    config().save_pretrained(tmp_path)
+    with pytest.raises(SystemExit, match=message):
+        FigLangVLM(str(tmp_path), device="cpu")
+
+
+CODE = """
+from transformers import Idefics3Config, Idefics3ForConditionalGeneration
+
+class OwnConfig(Idefics3Config):
+    model_type = "own_vlm"
+
+class OwnVLM(Idefics3ForConditionalGeneration):
+    config_class = OwnConfig
+"""
+
+
+@pytest.mark.parametrize("name", ["AutoModelForCausalLM", "AutoModel"])
+def test_code_of_the_checkpoint_s_own(
+    name: str, checkpoint: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    own = {"AutoConfig": "modeling_own.OwnConfig", name: "modeling_own.OwnVLM"}
+    changes = {"model_type": "own_vlm", "auto_map": own, "architectures": ["OwnVLM"]}
+    folder = copied(
+        checkpoint("idefics3"), tmp_path / f"own_{name}", "config.json", lambda config: config.update(changes)
+    )
+    (Path(folder) / "modeling_own.py").write_text(CODE)
+    with pytest.raises(SystemExit, match="trust_remote_code=True"):
+        FigLangVLM(folder, device="cpu")
+    assert scored(folder, trust_remote_code=True) == pytest.approx(scored(checkpoint("idefics3")), abs=1e-5)
+
+
+@pytest.mark.skipif(OLD, reason="of transformers 5")
+@pytest.mark.parametrize("family", ["qwen2_5_omni", "phi4_multimodal"])
+def test_models_that_hear_too(family: str, checkpoint: Callable[[str], str], warnings_of_loguru: list[str]) -> None:
+    lm = FigLangVLM(checkpoint(family), device="cpu")
+    alone = asked(lm, PAIR, GREEDY)
+    found = scores(lm, ASK, kind="candidates", candidates=CANDIDATES)
+    prompt = lm._render("here", ChatMessages(messages=ASK).to_hf_messages())
+    ids = [lm._inputs([Prompt(prompt.text + words, prompt.images, "")]) for words in ("", CANDIDATES[0])]
+    length = ids[0]["input_ids"].shape[1]
+    with torch.inference_mode():
+        log_probs = lm.model(**ids[1]).logits[0].float().log_softmax(-1)
+    by_hand = log_probs[length - 1 : -1].gather(1, ids[1]["input_ids"][0, length:, None]).sum().item()
+    assert found[0] == pytest.approx(by_hand, abs=1e-4) and found[0] != found[1]
+    lm.batch_size = 2
+    assert asked(lm, PAIR, GREEDY) == alone and alone[0] != alone[1]
+    assert any("vision-lora" in message for message in warnings_of_loguru) == (family == "phi4_multimodal")
+
+
+# --- processors and prompts ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "where"),
+    [
+        ("llava", "patch_size", "vision_config.patch_size"),
+        ("llava", "vision_feature_select_strategy", "vision_feature_select_strategy"),
+    ],
+)
+def test_a_processor_that_cannot_count_is_refused(
+    family: str, name: str, where: str, checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
+    folder = copied(checkpoint(family), tmp_path / "copy", "processor_config.json", lambda config: config.pop(name))
+    with pytest.raises(SystemExit, match=f"lacks {name}, .* in config.json it is {where}"):
+        FigLangVLM(folder, device="cpu")
+
+
+def test_a_processor_that_is_refused_by_its_own_class_for_what_it_lacks(
+    checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
+    """PaliGemma's looks for the number in its image processor."""
+    folder = copied(
+        checkpoint("gemma3"),
+        tmp_path / "copy",
+        "processor_config.json",
+        lambda config: config.update(processor_class="PaliGemmaProcessor"),
+    )
+    with pytest.raises(SystemExit, match="lacks image_seq_length, .*preprocessor_config.json"):
+        FigLangVLM(folder, device="cpu")
+
+
+def begin_with(lm: FigLangVLM) -> None:
+    """Let the tokenizer write the first token, as that of Llama does and the demo model's does not."""
+    lm.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", lm.tokenizer.bos_token_id)]
+    )
+
+
+def read(lm: FigLangVLM, messages: list[dict]) -> str:
+    prompt = lm._render("here", ChatMessages(messages=messages).to_hf_messages())
+    return lm.tokenizer.decode(lm._inputs([prompt])["input_ids"][0])
+
+
+def test_the_prompt_of_idefics_begins_once_and_has_each_picture_in_its_place(checkpoint: Callable[[str], str]) -> None:
+    lm = FigLangVLM(checkpoint("idefics"), device="cpu")
+    begin_with(lm)
+    picture = "<fake_token_around_image><image><fake_token_around_image>"
+    expected = f"<s>user:{picture}One.{picture}Which?<end_of_utterance>\nAssistant:"
+    assert read(lm, [user(image(1), text("One."), image(2), text("Which?"))]) == expected
+    lm.processor.chat_template = "<s>" + lm.processor.chat_template
+    with pytest.raises(ValueError, match="both write <s>, so that the prompt begins twice"):
+        read(lm, ASK)
+
+
+@pytest.mark.parametrize("by_template", [True, False])
+@pytest.mark.parametrize("family", ["llava", "mllama"])
+def test_a_prompt_begins_once_whoever_writes_its_first_token(
+    family: str, by_template: bool, checkpoint: Callable[[str], str]
+) -> None:
+    """The processor of Llama 3.2 Vision writes it too, unless the template does."""
+    lm = FigLangVLM(checkpoint(family), device="cpu")
+    begin_with(lm)
+    bare = lm.processor.chat_template.removeprefix("{{ '<s>' }}")
+    lm.processor.chat_template = ("<s>" if by_template else "") + bare
+    found = read(lm, ASK)
+    assert found.startswith("<s>") and found.count("<s>") == 1
+
+
+def test_the_prompt_with_most_pictures_runs_before_the_first_answer(
+    checkpoint: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = FigLangVLM(checkpoint("llava"), device="cpu")
+    forward = lm.model.forward
+    rows: list[int] = []
+
+    def limited(*args: Any, **options: Any) -> Any:
+        rows.append(options["input_ids"].shape[1])
+        if rows[-1] > 100:
+            raise RuntimeError("positions end at 100")
+        return forward(*args, **options)
+
+    monkeypatch.setattr(lm.model, "forward", functools.wraps(forward)(limited))
+    many = [user(*map(image, range(6)), text("Which?"))]
+    with pytest.raises(VLMError, match="task probe, doc 2: RuntimeError: positions end at 100"):
+        asked(lm, [ASK, ASK, many], GREEDY | {KEY: {"kind": "candidates", "candidates": CANDIDATES}})
+    assert len(rows) == 1
+    matched = asked(lm, [ASK, ASK, many], GREEDY | {KEY: {"kind": "match"}})
+    assert len(matched) == 3, "each picture is asked about alone"
+
+
+def test_an_output_without_its_prompt_is_an_error(
+    checkpoint: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = FigLangVLM(checkpoint("llava"), device="cpu")
+    generate = lm.model.generate
+    monkeypatch.setattr(lm.model, "generate", lambda **options: generate(**options)[:, options["input_ids"].shape[1] :])
+    with pytest.raises(VLMError, match="doc 0: ValueError: what LlavaForCond.* does not begin with its prompt"):
+        asked(lm, [ASK], GREEDY)
+
+
+# --- adapters --------------------------------------------------------------------------------------------------------
+
+LAYERS = r".*\.(q_proj|v_proj|qkv|linear_2)"
+QWEN = {"model.language_model.": "model.", "model.visual.": "visual."}
+LLAVA = {
+    "model.language_model.": "language_model.model.",
+    "model.vision_tower.": "vision_tower.",
+    "model.multi_modal_projector.": "multi_modal_projector.",
+}
+CLIP = {"model.vision_tower.": "vision_tower.vision_model."}
+
+
+def adapter(pretrained: str, folder: Path) -> Path:
+    """A LoRA in both halves of the model that changes what it answers."""
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(3)
+    config = vlm_loading.load_config(pretrained)
+    model = vlm_loading.load_model(pretrained, config, where="cpu", dtype=torch.float32)
+    adapted = get_peft_model(model, LoraConfig(r=2, lora_alpha=4, target_modules=LAYERS))
+    for name, weight in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight.data, std=0.5)
+    adapted.save_pretrained(str(folder))
+    return folder
+
+
+def changed(source: Path, target: Path, name: Callable[[str], str | None], **config: Any) -> Path:
+    """A copy of an adapter whose weights have other names; None leaves one out."""
+    target.mkdir()
+    weights = load_file(source / "adapter_model.safetensors")
+    save_file(
+        {new: value for key, value in weights.items() if (new := name(key))}, target / "adapter_model.safetensors"
+    )
+    settings = json.loads((source / "adapter_config.json").read_text()) | config
+    (target / "adapter_config.json").write_text(json.dumps(settings))
+    return target
+
+
+@pytest.mark.skipif(OLD, reason="of transformers 4, whose mapping of names is another")
+@pytest.mark.parametrize(
+    ("family", "names", "targets"),
+    [
+        ("qwen2_vl", QWEN, LAYERS),
+        ("qwen2_5_vl", QWEN, r"^(?!lm_head).*\.(q_proj|v_proj|qkv)"),
+        # As ms-swift writes it; with today's names it means the vision half too.
+        ("qwen2_5_vl", {"model.language_model.": "model."}, r"^(model)(?!.*(lm_head|embed_tokens)).*"),
+        ("mistral3", LLAVA, ["q_proj", "v_proj", "linear_2"]),
+        ("llava", LLAVA, LAYERS),
+        ("llava", LLAVA | CLIP, r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector)" + LAYERS),
+        ("llava", {"model.vision_tower.": "model.vision_tower.vision_model."}, LAYERS),
+    ],
+)
+def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole(
+    family: str, names: dict[str, str], targets: Any, checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
+    pretrained = checkpoint(family)
+    new = adapter(pretrained, tmp_path / "new")
+
+    def renamed(key: str) -> str | None:
+        if len(names) == 1 and "visual" in key:
+            return None  # of ms-swift, which leaves the vision half alone
+        body = key.removeprefix("base_model.model.")
+        start = next((each for each in names if body.startswith(each)), "")
+        return "base_model.model." + names.get(start, "") + body.removeprefix(start)
+
+    if family == "qwen2_5_vl" and len(names) == 1:
+        new = changed(
+            new,
+            tmp_path / "text",
+            lambda key: key if "visual" not in key else None,
+            target_modules=r".*language_model.*\.(q_proj|v_proj)",
+        )
+    old = changed(new, tmp_path / "old", renamed, target_modules=targets)
+    expected = scored(pretrained, peft=str(new))
+    assert scored(pretrained, peft=str(old)) == expected
+    assert expected != pytest.approx(scored(pretrained), abs=1e-2)
+
+
+@pytest.mark.skipif(OLD, reason="of transformers 4, whose mapping of names is another")
+def test_ranks_and_scales_of_old_names_are_those_of_the_new(checkpoint: Callable[[str], str], tmp_path: Path) -> None:
+    pretrained = checkpoint("qwen2_vl")
+    new = adapter(pretrained, tmp_path / "new")
+    scale = {"model.language_model.layers.1.self_attn.q_proj": 64, "layers.0.self_attn.v_proj": 32}
+    scaled = changed(new, tmp_path / "scaled", lambda key: key, alpha_pattern=scale)
+    old = changed(
+        scaled,
+        tmp_path / "old",
+        lambda key: key.replace("model.model.language_model", "model.model").replace(
+            "model.model.visual", "model.visual"
+        ),
+        alpha_pattern={key.replace("language_model.", ""): value for key, value in scale.items()},
+    )
+    expected = scored(pretrained, peft=str(scaled))
+    assert scored(pretrained, peft=str(old)) == expected
+    assert expected != pytest.approx(scored(pretrained, peft=str(new)), abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (lambda key: key.replace("layers.1.", "layers.7."), "does not fit the model: .* weights"),
+        (lambda key: None if "layers.1." in key else key, "weights of its layers are not in its file"),
+        (lambda key: key.replace("model.model.", "model.transformer."), "does not fit the model"),
+    ],
+    ids=["a deeper model", "a layer left out", "another model"],
+)
+def test_an_adapter_that_does_not_fit_is_refused(
+    name: Callable[[str], str | None], message: str, checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
+    pretrained = checkpoint("llava")
+    folder = changed(adapter(pretrained, tmp_path / "new"), tmp_path / "other", name)
+    with pytest.raises(SystemExit, match=message) as told:
+        FigLangVLM(pretrained, device="cpu", peft=str(folder))
+    assert str(folder) in str(told.value)
+
+
+def test_weights_of_an_adapter_without_a_layer_are_refused(checkpoint: Callable[[str], str], tmp_path: Path) -> None:
+    pretrained = checkpoint("llava")
+    new = adapter(pretrained, tmp_path / "new")
+    targets = r".*layers\.[02].*\.(q_proj|v_proj)"
+    folder = changed(new, tmp_path / "other", lambda key: key, target_modules=targets)
+    with pytest.raises(SystemExit, match="of its weights have no place in the model, such as base_model"):
+        FigLangVLM(pretrained, device="cpu", peft=str(folder))

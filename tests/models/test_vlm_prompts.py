@@ -1,0 +1,264 @@
+"""What chat templates make of messages: nothing is left out, moved or scored at the wrong place without a word."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import demo_runs
+import pytest
+from models.test_vlm import GREEDY, asked, image, scores, text, user
+from models.tiny_vlms import TEMPLATES, write
+
+from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.models.vlm import ChatMessages, FigLangVLM, VLMError
+from figlang_tasks.score_requests import KEY
+
+ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
+LABELLED = [user(text("Which one?\nImage A:"), image(1), text("Image B:"), image(2), text("A or B?"))]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    return functools.cache(lambda family: str(write(family, folder)))
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> Callable[[str], str]:
+    """The path of a file with a template."""
+
+    def written(name: str) -> str:
+        path = tmp_path / f"{name}.jinja"
+        path.write_text(TEMPLATES[name])
+        return str(path)
+
+    return written
+
+
+@pytest.fixture
+def build(checkpoint: Callable[[str], str], template: Callable[[str], str]) -> Callable[..., FigLangVLM]:
+    """A model of a family, with its own template or a named one."""
+
+    def build(family: str, name: str | None = None, **arguments: Any) -> FigLangVLM:
+        given = {"chat_template": template(name)} if name else {}
+        return FigLangVLM(**{"pretrained": checkpoint(family), "device": "cpu", **given, **arguments})
+
+    return build
+
+
+def rendered(lm: FigLangVLM, messages: list[dict]) -> str:
+    return lm._render("here", ChatMessages(messages=messages).to_hf_messages()).text
+
+
+# --- arguments -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["jinja", "json"])
+def test_a_template_in_a_file_stands_in_place_of_the_checkpoints(
+    ending: str, checkpoint: Callable[[str], str], tmp_path: Path
+) -> None:
+    path = tmp_path / f"chat_template.{ending}"
+    given = TEMPLATES["llava_1_5"]
+    path.write_text(given if ending == "jinja" else json.dumps({"chat_template": given}))
+    lm = FigLangVLM.create_from_arg_string(f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}")
+    assert rendered(lm, [user(image(1), text("What is it?"))]) == "USER: <image>\nWhat is it? ASSISTANT:"
+
+
+def test_the_cache_of_answers_knows_what_stands_in_the_file(
+    checkpoint: Callable[[str], str], template: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(template("llava_1_5"))
+    task, arguments = "figlang_mini", f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}"
+    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=4", "use_cache": str(tmp_path / "cache")}
+    first = demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
+    monkeypatch.setattr(FigLangVLM, "generate_until", None)
+    assert demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task) == first
+    path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
+    with pytest.raises(TypeError, match="not callable"):
+        demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
+        ({"chat_template": os.devnull}, "chat_template=/dev/null: no file with a Jinja template; it is empty"),
+        ({"enable_thinking": "no"}, "enable_thinking='no'; valid: True, False"),
+        ({"enable_thinking": False}, "enable_thinking=False: the chat template has no such switch"),
+    ],
+)
+def test_arguments(arguments: dict[str, Any], message: str, build: Callable[..., FigLangVLM]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        build("llava", **arguments)
+    assert message in str(caught.value)
+
+
+# --- thoughts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("request_", [ANSWERS, {"kind": "match"}], ids=["candidates", "match"])
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("thinking", {}, r"ends in an open thought \(<think>\): its chat template always opens one: .*chat_template="),
+        ("switch", {}, r"ends in an open thought \(<think>\): add enable_thinking=False to --model_args"),
+        ("switch", {"enable_thinking": True}, "add enable_thinking=False to --model_args"),
+        ("hybrid", {}, "the model thinks first: add enable_thinking=False to --model_args"),
+    ],
+)
+def test_scores_inside_a_thought_are_refused_before_the_run(
+    name: str,
+    arguments: dict[str, Any],
+    message: str,
+    request_: dict[str, Any],
+    build: Callable[..., FigLangVLM],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lm = build("qwen3_vl", name, **arguments)
+    question = [user(image(1), text("What is it?"))]
+    with monkeypatch.context() as patch:
+        patch.setattr(lm.model, "forward", None)
+        with pytest.raises(
+            VLMError, match=f"task probe, doc 0.*: ValueError: a score is that of an answer, .*{message}"
+        ):
+            scores(lm, question, **request_)
+    assert asked(lm, [question], GREEDY), "an answer in words may begin with a thought"
+
+
+@pytest.mark.parametrize(("name", "end"), [("switch", "<think>\n\n</think>\n\n"), ("hybrid", "<think></think>\n")])
+def test_scores_without_a_thought(name: str, end: str, build: Callable[..., FigLangVLM]) -> None:
+    lm = build("qwen3_vl", name, enable_thinking=False)
+    question = [user(image(1), text("What comes before <think>?"))]
+    assert rendered(lm, question).endswith("assistant\n" + end)
+    by_hand = build("qwen3_vl")
+    by_hand.processor.chat_template = by_hand.processor.chat_template.replace("assistant\\n", "assistant\\n" + end)
+    assert scores(lm, question, **ANSWERS) == scores(by_hand, question, **ANSWERS)
+    plain = build("qwen3_vl")
+    assert scores(lm, question, **ANSWERS) != scores(
+        plain, [user(image(1), text("What comes before <think>"))], **ANSWERS
+    )
+
+
+# --- places of pictures ----------------------------------------------------------------------------------------------
+
+
+def test_pictures_that_move_are_told_once(build: Callable[..., FigLangVLM], warnings_of_loguru: list[str]) -> None:
+    moving, keeping = build("llava", "llava_1_5"), build("llava")
+    assert moving.pictures_first and not keeping.pictures_first
+    assert rendered(moving, LABELLED).startswith("USER: <image>\n<image>\nWhich one?\nImage A: Image B: A or B?")
+    asked(moving, [LABELLED, LABELLED], GREEDY)
+    asked(keeping, [LABELLED, LABELLED], GREEDY)
+    [told] = warnings_of_loguru
+    assert "the chat template moves pictures" in told and "block pictures_first" in told
+    warnings_of_loguru.clear()
+    turns = [user(image(1), text("One.")), {"role": "assistant", "content": [text("A.")]}, user(image(2), text("Two."))]
+    asked(build("llava", "llava_1_5"), [turns], GREEDY)
+    assert warnings_of_loguru == []
+
+
+def sent(run: dict[str, Any], task: str) -> list[str]:
+    return [sample["arguments"][0] for sample in run["samples"][task]]
+
+
+def test_tasks_ask_such_models_in_words_that_need_no_places(
+    checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str]
+) -> None:
+    names = ["detect_simile", "detect_idiom_phrase_only", "detect_simile_grid", "match_simile", "random4_metaphor"]
+    tasks = [f"figlang_mini_irfl_{name}" for name in names]
+    arguments = f"pretrained={checkpoint('llava')},device=cpu"
+    options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1"}
+    front = demo_runs.evaluate(tasks, "figlang_vlm", f"{arguments},chat_template={template('llava_1_5')}", **options)
+    told = [message for message in warnings_of_loguru if "pictures" in message]
+    assert len(told) == 1 and f"so tasks {tasks[1]}, {tasks[0]} ask in words" in told[0]
+    kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
+    for task, moved in zip(tasks, (True, True, False, False, False), strict=True):
+        configs = [run["configs"][task] for run in (front, kept)]
+        hashes = [config["metadata"]["prompt_hash"] for config in configs]
+        prompts = [config["lmms_eval_specific_kwargs"]["prompt"] for config in configs]
+        assert (hashes[0] == f"{hashes[1]}+pictures_first") == moved == (hashes[0] != hashes[1])
+        assert (prompts[0] == "ordinal" and prompts[1] == "choose") == moved == (prompts[0] != prompts[1])
+        [first], [other] = sent(front, task), sent(kept, task)
+        assert (first != other) == moved and ("Image B: the second image\n" in first) == moved
+        assert ("Image B: <image>\n" in other) == moved
+    assert all(KEY in front["configs"][task]["generation_kwargs"] for task in tasks[3:]), "one picture at a time"
+
+
+def test_llava_hf_asks_so_too(template: Callable[[str], str], tmp_path: Path) -> None:
+    folder = shutil.copytree(DEMO_MODEL_DIR, tmp_path / "front")
+    shutil.copy(template("llava_1_5"), folder / "chat_template.jinja")
+    task = "figlang_mini_irfl_random4_metaphor"
+    runs = [
+        demo_runs.evaluate(task, "llava_hf", f"pretrained={path}", limit=1, gen_kwargs="max_new_tokens=1")
+        for path in (folder, DEMO_MODEL_DIR)
+    ]
+    assert ["Image D: the fourth image\n" in sent(run, task)[0] for run in runs] == [True, False]
+    assert runs[0]["configs"][task]["metadata"]["prompt_hash"].endswith("+pictures_first")
+
+
+# --- models of one picture -------------------------------------------------------------------------------------------
+
+
+def test_several_pictures_need_named_places(build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = build("blip2", "blip_2", batch_size=2)
+    ones = [[user(image(i), text("What is it?" + " It is big." * (i % 2)))] for i in range(4)]
+    alone = [asked(lm, [one], GREEDY)[0] for one in ones]
+    assert asked(lm, ones, GREEDY) == alone and len(set(alone)) > 1
+    several = [user(image(1), image(2), text("What is it?"))]
+    found = [scores(lm, one, kind="match")[0] for one in ([user(image(i), text("What is it?"))] for i in (1, 2))]
+    assert scores(lm, several, kind="match") == pytest.approx(found) and found[0] != found[1]
+    monkeypatch.setattr(lm.model, "generate", None)
+    with pytest.raises(VLMError, match="doc 1: ValueError: 2 images, and the processor names no placeholder .*_grid"):
+        asked(lm, [ones[0], several], GREEDY)
+    lm.processor.chat_template = TEMPLATES["llava_1_5"]
+    with pytest.raises(VLMError, match="holds <image>, which this processor itself puts before each prompt"):
+        asked(lm, ones[:1], GREEDY)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+WITH_SYSTEM = [
+    {"role": "system", "content": [text("Be brief.")]},
+    user(image(1), text(" What is it?\n")),
+    user(text("Well?")),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [("pixtral_first", "the role system: 'Be brief.'"), ("without_system", "the role system: 'Be brief.'")],
+)
+def test_a_template_that_leaves_out_a_text_is_an_error_before_the_run(
+    name: str, lost: str, build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = build("pixtral", name)
+    with monkeypatch.context() as patch:
+        patch.setattr(lm.model, "generate", None)
+        with pytest.raises(VLMError, match=f"doc 1: ValueError: the chat template leaves out .*{lost}.*chat_template="):
+            asked(lm, [[user(image(1))], WITH_SYSTEM], GREEDY)
+        if name == "pixtral_first":
+            with pytest.raises(VLMError, match="of the role user: 'What is it"):
+                asked(lm, [WITH_SYSTEM[1:]], GREEDY)
+    if name == "without_system":
+        asked(lm, [WITH_SYSTEM[1:]], GREEDY)
+
+
+def test_a_text_that_stands_twice_must_stand_there_twice(build: Callable[..., FigLangVLM]) -> None:
+    lm = build("pixtral")
+    lm.processor.chat_template = "[INST]{{ messages[-1]['content'][-1]['text'] }}[/INST]"
+    with pytest.raises(VLMError, match="leaves out or changes a text of the role user: 'Why"):
+        asked(lm, [[user(text("Why?")), user(text("Why?"))]], GREEDY)
+
+
+@pytest.mark.parametrize("name", [None, "system_in_last_turn"])
+def test_the_system_may_stand_elsewhere_and_white_space_may_go(
+    name: str | None, build: Callable[..., FigLangVLM], warnings_of_loguru: list[str]
+) -> None:
+    lm = build("pixtral", name)
+    asked(lm, [WITH_SYSTEM], GREEDY)
+    assert warnings_of_loguru == []

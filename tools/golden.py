@@ -1,0 +1,268 @@
+"""Write down what the package computes, as text: to show that a change of its code changes no result.
+
+    python tools/golden.py before          # in a checkout of the commit before the change
+    python tools/golden.py after           # in the changed one
+    diff -r before after                   # what differs, line by line
+
+Folder `parsers`: the typed result of each parser for seeded hostile texts (``benchmarks/fuzz_parsers.py``), and for
+every text that stands in the tests of parsers. `results` and `samples`: the mini benchmarks by chance, by the majority
+and by the demo model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn pictures) by chance,
+twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
+
+Two runs of one checkout are equal, byte for byte. All takes about half an hour on 2 cores; ``--only`` names parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import html
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("parsers", "runs", "after")
+MINI = (
+    "figlang_mini,figlang_mini_irfl,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms,figlang_mini_metaclue"
+)
+# A majority is of labels.
+MAJORITY = "figlang_mini,figlang_mini_irfl_detect,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
+# The tables of open similes are not there.
+IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
+WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"
+
+# Times and identities of files, and the commit of the checkout.
+_VARIES = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=git_hash\": \")[0-9a-f]+"
+)
+
+
+# --- parsers ----------------------------------------------------------------------------------------------------------
+
+
+def texts(inputs: int) -> Iterator[str]:
+    """Seeded hostile texts, then all that the tests of parsers hold."""
+    import fuzz_parsers
+
+    generator = random.Random(0)
+    for _ in range(inputs):
+        yield fuzz_parsers.hostile(generator)
+    for path in sorted((ROOT / "tests").rglob("test_parse*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def parse(name: str, inputs: int, folder: Path) -> str:
+    """Write a parser's results, a line each."""
+    import fuzz_parsers
+
+    read = fuzz_parsers.targets()[name].read
+    path = folder / (re.sub(r"\W+", "_", name) + ".txt")
+    with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        for number, text in enumerate(texts(inputs)):
+            file.write(f"{number}\t{ascii(read(text))}\n")
+    return name
+
+
+def write_parsers(folder: Path, inputs: int) -> None:
+    import fuzz_parsers
+
+    folder.mkdir(parents=True)
+    with ProcessPoolExecutor() as pool:
+        names = list(fuzz_parsers.targets())
+        for name in pool.map(parse, names, [inputs] * len(names), [folder] * len(names)):
+            print(f"parsers: {name}", flush=True)
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def data(folder: Path) -> Path:
+    """The benchmarks in full size, as on the hub, but for their pictures."""
+    from flute.synthetic import blind_rows, write_lines
+    from irfl_hub import copy_tables
+    from vflute_hub import released_csv, released_test_rows, write_vflute_repo
+
+    shared = released_csv().parent
+    if not shared.is_dir():
+        raise SystemExit(f"golden.py: {shared} is missing: take --only parsers")
+    write_vflute_repo(folder / "V-FLUTE", {"test": released_test_rows(released_csv())})
+    copy_tables(shared / "irfl", folder / "IRFL")
+    write_lines(folder / "FLUTE" / "flute_codalab_test_blind.jsonl", blind_rows())
+    shutil.copyfile(shared / "flute_train.jsonl", folder / "FLUTE" / "train.jsonl")
+    return folder
+
+
+def evaluate(tasks: str, output: Path, *model: str) -> int:
+    """One run, by the command; its status, 1 where SPICE cannot be had, say.
+
+    Raises:
+        SystemExit: it left no results.
+    """
+    command = [str(Path(sys.executable).with_name("lmms_eval")), "--tasks", tasks, "--log_samples", *model]
+    done = subprocess.run([*command, "--output_path", str(output)], capture_output=True, text=True)
+    if not list(output.rglob("*_results.json")):
+        raise SystemExit(f"golden.py: no results of {' '.join(command)}:\n{done.stdout}{done.stderr}")
+    return done.returncode
+
+
+def write_runs(folder: Path, work: Path) -> None:
+    from figlang_tasks.mini import DEMO_MODEL_DIR
+
+    demo = (
+        "--model",
+        "figlang_vlm",
+        "--model_args",
+        f"pretrained={DEMO_MODEL_DIR}",
+        "--batch_size",
+        "8",
+        "--device",
+        "cpu",
+    )
+    runs = {
+        "mini_random": (MINI, "--model", "figlang_random"),
+        "mini_majority": (MAJORITY, "--model", "figlang_majority"),
+        "mini_demo": (MINI, *demo),
+        "whole_1": (WHOLE, "--model", "figlang_random", "--model_args", "seed=1"),
+        "whole_2": (WHOLE, "--model", "figlang_random", "--model_args", "seed=2"),
+    }
+    for name, (tasks, *model) in runs.items():
+        print(f"runs: {name}", flush=True)
+        status = evaluate(tasks, work / name, *model)
+        for path in sorted((work / name).rglob("*.json*")):
+            task = path.stem.partition("_samples_")[2]
+            kind = "samples" if task else "results"
+            target = folder / kind / name / f"{task or 'all'}.txt"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(
+                "\n".join(samples(path) if task else [f"status {status}", *numbers(path)]) + "\n", encoding="utf-8"
+            )
+
+
+def samples(path: Path) -> list[str]:
+    """Each line: what was asked, answered and judged."""
+    found = []
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            row = {key: value for key, value in json.loads(line).items() if not key.endswith("hash")}
+            found.append(json.dumps(row, sort_keys=True))
+    return sorted(found)
+
+
+def numbers(path: Path) -> list[str]:
+    """Every value of every task, to 12 digits."""
+    results = json.loads(path.read_text(encoding="utf-8"))
+    return [
+        f"{task}\t{name}\t{_rounded(value)}"
+        for task, of_task in sorted(results["results"].items())
+        for name, value in sorted(of_task.items())
+    ]
+
+
+def _rounded(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+# --- after a run ------------------------------------------------------------------------------------------------------
+
+
+def irfl_run(folder: Path) -> Path:
+    """Records of all tables that the board's row is of, some right and some wrong."""
+    from submit import test_irfl as invented
+
+    for phrase in invented.ROWS:
+        invented.write(folder, f"irfl_match_{phrase}", invented.detection(phrase, lambda number: number % 3 == 0))
+        invented.write(folder, f"irfl_retrieve_{phrase}", invented.retrieval(phrase, lambda number: number % 3))
+    return folder
+
+
+def write_after(folder: Path, work: Path) -> None:
+    first, second = work / "whole_1", work / "whole_2"
+    demo, chance = work / "mini_demo", work / "mini_random"
+    of_hub = ("--dataset", "IRFL=a/irfl", "--repo", "a/model")
+    eee = ("--organization", "a", "--relationship", "other", "--model", "a/model", "--no-samples")
+    commands = {
+        "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all-tests"),
+        "compare_mini.json": ("compare", f"a={demo}", f"b={chance}", "--json", "--resamples", "1000", "--all-tests"),
+        "report.html": ("report", f"a={first}", f"b={second}", f"c={demo}", f"d={chance}", "--no-images", "-o", "OUT"),
+        "figlang24.zip": ("submit", "figlang24", str(first), "-o", "OUT"),
+        "flute22.jsonl": ("submit", "flute22", str(first), "-o", "OUT"),
+        "irfl.json": ("submit", "irfl", str(irfl_run(work / "irfl")), "--json"),
+        "hub": ("submit", "hub", str(first), *of_hub, "-o", "OUT"),
+        "every_eval_ever": ("submit", "every-eval-ever", str(first), *eee, "-o", "OUT"),
+    }
+    folder.mkdir(parents=True)
+    figlang = str(Path(sys.executable).with_name("figlang"))
+    for name, command in commands.items():
+        print(f"after: {name}", flush=True)
+        output = work / "after" / name
+        output.parent.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [figlang, *(str(output) if word == "OUT" else word for word in command)], capture_output=True, text=True
+        )
+        kept = [
+            f"status {done.returncode}",
+            *(() if "OUT" in command and not done.returncode else (done.stdout, done.stderr)),
+        ]
+        for path in sorted(output.rglob("*")) if output.is_dir() else [output] if output.exists() else []:
+            if path.is_file():
+                kept += [f"== {path.suffix}", _words(path)]
+        text = "\n".join(kept).replace(str(work), "WORK")
+        (folder / f"{name}.txt").write_text(
+            _VARIES.sub("VARIES", text),
+            encoding="utf-8",
+        )
+
+
+def _words(path: Path) -> str:
+    """What a file says: text as it is, a page without its marks, an archive's files."""
+    if path.suffix == ".zip":
+        import zipfile
+
+        with zipfile.ZipFile(path) as archive:
+            return "\n".join(archive.read(name).decode() for name in archive.namelist())
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        text = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+        return "\n".join(filter(str.strip, html.unescape(re.sub(r"<[^>]*>", "\n", text)).split("\n")))
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="to write into; must not exist")
+    parser.add_argument("--inputs", type=int, default=200_000, help="hostile texts for each parser (%(default)s)")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (after needs runs)")
+    given = parser.parse_args(arguments)
+    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
+    given.folder.mkdir(parents=True)
+    if "parsers" in given.only:
+        write_parsers(given.folder / "parsers", given.inputs)
+    with TemporaryDirectory(prefix="figlang-golden-") as folder:
+        work = Path(folder)
+        os.environ |= {
+            "FIGLANG_SCORER": "embedded",
+            "FIGLANG_CACHE": str(work / "cache"),
+            "HF_HUB_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        if "runs" in given.only:
+            os.environ["FIGLANG_DATA_DIR"] = str(data(work / "data"))
+            write_runs(given.folder, work)
+        if "after" in given.only:
+            write_after(given.folder / "after", work)
+
+
+if __name__ == "__main__":
+    main()
