@@ -14,7 +14,7 @@ STAMP := $(VENV)/.figlang-installed
 DEMO_MODEL := figlang_tasks/mini/demo_model
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow mutants lint upstream upstream-newest docs linkcheck demo-model clean
+.PHONY: help setup demo test test-slow test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck demo-model clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -53,11 +53,25 @@ PYTEST := $(BIN)/python -m pytest $(TESTS) -q -n $(TEST_WORKERS) --dist loadfile
 
 test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"
-	$(PYTEST) -m 'not slow' $(PYTEST_ARGS)
+	$(PYTEST) -m 'not slow and not families' $(PYTEST_ARGS)
 
 test-slow: $(STAMP)  ## run the long ones: killed runs, several processes, commands of the documents (about 10 minutes)
 	@echo "==> running the slow tests"
 	$(PYTEST) -m slow $(PYTEST_ARGS)
+
+FAMILIES := -m pytest tests/models/test_families.py -q $(PYTEST_ARGS)
+
+test-families: $(STAMP)  ## figlang_vlm on some fifty architectures, tiny, against transformers itself (3 minutes)
+	$(BIN)/python $(FAMILIES)
+
+test-families-newest: $(STAMP)  ## the same with transformers' newest release; nothing is installed
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target "$$folder" \
+	    transformers huggingface_hub tokenizers safetensors && \
+	  PYTHONPATH="$$folder" $(BIN)/python $(FAMILIES)
+
+families-table: $(STAMP)  ## write the table of architectures in docs/model_classes.md from tests/models/families.py
+	PYTHONPATH=tests $(BIN)/python -m models.families
 
 mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)

@@ -107,7 +107,8 @@ def of_two_classes(
     """Interval of a score of two classes that no right answer lowers: macro precision, recall or F1, accuracy.
 
     The gold labels are taken as given. Each class has a recall with the limits of `share`; the distances from the
-    score to its value at these limits are combined by MOVER, with the correlation that the units show.
+    score to its value at these limits are combined by MOVER, with the correlation that the units show. Two units always
+    show +1 or -1, whatever they hold: there it is taken as 0.
 
     Args:
         counts: ``tn, fp, fn, tp`` of each unit, shape [units, 4], whole numbers.
@@ -145,7 +146,8 @@ def of_two_classes(
 
     score = float(value(of_units.sum(axis=0)))
     errors = [hits - recall * totals for (hits, totals), recall in zip(classes, recalls, strict=True)]
-    scale = math.sqrt(math.prod(float(np.square(each).sum()) for each in errors)) if len(classes) == 2 else 0.0
+    known = len(classes) == 2 and len(of_units) > 2
+    scale = math.sqrt(math.prod(float(np.square(each).sum()) for each in errors)) if known else 0.0
     correlation = float(errors[0] @ errors[1]) / scale if scale else 0.0
     ends = []
     for end in (0, 1):

@@ -138,7 +138,7 @@ class Comparison:
     high: float
     p_bootstrap: float
     p_randomization: float
-    undefined: int = 0
+    undefined: int
 
 
 def compare(

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import torch
 from loguru import logger
 from torch.nn import functional
-from transformers import LogitsProcessor
 from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
 
 T = TypeVar("T")
@@ -124,18 +123,6 @@ class SharedPrefix(Cache):
         """Return the keys and values of prefix and sequences, [rows, heads, positions, size]."""
         layer: Any = copy.copy(self.layers[layer_idx])
         return layer.update(key_states, value_states, *args, **kwargs)
-
-
-class Forced(LogitsProcessor):
-    """Has ``generate`` choose the given tokens, one after the other."""
-
-    def __init__(self, ids: Sequence[int]) -> None:
-        self.waiting = iter(ids)
-
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        forced = torch.full_like(scores, -torch.inf)
-        forced[:, next(self.waiting)] = 0
-        return forced
 
 
 class Scorer:
@@ -254,10 +241,14 @@ class Scorer:
         Raises:
             OutOfMemory: it does not fit.
         """
-        forced = {"max_new_tokens": len(ids), "logits_processor": [Forced(ids)], "eos_token_id": None}
-        out = attempt(partial(self._generate, prefix, **forced))
+        waiting = iter(ids)
+        # Not by a logits processor: Janus's generate drops those that it is given.
+        forced = {"max_new_tokens": len(ids), "prefix_allowed_tokens_fn": lambda *_: [next(waiting)]}
+        out = attempt(partial(self._generate, prefix, **forced, eos_token_id=None))
         if out is None:
             raise OutOfMemory(f"{len(ids)} tokens after {prefix['input_ids'].shape[1]} do not fit into memory")
+        if out.sequences[0, -len(ids) :].tolist() != list(ids):
+            raise RuntimeError(f"generate of {type(self.model).__name__} does not give the tokens that it is told to")
         return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()
 
     def _generate(self, prefix: Inputs, **options: Any) -> Any:

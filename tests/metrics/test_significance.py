@@ -283,6 +283,12 @@ def test_equal_systems_do_not_differ(of: list[Statistic]) -> None:
     assert math.isnan(found.low) and math.isnan(found.high)  # no resample says anything else
 
 
+def test_systems_that_are_nothing_but_zero_do_not_differ() -> None:
+    zero = Statistic.mean_of(ids(3), [0, 0, 0])
+    found = one(zero, replace(zero), resamples=100)
+    assert found.p_bootstrap == found.p_randomization == 1
+
+
 @given(VALUES, st.integers(0, 100))  # downwards small numbers lose digits
 @QUICK
 def test_p_values_do_not_depend_on_the_unit_of_measurement(rows: list[Any], power: int) -> None:
@@ -382,6 +388,7 @@ def test_macro_f1_is_that_of_scikit_learn(rows: list[Any]) -> None:
 def test_mean_and_ratio() -> None:
     assert Statistic.mean_of(ids(4), [True, False, True, True]).total() == 0.75
     assert Statistic.ratio_of(ids(3), [1, 2, 0], [4, 2, 0]).total() == 0.5
+    assert Statistic.ratio_of(ids(2), [1, 0], [0.5, 0]).total() == 2
     assert math.isnan(Statistic.ratio_of(ids(2), [0, 1], [0, 0]).total())
 
 
@@ -436,6 +443,7 @@ def test_a_metric_that_is_mostly_undefined_has_no_interval_and_is_never_signific
 
 
 def test_holm_by_hand() -> None:
+    assert holm([1, 0, 0]) == [1, 0, 0]
     # Smallest times 4, next times 3, next times 2; the last stays, and rises to the one before it.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5]) == [1.0, 1.0]
@@ -476,6 +484,18 @@ def test_unequal_units_are_named() -> None:
     )
     with pytest.raises(ValueError, match=message):
         compare([{"m": a}, {"m": a}, {"m": b}])
+    five = Statistic.mean_of(["a", "b", "c", *"zyxwv"], range(8))
+    with pytest.raises(ValueError, match=r"units: only system 1 has 'v', 'w', 'x', 'y', 'z'$"):
+        compare([{"m": a}, {"m": five}])
+
+
+def test_progress_adds_up_to_one() -> None:
+    """Three units by two metrics and five by one, each resampled and swapped; nothing of what one system has."""
+    few, many = Statistic.mean_of(ids(3), [1, 2, 3]), Statistic.mean_of(ids(5), range(5))
+    systems = [{"a": few, "b": few, "c": many}] * 2 + [{"a": few, "alone": Statistic.mean_of(ids(50), range(50))}]
+    told: list[float] = []
+    compare(systems, resamples=10, progress=told.append)
+    assert told == pytest.approx([6 / 22, 6 / 22, 5 / 22, 5 / 22])
 
 
 def test_different_statistics_behind_one_name() -> None:

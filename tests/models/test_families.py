@@ -1,0 +1,201 @@
+"""`figlang_vlm` on tiny models of real architectures, against transformers' own processor, `generate` and model."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from models import families, tiny_vlms
+from models.families import FAMILIES, Family
+from models.test_vlm import CANDIDATES, GREEDY, asked, image, scores, text, user
+
+from figlang_tasks.models.vlm import FigLangVLM, VLMError
+from figlang_tasks.models.vlm_scoring import joiner
+
+ONE_PICTURE = [
+    [user(image(1), text("What is it?"))],
+    [user(image(2, 40), text("A longer question about the picture: what can it mean?"))],
+    [user(image(3, 88), text("Is it a mule?"))],
+    [user(image(4), text("Which of the two, a house or a snail, is the one that nobody sees here?"))],
+]
+FOUR_PICTURES = [user(image(5), image(6), image(7), image(8), text("Which of them shows a mule?"))]
+NO_PICTURE = [user(text("What is a mule, if nobody sees it?"))]
+# Nats, of a text's whole score: float32, summed in another order.
+TOLERANCE = 2e-5
+
+
+class Reference:
+    """The same checkpoint by transformers alone."""
+
+    def __init__(self, family: Family, folder: Path) -> None:
+        self.mark = family.mark
+        self.processor = transformers.AutoProcessor.from_pretrained(folder)
+        template = self.processor.chat_template or self.processor.tokenizer.chat_template
+        self.render = functools.partial(
+            self.processor.apply_chat_template, chat_template=template, add_generation_prompt=True
+        )
+        config = transformers.AutoConfig.from_pretrained(folder)
+        options = {"config": getattr(config, "thinker_config", config), "dtype": torch.float32}
+        self.model = getattr(transformers, family.auto).from_pretrained(folder, **options).eval()
+
+    def messages(self, messages: list[dict]) -> list[dict]:
+        return [
+            {
+                **m,
+                "content": [{"type": "image", "image": p["url"]} if p["type"] == "image" else p for p in m["content"]],
+            }
+            for m in messages
+        ]
+
+    def pictures(self, messages: list[dict]) -> list[Any]:
+        return [part["url"] for message in messages for part in message["content"] if part["type"] == "image"]
+
+    def inputs(self, messages: list[dict]) -> Any:
+        if self.mark:
+            texts, pictures = self.prompt(messages).split(self.mark), self.pictures(messages)
+            parts = [texts[0], *(part for pair in zip(pictures, texts[1:], strict=True) for part in pair)]
+            return self.processor(text=[parts])
+        tensors = self.render(self.messages(messages), tokenize=True, return_dict=True, return_tensors="pt")
+        return tensors.to(dtype=torch.float32)
+
+    def prompt(self, messages: list[dict]) -> str:
+        return self.render(self.messages(messages), tokenize=False)
+
+    def answer(self, messages: list[dict]) -> str:
+        inputs = self.inputs(messages)
+        generated = self.model.generate(**inputs, max_new_tokens=GREEDY["max_new_tokens"], do_sample=False)
+        return self.processor.tokenizer.decode(generated[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
+
+    def tokens(self, messages: list[dict], candidate: str) -> list[int]:
+        prompt = self.prompt(messages)
+        end = self.processor.tokenizer.decode(self.inputs(messages)["input_ids"][0, -1:])
+        if end.isspace():  # PaliGemma's processor adds a line break
+            prompt += end
+        answer = joiner(prompt, self.processor.tokenizer) + candidate
+        return self.processor.tokenizer(answer, add_special_tokens=False)["input_ids"]
+
+    def step_by_step(self, messages: list[dict], tokens: list[int]) -> float:
+        """The log-probability of tokens that `generate` is made to give: what the model answers by."""
+        inputs = self.inputs(messages)
+        start = inputs["input_ids"].shape[1]
+        out = self.model.generate(
+            **inputs,
+            max_new_tokens=len(tokens),
+            do_sample=False,
+            prefix_allowed_tokens_fn=lambda _, given: [tokens[len(given) - start]],
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+        assert out.sequences[0, start:].tolist() == tokens
+        return sum(step[0].float().log_softmax(-1)[i].item() for step, i in zip(out.logits, tokens, strict=True))
+
+    def one_pass(self, messages: list[dict], candidate: str, tokens: list[int]) -> float:
+        """The log-probability of the candidate's tokens by one pass over prompt and candidate as one text."""
+        prompt, pictures = self.prompt(messages), self.pictures(messages)
+        inputs = self.processor(
+            text=[prompt + joiner(prompt, self.processor.tokenizer) + candidate],
+            images=[pictures] if pictures else None,
+            add_special_tokens=not prompt.startswith(self.processor.tokenizer.bos_token or "\0"),
+            return_tensors="pt",
+        ).to(dtype=torch.float32)
+        assert inputs["input_ids"][0, -len(tokens) :].tolist() == tokens
+        log_probs = self.model(**inputs).logits[0].float().log_softmax(-1)[-len(tokens) - 1 : -1]
+        return log_probs.gather(1, torch.tensor(tokens)[:, None]).sum().item()
+
+
+def given_to_the_model(lm: FigLangVLM, messages: list[dict]) -> dict[str, Any]:
+    """What the model's `generate` gets when the request is answered."""
+    given: list[dict[str, Any]] = []
+    generate = lm.model.generate
+
+    def noted(**options: Any) -> Any:
+        given.append(options)
+        return generate(**options)
+
+    lm.model.generate = noted
+    try:
+        asked(lm, [messages], GREEDY | {"max_new_tokens": 1})
+    finally:
+        del lm.model.generate
+    return given[0]
+
+
+def check(family: Family, folder: Path) -> None:
+    """Compare what is declared of the family with what happens.
+
+    Raises:
+        AssertionError: it is otherwise.
+    """
+    if "load" in family.refused:
+        with pytest.raises(SystemExit, match=family.refused["load"]):
+            FigLangVLM(str(folder), device="cpu")
+        return
+    lm = FigLangVLM(str(folder), device="cpu", batch_size=4)
+    reference = Reference(family, folder)
+    prompts = {"one picture": ONE_PICTURE[0], "four pictures": FOUR_PICTURES, "no picture": NO_PICTURE}
+    prompts = {kind: messages for kind, messages in prompts.items() if kind not in family.upstream}
+    for kind in set(prompts) & set(family.refused):
+        with pytest.raises(VLMError, match=family.refused[kind]):
+            asked(lm, [prompts.pop(kind)], GREEDY)
+    if not prompts.get("one picture"):
+        return
+
+    for kind, messages in prompts.items():
+        expected, given = reference.inputs(messages), given_to_the_model(lm, messages)
+        for name, value in expected.items():
+            if isinstance(value, torch.Tensor):
+                assert torch.equal(value, given[name]), f"{kind}: {name}"
+    before, after = (
+        [user(*parts)] for parts in ((image(1), text("One."), text("Two.")), (text("One."), image(1), text("Two.")))
+    )
+    assert (reference.prompt(before) == reference.prompt(after)) == bool(family.moves), "where pictures stand"
+
+    rows = [*ONE_PICTURE, *list(prompts.values())[1:]]
+    answers = [reference.answer(messages) for messages in rows]
+    if "batch" in family.refused:
+        with pytest.raises(VLMError, match=family.refused["batch"]):
+            asked(lm, ONE_PICTURE, GREEDY)
+    if "batch" in (*family.refused, *family.upstream):
+        lm.batch_size = 1
+    assert asked(lm, rows, GREEDY) == answers
+    assert len(set(answers)) > 2, f"a model that says one thing proves nothing: {answers}"
+
+    for kind, messages in prompts.items():
+        found = scores(lm, messages, kind="candidates", candidates=CANDIDATES)
+        tokens = [reference.tokens(messages, candidate) for candidate in CANDIDATES]
+        by_steps = [reference.step_by_step(messages, ids) for ids in tokens[:2]]
+        assert found[:2] == pytest.approx(by_steps, abs=TOLERANCE), f"{kind}, token by token"
+        if family.one_pass:
+            by_pass = [reference.one_pass(messages, *pair) for pair in zip(CANDIDATES, tokens, strict=True)]
+            assert found == pytest.approx(by_pass, abs=TOLERANCE), f"{kind}, one pass each"
+    assert lm._scorer is not None and lm._scorer.shared == family.fast, "the path that candidates take"
+    if "four pictures" in prompts:
+        pictures, question = FOUR_PICTURES[0]["content"][:4], FOUR_PICTURES[0]["content"][4]
+        for i in range(4):
+            other = [user(*pictures[:i], image(20 + i), *pictures[i + 1 :], question)]
+            with_all, with_other = (
+                scores(lm, messages, kind="candidates", candidates=CANDIDATES[:1])[0]
+                for messages in (FOUR_PICTURES, other)
+            )
+            assert abs(with_all - with_other) > 10 * TOLERANCE, f"picture {i} of four changes nothing"
+
+
+def marks(family: Family) -> list[Any]:
+    old = pytest.mark.skipif(tiny_vlms.OLD, reason="many of these architectures came with transformers 5")
+    return [pytest.mark.slow if family.ci else pytest.mark.families, old]
+
+
+@pytest.mark.parametrize("key", [pytest.param(key, marks=marks(family)) for key, family in FAMILIES.items()])
+@torch.inference_mode()
+def test_family(key: str, tmp_path: Path) -> None:
+    if FAMILIES[key].needs:
+        pytest.importorskip(FAMILIES[key].needs)
+    check(FAMILIES[key], families.write(key, tmp_path))
+
+
+def test_the_table_of_the_document_is_the_matrix() -> None:
+    assert families.DOCUMENT.read_text(encoding="utf-8") == families.document(), "make families-table writes it anew"
