@@ -104,7 +104,7 @@ class ChatTemplate:
         return prompt
 
     def require_answer(self, prompt: str) -> None:
-        """See to it that what follows a prompt is an answer, whose words can be scored.
+        """Check that what follows a prompt is an answer, whose words can be scored.
 
         Raises:
             ValueError: it is a thought.
@@ -118,8 +118,8 @@ class ChatTemplate:
         remedy = (
             f"add {SWITCH}=False to --model_args"
             if thinks
-            else "its chat template always opens one: take a checkpoint that answers at once, or give a template that "
-            "closes the thought (chat_template=PATH in --model_args)"
+            else f"its chat template does not close it by {SWITCH}=False. Take a checkpoint that answers at once, or "
+            "give a template that closes the thought (chat_template=PATH in --model_args)"
         )
         raise ValueError(f"a score is that of an answer, and {state}: {remedy}")
 

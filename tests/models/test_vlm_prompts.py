@@ -106,7 +106,7 @@ def test_arguments(arguments: dict[str, Any], message: str, build: Callable[...,
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("thinking", {}, r"ends in an open thought \(<think>\): its chat template always opens one: .*chat_template="),
+        ("thinking", {}, r"open thought \(<think>\): its chat template does not close it by .*chat_template="),
         ("switch", {}, r"ends in an open thought \(<think>\): add enable_thinking=False to --model_args"),
         ("switch", {"enable_thinking": True}, "add enable_thinking=False to --model_args"),
         ("hybrid", {}, "the model thinks first: add enable_thinking=False to --model_args"),
