@@ -150,15 +150,11 @@ class ChatTemplate:
 
     def _require_texts(self, messages: Messages, prompt: str) -> None:
         """Templates may cut white space at the ends of a text, nothing else."""
-        texts = [
-            (message["role"], part["text"].strip())
-            for message in messages
-            for part in message["content"]
-            if part["type"] == "text"
-        ]
-        needed = Counter(text for _, text in texts)
-        for role, text in texts:
-            if prompt.count(text) < needed[text]:
+        parts = [(m["role"], part) for m in messages for part in m["content"] if part["type"] == "text"]
+        needed = Counter(part["text"].strip() for _, part in parts)
+        for role, part in parts:
+            text = part["text"].strip()
+            if prompt.count(text) < needed[text] or str(part) in prompt:
                 raise ValueError(
                     f"the chat template leaves out or changes a text of the role {role}: {text[:100]!r}. Give a "
                     f"template that has it (chat_template=PATH in --model_args). The prompt begins: {prompt[:300]!r}"
