@@ -323,8 +323,8 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
                 task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
         if os.environ.get("RANK", "0") == "0":
             logger.warning(
-                f"figlang_tasks: the chat template of this model moves all pictures before the text, so "
-                f"{_listed(sorted(with_block))} ask in words that need no places ({PICTURES_FIRST} in the task file). "
+                f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
+                f"{_listed(sorted(with_block))} is in words that need no places ({PICTURES_FIRST} in the task file). "
                 f"The results say so in prompt_hash"
             )
     return original(*args, **kwargs)

@@ -175,7 +175,7 @@ def test_tasks_ask_such_models_in_words_that_need_no_places(
     options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1"}
     front = demo_runs.evaluate(tasks, "figlang_vlm", f"{arguments},chat_template={template('llava_1_5')}", **options)
     told = [message for message in warnings_of_loguru if "pictures" in message]
-    assert len(told) == 1 and f"so tasks {tasks[1]}, {tasks[0]} ask in words" in told[0]
+    assert len(told) == 1 and f"so the prompt of tasks {tasks[1]}, {tasks[0]} is in words" in told[0]
     kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
     for task, moved in zip(tasks, (True, True, False, False, False), strict=True):
         configs = [run["configs"][task] for run in (front, kept)]
