@@ -301,7 +301,9 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
 
 
 def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Evaluate; a model that reads all pictures first (its attribute ``pictures_first``) is asked as task files say.
+    """Evaluate; a model that reads all pictures first is asked as task files say.
+
+    It is one whose attribute ``pictures_first`` is True, or holds the names of the tasks that it is so for.
 
     Only here are model and tasks both there, and no request is made yet. What was chosen stands in every results file:
     in ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
@@ -313,8 +315,10 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
         if isinstance((getattr(task, "lmms_eval_specific_kwargs", None) or {}).get(PICTURES_FIRST), Mapping)
         and score_requests.KEY not in task.config.generation_kwargs  # scores are of one picture at a time
     }
-    if with_block and getattr(given["lm"], "pictures_first", False):
-        for task in with_block.values():
+    first = with_block and getattr(given["lm"], PICTURES_FIRST, False)
+    asked = {name: task for name, task in with_block.items() if first is True or (first and name in first)}
+    if asked:
+        for task in asked.values():
             options = task.lmms_eval_specific_kwargs
             task.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
             task.config.lmms_eval_specific_kwargs = task.lmms_eval_specific_kwargs
@@ -324,7 +328,7 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
         if os.environ.get("RANK", "0") == "0":
             logger.warning(
                 f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
-                f"{_listed(sorted(with_block))} is in words that need no places ({PICTURES_FIRST} in the task file). "
+                f"{_listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "
                 f"The results say so in prompt_hash"
             )
     return original(*args, **kwargs)

@@ -24,6 +24,7 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 
 from figlang_tasks.models.offline import Offline
+from figlang_tasks.prompting import PICTURES_FIRST
 
 LISTED = 10
 MISSING = ("error", "empty")
@@ -180,6 +181,22 @@ class Replay(Offline):
             self._files = find(self._samples)
         except ReplayError as error:
             _end(str(error))
+
+    @property
+    def pictures_first(self) -> set[str]:
+        """The tasks whose answers are to the prompt for pictures first, as the results files beside the samples say."""
+        found = set()
+        for task, paths in self._files.items():
+            for path in paths:
+                results = path.with_name(path.name.partition(_MARK)[0] + "_results.json")
+                try:
+                    config = json.loads(results.read_bytes())["configs"][task] if results.exists() else {}
+                    asked = str(config.get("metadata", {}).get("prompt_hash"))
+                except (OSError, ValueError, LookupError, AttributeError) as error:
+                    _end(f"{results} is not a results file of the harness ({type(error).__name__}: {error})")
+                if asked.endswith(f"+{PICTURES_FIRST}"):
+                    found.add(task)
+        return found
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer, after all requests have been looked at."""

@@ -37,6 +37,11 @@ T = TypeVar("T")
 
 DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
 WINDOW = 8  # batches whose prompts and images are in memory at a time, to be sorted among each other
+# By model_type: what is wrong with a batch of them in transformers.
+ONE_AT_A_TIME = {
+    "emu3": "pads the pictures of a batch before it encodes them, which changes answers",
+    "perception_lm": "makes no batch of pictures of unlike shapes",
+}
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
 _IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
 _NOT_FOR_GENERATE = ("until", score_requests.KEY, "max_agentic_steps")
@@ -123,6 +128,9 @@ class FigLangVLM(lmms):
         models.require_checkpoint(vlm_loading.NAME, pretrained)
         # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
+        if self.batch_size > 1 and (why := ONE_AT_A_TIME.get(config.model_type)):
+            logger.warning(f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}")
+            self.batch_size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self._template = ChatTemplate(self.processor, enable_thinking)
         self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers

@@ -32,8 +32,8 @@ class Family:
         build: makes the tiny model and its processor.
         ci: runs with the slow tests, not by `make test-families` alone.
         refused: what ends with a message, and what that says (a regular expression): "load", "one picture",
-            "four pictures", "no picture", "batch" (of four prompts with a picture each).
-        upstream: what of these transformers itself gets wrong, so that nothing can be compared.
+            "four pictures", "no picture".
+        one_at_a_time: whatever ``--batch_size`` says.
         moves: where pictures stand, if not where the message has them.
         fast: whether candidates share the pass over pictures and prompt.
         one_pass: False where a pass over prompt and candidate as one text is another computation than an answer.
@@ -48,7 +48,7 @@ class Family:
     build: Build
     ci: bool = False
     refused: Mapping[str, str] = field(default_factory=dict)
-    upstream: tuple[str, ...] = ()
+    one_at_a_time: bool = False
     moves: str = ""
     fast: bool = True
     one_pass: bool = True
@@ -61,7 +61,7 @@ class Family:
         """Return its row of the table."""
 
         def works(kind: str) -> str:
-            return "no" if kind in self.refused or kind in self.upstream else "yes"
+            return "no" if kind in self.refused else "yes"
 
         if "load" in self.refused:
             cells = ["no", *["–"] * 4]
@@ -69,7 +69,11 @@ class Family:
             cells = ["yes", "–", "no picture at all", works("no picture"), "–"]
         else:
             several = works("four pictures")
-            cells = ["yes", works("batch"), f"{several}, {self.moves}" if several == "yes" and self.moves else several]
+            cells = [
+                "yes",
+                "no" if self.one_at_a_time else "yes",
+                f"{several}, {self.moves}" if several == "yes" and self.moves else several,
+            ]
             cells += [works("no picture"), "fast" if self.fast else "slow"]
         remarks = [f"needs `{self.needs}`"] if self.needs else []
         return f"| {' | '.join([self.name, *cells, '; '.join([*remarks, *filter(None, [self.remark])])])} |\n"
@@ -721,8 +725,9 @@ UNEQUAL_TILES = "Unable to convert output 'pixel_values'"  # transformers stacks
     "perception_lm",
     "Perception LM",
     needs="timm",
-    refused={"four pictures": UNEQUAL_TILES, "batch": UNEQUAL_TILES},
-    remark="pictures of unlike shapes do not go into one prompt or one batch: `--batch_size 1`",
+    refused={"four pictures": UNEQUAL_TILES},
+    one_at_a_time=True,
+    remark="pictures of unlike shapes do not go into one prompt; runs one request at a time",
 )
 def perception_lm() -> tuple[Any, Any]:
     tokenizer = tiny._tokenizer(IM_START, IM_END, image_token="<|image|>", video_token="<|video|>")
@@ -974,8 +979,8 @@ def janus() -> tuple[Any, Any]:
 @family(
     "emu3",
     "Emu 3",
-    upstream=("batch",),
-    remark="transformers pads the pictures of a batch before it encodes them, which changes answers: `--batch_size 1`",
+    one_at_a_time=True,
+    remark="runs one request at a time: transformers pads the pictures of a batch, which changes answers",
 )
 def emu3() -> tuple[Any, Any]:
     named = {

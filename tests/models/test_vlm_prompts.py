@@ -167,13 +167,14 @@ def sent(run: dict[str, Any], task: str) -> list[str]:
 
 
 def test_tasks_ask_such_models_in_words_that_need_no_places(
-    checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str]
+    checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str], tmp_path: Path
 ) -> None:
     names = ["detect_simile", "detect_idiom_phrase_only", "detect_simile_grid", "match_simile", "random4_metaphor"]
     tasks = [f"figlang_mini_irfl_{name}" for name in names]
     arguments = f"pretrained={checkpoint('llava')},device=cpu"
     options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1"}
-    front = demo_runs.evaluate(tasks, "figlang_vlm", f"{arguments},chat_template={template('llava_1_5')}", **options)
+    as_llava = f"{arguments},chat_template={template('llava_1_5')}"
+    front = demo_runs.evaluate(tasks, "figlang_vlm", as_llava, saved=tmp_path, **options)
     told = [message for message in warnings_of_loguru if "pictures" in message]
     assert len(told) == 1 and f"so the prompt of tasks {tasks[1]}, {tasks[0]} is in words" in told[0]
     kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
@@ -187,6 +188,13 @@ def test_tasks_ask_such_models_in_words_that_need_no_places(
         assert (first != other) == moved and ("Image B: the second image\n" in first) == moved
         assert ("Image B: <image>\n" in other) == moved
     assert all(KEY in front["configs"][task]["generation_kwargs"] for task in tasks[3:]), "one picture at a time"
+
+    warnings_of_loguru.clear()
+    again = demo_runs.evaluate(tasks[:3], "figlang_replay", f"samples={tmp_path}", limit=1)
+    assert not [message for message in warnings_of_loguru if "another prompt" in message]
+    for task in tasks[:3]:
+        assert sent(again, task) == sent(front, task)
+        assert again["configs"][task]["metadata"]["prompt_hash"] == front["configs"][task]["metadata"]["prompt_hash"]
 
 
 def test_llava_hf_asks_so_too(template: Callable[[str], str], tmp_path: Path) -> None:
