@@ -41,9 +41,10 @@ MAJORITY = "figlang_mini,figlang_mini_irfl_detect,figlang_mini_flute,figlang_min
 IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"
 
-# Times and identities of files, and the commit of the checkout.
+# Times, identities of files, and the commit of the checkout.
 _VARIES = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=git_hash\": \")[0-9a-f]+"
+    r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=timestamp\": \")\d+|(?<=\nseconds\n)\d+"
+    r"|(?<=git_hash\": \")[0-9a-f]+|(?<=working folder\n)\S+"
 )
 
 
