@@ -99,6 +99,18 @@ def only_words(name: str) -> bool:
     return path.startswith(("lmms_eval.", "figlang_tasks.models.llava_hf."))
 
 
+GENERATIVE_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")
+"""Of transformers: models that read more than text and answer in words. The second came with transformers 5."""
+
+
+def generative_class(config: object) -> Any:
+    """Return the first of `GENERATIVE_CLASSES` that knows a model by its configuration; None if none does."""
+    import transformers
+
+    known = (getattr(transformers, name, None) for name in GENERATIVE_CLASSES)
+    return next((each for each in known if each is not None and type(config) in each._model_mapping), None)
+
+
 def class_of(model: object) -> type | None:
     """Return the class of a model.
 

@@ -704,7 +704,7 @@ def _load(
     if model_class is None:
         raise ValueError(
             f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a dual encoder. "
-            + ("Generative models run as --model figlang_vlm. " if _generates(config) else "")
+            + ("Generative models run as --model figlang_vlm. " if models.generative_class(config) else "")
             + "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
             f"align, altclip, chinese_clip, metaclip_2 ...), XCLIPModel, {', '.join(RETRIEVAL_CLASSES.values())}"
         )
@@ -728,12 +728,6 @@ _MATCHERS: dict[str, type[_Network]] = {
     "ViltForImageAndTextRetrieval": _ViltMatcher,
     "XCLIPModel": _XClipMatcher,
 }
-
-
-def _generates(config: Any) -> bool:
-    """Whether transformers knows the model as one that answers in words."""
-    auto = [transformers.AutoModelForImageTextToText, getattr(transformers, "AutoModelForMultimodalLM", None)]
-    return any(type(config) in each._model_mapping for each in auto if each is not None)
 
 
 def _model_class(config: Any) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 NAME = "figlang_vlm"
-AUTO_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM", "AutoModelForCausalLM", "AutoModel")
+AUTO_CLASSES = (*models.GENERATIVE_CLASSES, "AutoModelForCausalLM", "AutoModel")
 """Of transformers. The first that knows a model loads it; the last two know it by code that the checkpoint brings."""
 
 COUNTS = {
@@ -116,15 +116,14 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
         if name in own and trust_remote_code:
             return getattr(transformers, name)
     given = f"{pretrained!r} ({', '.join(config.architectures or [config.model_type])})"
-    native = [getattr(transformers, name) for name in AUTO_CLASSES[:2] if hasattr(transformers, name)]
-    found = next((each for each in native if type(config) in each._model_mapping), None)
+    found = models.generative_class(config)
     if found is None and any(name in own for name in AUTO_CLASSES):
         stop(f"{given} brings code of its own. If you trust that code, add trust_remote_code=True")
     made_for = config.architectures or []
     writes = found is not None and (not made_for or found._model_mapping[type(config)].__name__ in made_for)
     if not writes and dual_encoder._model_class(config) is not None:
         stop(f"{given} scores pairs of image and text and writes nothing: --model figlang_clip runs it")
-    if found is not None and (found is native[0] or hasattr(config, "vision_config")):
+    if found is not None and (found is transformers.AutoModelForImageTextToText or hasattr(config, "vision_config")):
         return found
     if found is not None or type(config) in transformers.AutoModelForCausalLM._model_mapping:
         stop(f"{given} reads no images; figlang_vlm needs an image-text-to-text model")
