@@ -10,19 +10,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import demo_runs
-import numpy as np
 import pytest
 from lmms_eval.api.model import lmms
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 from models import tiny_encoders
 
-from figlang_tasks import failures, plugin, score_requests
+from figlang_tasks import failures, measures, plugin, score_requests
 from figlang_tasks.hub import MINI_IRFL_DIR
 from figlang_tasks.irfl import rows, tables
 from figlang_tasks.irfl import task as task_of
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP
+from figlang_tasks.scoring import Estimate, evaluate, flat, from_json, full_name
 
 TASKS = [path.stem for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*_*.yaml"))]
 GROUPS = ("irfl_detect_grid", "irfl_detect_circular")
@@ -41,7 +41,7 @@ def clip_run() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def demo_run() -> dict[str, Any]:
-    found: dict[str, Any] = {"results": {}, "samples": {}}
+    found: dict[str, Any] = {"configs": {}, "samples": {}}
     for limit, ranked in ((4, False), (8, True)):  # a limit has to leave a whole row
         names = [f"figlang_mini_{name}" for name in IN_WORDS if ("retrieve" in name) == ranked]
         of_names = demo_runs.evaluate(names, "llava_hf", demo_runs.DEMO, limit=limit, gen_kwargs="max_new_tokens=4")
@@ -54,9 +54,13 @@ def random_run() -> dict[str, Any]:
     return demo_runs.evaluate([f"figlang_mini_{name}" for name in TASKS], "figlang_random", "seed=1")
 
 
+def estimates(results: dict[str, Any], task: str) -> dict[str, Estimate]:
+    found = from_json(results["configs"][f"figlang_mini_{task}"]["metadata"]["measures"])
+    return {full_name(measure, scope): estimate for measure, scope, estimate in flat(found)}
+
+
 def values(results: dict[str, Any], task: str) -> dict[str, float]:
-    found = demo_runs.metrics(results, f"figlang_mini_{task}")
-    return {name.partition(",")[0]: value for name, value in found.items() if isinstance(value, float)}
+    return {name: estimate.value for name, estimate in estimates(results, task).items()}
 
 
 def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:
@@ -79,13 +83,17 @@ def test_tasks_are_those_of_the_issue() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_document_is_judged_and_every_metric_has_an_interval(task: str) -> None:
-    found = values(random_run(), task)
+    found = estimates(random_run(), task)
     assert len(records(random_run(), task)) == documents(task)
-    heads = [name for name in found if not name.endswith(("_ci_low", "_ci_high"))]
-    assert {"p@k", "pooled_p@k"} <= set(heads) if "retrieve" in task else "acc" in heads
-    for name in heads:
-        assert 0 <= found[f"{name}_ci_low"] <= found[name] + 1e-9 <= found[f"{name}_ci_high"] + 2e-9 <= 1 + 3e-9
-    assert found["parse_rate"] == 1
+    assert {"p@k", "pooled_p@k"} <= set(found) if "retrieve" in task else "acc" in found
+    for value, low, high, *_ in found.values():
+        assert low is not None and high is not None
+        assert 0 <= low <= value + 1e-9 <= high + 2e-9 <= 1 + 3e-9
+    assert found["parse_rate"].value == 1
+    of_records = measures.of_records("irfl", records(random_run(), task))
+    assert list(found) == [
+        full_name(name, scope) for name, scope, _ in flat(evaluate(records(random_run(), task), of_records))
+    ]
     data = random_run()["configs"][f"figlang_mini_{task}"]["metadata"]["data"]
     assert data.startswith("figlang_mini_irfl/") and "@package:" in data
     assert {record["data"] for record in records(random_run(), task)} == {data}
@@ -109,23 +117,6 @@ def test_a_dual_encoder_reads_text_alone_and_other_models_a_prompt() -> None:
     (sample, *_) = random_run()["samples"]["figlang_mini_irfl_match_idiom"]
     prompt = sample["arguments"][0]
     assert prompt != rows.text(sample["doc"]) and rows.text(sample["doc"]) in prompt
-
-
-def test_the_clustered_error_of_the_harness_is_over_phrases() -> None:
-    """Miller 2024, "Adding Error Bars to Evals", equation 4, by sums over phrases."""
-    task = "figlang_mini_irfl_detect_idiom"
-    found = random_run()["results"][task]
-    of_phrases: dict[str, list[float]] = {}
-    for record in records(random_run(), "irfl_detect_idiom"):
-        of_phrases.setdefault(record["unit"], []).append(float(record["chosen"] == record["answer"]))
-    right = [each for own in of_phrases.values() for each in own]
-    n, mean = len(right), np.mean(right)
-    within = sum(
-        sum(each - mean for each in own) ** 2 - sum((each - mean) ** 2 for each in own) for own in of_phrases.values()
-    )
-    assert len(of_phrases) < n
-    assert found["acc_stderr_clustered,none"] == pytest.approx(np.sqrt(np.var(right, ddof=1) / n + within / n**2))
-    assert found["acc_stderr_clt,none"] == pytest.approx(np.std(right, ddof=1) / np.sqrt(n))
 
 
 def test_accuracy_is_what_the_scores_say() -> None:
@@ -257,15 +248,6 @@ def test_saved_scores_are_matched_again(tmp_path: Path) -> None:
 def test_a_class_that_only_ranks_is_not_asked_for_words() -> None:
     with pytest.raises(SystemExit, match="figlang_clip: task figlang_mini_irfl_detect_metaphor asks for an answer in"):
         demo_runs.evaluate("figlang_mini_irfl_detect_metaphor", "figlang_clip", "pretrained=there/is_none")
-
-
-def test_rows_that_a_limit_has_cut_are_a_failure() -> None:
-    """A user's own way to choose rows may cut them too; of --limit it is told before the run."""
-    failures.noted()
-    assert task_of.p_at_k([task_of.Ranked("row 0", "a fox", 5, True, 0.5)]) is None
-    assert task_of.all_rotations_acc([task_of.Turn("row 0", "a fox", True, 0)]) is None
-    told = "could not be computed: no row is complete (--limit?)"
-    assert sorted(failures.noted()) == [f"all_rotations_acc {told}", f"p@k {told}"]
 
 
 def test_any_model_ranks_by_its_yes() -> None:
