@@ -189,10 +189,12 @@ def evaluate(
         records: of one task, in any order.
         measures: of that task.
         stderr_resamples: of the standard error of the headline measures; 0: none is computed.
-        guard: stands around each measure: :func:`guarded` in a run.
+        guard: stands around each measure: :func:`guarded` in a run. Only there measures make their remarks.
     """
     found = {}
     for measure in measures.all:
+        if guard and measure.remark:
+            measure.remark([record for record in records if measure.counts(record)])
         compute = functools.partial(_in_scopes, measure, records, measures, stderr_resamples * measure.headline)
         own = guard(measure.name, compute, {OVERALL: Estimate(math.nan)}) if guard else compute()
         if own:
