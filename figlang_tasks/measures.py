@@ -8,7 +8,7 @@ from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Measure, Measures, Record
 
-PACKAGES = ("vflute", "irfl", "nykms", "flute")
+PACKAGES = ("vflute", "irfl", "nykms", "flute", "metaclue")
 """Those of the benchmarks; each has a module ``measures``."""
 
 
