@@ -1,4 +1,4 @@
-"""Settings of generation that task files name, as in ``generation_kwargs: !function figlang_tasks.generation.greedy_128``.
+"""Settings of generation that task files name: ``generation_kwargs: !function figlang_tasks.generation.greedy_128``.
 
 ``greedy_N`` is greedy decoding of at most N tokens, ``beams_N`` the three beams of V-FLUTE's paper (Appendix D),
 ``lm_eval_N`` is ``greedy_N`` by the names of lm-eval. Every key that a backend would write back is given, so that

@@ -11,17 +11,15 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
-import yaml
 
-from figlang_tasks import resource_dir
+from figlang_tasks import resource_dir, task_files
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.hub import DATASETS
-from figlang_tasks.task_files import Loader
 from figlang_tasks.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
@@ -153,7 +151,7 @@ def definitions() -> dict[str, Definition]:
 
 def _definition(file: Path, harness: Harness) -> Definition | None:
     """What a task file defines; None for one that others include."""
-    content = _read(file)
+    content = task_files.read(file.resolve())
     below = file.relative_to(folder(harness)).parts[0]
     benchmark = MINI if below == "mini" else below
     define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/{benchmark}.md")
@@ -172,17 +170,6 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
         version=str(content["metadata"]["version"]),
         metrics=tuple(name for name in names if not name.endswith(_INTERVAL) and name not in _TOLD),
     )
-
-
-@cache
-def _read(file: Path) -> dict[str, Any]:
-    """A task file with what it includes: its own keys win, then those of the first file that it includes."""
-    own = yaml.load(file.read_bytes(), Loader=Loader)
-    included = own.pop("include", [])
-    merged: dict[str, Any] = {}
-    for name in reversed([included] if isinstance(included, str) else included):
-        merged.update(_read(file.parent / name))
-    return merged | own
 
 
 def _members(entries: Any) -> Iterator[str]:
