@@ -193,9 +193,9 @@ def evaluate(
     """
     found = {}
     for measure in measures.all:
-        if guard and measure.remark:
-            measure.remark([record for record in records if measure.counts(record)])
-        compute = functools.partial(_in_scopes, measure, records, measures, stderr_resamples * measure.headline)
+        compute = functools.partial(
+            _in_scopes, measure, records, measures, stderr_resamples * measure.headline, in_run=guard is not None
+        )
         own = guard(measure.name, compute, {OVERALL: Estimate(math.nan)}) if guard else compute()
         if own:
             found[measure.name] = own
@@ -203,10 +203,12 @@ def evaluate(
 
 
 def _in_scopes(
-    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int
+    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int, in_run: bool
 ) -> dict[str, Estimate]:
     found = {}
     for scope, own in measure.in_scopes(records).items():
+        if in_run and measure.remark and scope == OVERALL:
+            measure.remark(own)
         estimate = measure.estimate(own, scope, stderr_resamples if scope == OVERALL else 0)
         if estimate is not None:
             found[scope] = estimate._replace(rows=measures.rows(own))
