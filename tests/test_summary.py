@@ -32,11 +32,11 @@ def test_one_line_per_scope_and_one_column_per_measure() -> None:
         "acc": {OVERALL: around(0.5, 8), "muse": around(0.25, 2)},
         "f1@0": {OVERALL: around(0.123, 3)},
     }
-    assert summary_table(results({"vflute": found})).splitlines() == [
-        "| vflute | n |               acc |                   f1@0 |",
-        "|--------|--:|------------------:|-----------------------:|",
-        "| all    | 8 | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] (n 3) |",
-        "| muse   | 2 | 25.0 [15.0, 35.0] |                        |",
+    assert summary_table(results({"figlang_mini": found})).splitlines() == [
+        "| figlang_mini | n |               acc |                   f1@0 |",
+        "|--------------|--:|------------------:|-----------------------:|",
+        "| all          | 8 | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] (n 3) |",
+        "| muse         | 2 | 25.0 [15.0, 35.0] |                        |",
     ]
 
 
