@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks import hub
 from figlang_tasks.hub import DataError
 from figlang_tasks.irfl import candidates, tables
 from figlang_tasks.irfl.pictures import pictures
@@ -97,9 +98,19 @@ def _common(dataset: str, data: str, table: str, row: tables.Detection | tables.
         "data": data,
         "phrase": row.phrase,
         "definitions": list(row.definitions),
-        "figurative_type": next(kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")),
+        "figurative_type": figurative_type(table),
         "type": TYPES.get(row.type, row.type),
     }
+
+
+def figurative_type(table: str) -> str | None:
+    """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
+    return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
+
+
+def table_of(data: str) -> str:
+    """The table that documents and records name under ``data``: ``{dataset}/{table}@{revision}:{digest}``."""
+    return data.partition("/")[2].partition("@")[0]
 
 
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:
@@ -122,13 +133,13 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
     return f"{doc['phrase']}.{'.'.join(definitions)}."
 
 
-def check_stub(stub: Mapping[str, Any]) -> tuple[str, str, bool]:
-    """Return dataset, table and rotations of a task's stub file.
+def named(dataset_name: object) -> tuple[str, str, bool]:
+    """Return dataset, table and rotations that a task file names, as ``dataset_name: IRFL,table=...,rotations=true``.
 
     Raises:
         DataError: it names something else.
     """
-    known = {"dataset", "table", "rotations"}
-    if not {"dataset", "table"} <= set(stub) <= known:
-        raise DataError(f"the stub of the task has the keys {sorted(stub)}; it must have dataset, table (, rotations)")
-    return stub["dataset"], stub["table"], bool(stub.get("rotations", False))
+    asked = hub.named(dataset_name, required=["table"], optional=["rotations"])
+    if asked.get("rotations", "true") != "true":
+        raise DataError(f"dataset_name {dataset_name!r}: rotations={asked['rotations']}; it is true, or left out")
+    return asked["dataset"], asked["table"], "rotations" in asked

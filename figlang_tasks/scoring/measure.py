@@ -85,10 +85,12 @@ class Scopes(NamedTuple):
     Attributes:
         names: all that there may be, in the order of tables.
         of: those that a record counts for.
+        seen: the record as it counts in a scope, where that is a part of each record (the words of a caption's subject).
     """
 
     names: tuple[str, ...]
     of: Callable[[Record], Iterable[str]]
+    seen: Callable[[Record, str], Record] = lambda record, scope: record
 
 
 def by_field(field: str, names: Sequence[str]) -> Scopes:
@@ -124,6 +126,7 @@ class Measure:
         percent: whether it is from 0 to 1 and people read it in percent.
         diagnostic: it tells how a run went, not how good a model is. It is never tested.
         headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
+        remark: says in the log what of the records that count is left out of the value; called once in a run.
     """
 
     name: str
@@ -138,6 +141,7 @@ class Measure:
     percent: bool = True
     diagnostic: bool = False
     headline: bool = True
+    remark: Callable[[Sequence[Record]], None] | None = None
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.each, self.statistic, self.own)) != 1:
@@ -155,7 +159,7 @@ class Measure:
             of_scope: dict[str, list[Record]] = {name: [] for name in self.scopes.names}
             for record in counted:
                 for scope in self.scopes.of(record):
-                    of_scope.setdefault(scope, []).append(record)
+                    of_scope.setdefault(scope, []).append(self.scopes.seen(record, scope))
             found |= of_scope
         return {scope: own for scope, own in found.items() if own}
 
