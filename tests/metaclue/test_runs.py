@@ -22,6 +22,7 @@ from figlang_tasks.metaclue import candidates, retrieve, rows
 from figlang_tasks.metrics import ranking
 from figlang_tasks.plugin import tasks_dir
 from figlang_tasks.score_requests import read_answer
+from figlang_tasks.scoring import OVERALL, flat, from_json, full_name
 
 MINI = "figlang_mini_metaclue"
 
@@ -32,14 +33,17 @@ def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def evaluate(task: str, model: str, arguments: str = "", **more: Any) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Metrics without their ends, and samples."""
+    """Values by full name, and samples."""
     results = demo_runs.evaluate(task, model, arguments, **more)
-    found = {name.partition(",")[0]: value for name, value in demo_runs.metrics(results, task).items()}
-    metrics = {name: value for name, value in found.items() if name != "alias" and "_ci_" not in name}
-    for name, value in metrics.items():
-        low, high = found.get(f"{name}_ci_low"), found.get(f"{name}_ci_high")
+    estimates = from_json(results["configs"][task]["metadata"]["measures"])
+    for _, _, (value, low, high, *_) in flat(estimates):
         assert (low is None) == (high is None)
         assert low is None or low - 1e-9 <= value <= high + 1e-9  # type: ignore[operator]
+    metrics = {full_name(measure, scope): estimate.value for measure, scope, estimate in flat(estimates)}
+    shown = {name: value for name, value in demo_runs.metrics(results, task).items() if name != "alias"}
+    assert 0 < len(shown) <= 10 and {name.partition(",")[0] for name in shown} <= metrics.keys()
+    for measure, scopes in estimates.items():
+        assert shown.get(f"{measure},none", scopes[OVERALL].value) == scopes[OVERALL].value
     return metrics, results["samples"][task]
 
 
