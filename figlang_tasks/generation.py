@@ -1,9 +1,9 @@
 """Settings of generation that task files name: ``generation_kwargs: !function figlang_tasks.generation.greedy_128``.
 
 ``greedy_N`` is greedy decoding of at most N tokens, ``beams_N`` the three beams of V-FLUTE's paper (Appendix D),
-``lm_eval_N`` is ``greedy_N`` by the names of lm-eval; for others see ``_NAMED``. Every key that a backend would write back is given, so that
-``--use_cache`` hits. ``until`` is empty: the harness would add a blank line, which cuts an answer off before its end.
-Each name gives a new dict, since the harnesses write into the one that they get.
+``lm_eval_N`` is ``greedy_N`` by the names of lm-eval; for others see ``_NAMED``. Every key that a backend would write
+back is given, so that ``--use_cache`` hits. ``until`` is empty: the harness would add a blank line, which cuts an
+answer off before its end. Each name gives a new dict, since the harnesses write into the one that they get.
 """
 
 from __future__ import annotations
