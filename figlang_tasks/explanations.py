@@ -6,23 +6,15 @@ else), when the evaluated model has given its memory back.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 from loguru import logger
 
 from figlang_tasks import failures, interrupts
-from figlang_tasks.metric_names import ENDS
-from figlang_tasks.metrics import entailment, intervals
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
-from figlang_tasks.metrics.intervals import Estimated
+from figlang_tasks.scoring import Record, explained
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import ExplanationScores, Scorer
@@ -34,242 +26,8 @@ DEFAULT = "vflute25"
 OFF = "off"
 CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF)
 
-THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
-"""V-FLUTE's thresholds (section 4.2), by metric name."""
-
 TIME_TO_WRITE = 60.0
 """Seconds that an interrupted scoring leaves for the results without its scores."""
-
-MEAN_SCORE = "explanation_score"
-METRICS = (*THRESHOLDS, MEAN_SCORE)
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """How a benchmark turns labels and explanation scores into its headline numbers.
-
-    Attributes:
-        thresholds: by metric name; the first metric has a value without scores too: the labels' own.
-        explained: for an accuracy, which right rows must be explained, by metric name; empty: macro F1.
-        scorer: the paper's, where neither environment nor task name another.
-    """
-
-    thresholds: Mapping[str, float]
-    explained: Mapping[str, entailment.Explained]
-    scorer: str
-
-    @property
-    def of_labels(self) -> str:
-        """The metric that has a value without scores."""
-        return next(iter(self.thresholds))
-
-    @property
-    def need_scores(self) -> tuple[str, ...]:
-        return (*list(self.thresholds)[1:], MEAN_SCORE)
-
-    @property
-    def without_scorer(self) -> str:
-        """What stands in the results in place of a signature."""
-        return f"none ({self.of_labels} counts labels alone)"
-
-
-_ALL: Mapping[str, entailment.Explained] = {"acc@50": "all", "acc@60": "all"}
-_V1: Mapping[str, entailment.Explained] = {"v1_acc@50": "contradiction", "v1_acc@60": "contradiction"}
-
-SCHEMES: Mapping[str, Scheme] = {
-    # V-FLUTE, section 4.2.
-    "f1": Scheme(THRESHOLDS, {}, DEFAULT),
-    # FLUTE as in the FigLang 2022 shared task; beside it the definition of the paper's first version.
-    "all": Scheme(
-        {"acc@0": 0.0, "acc@50": 0.5, "acc@60": 0.6, "v1_acc@50": 0.5, "v1_acc@60": 0.6}, {**_ALL, **_V1}, "flute22"
-    ),
-    # FLUTE as in arXiv 2205.12404v1, section 3: entailments are answered "No." and have no explanation.
-    "contradiction": Scheme(
-        {"acc@0": 0.0, "acc@50": 0.5, "acc@60": 0.6}, {"acc@50": "contradiction", "acc@60": "contradiction"}, "flute22"
-    ),
-}
-
-WITHOUT_SCORER = SCHEMES["f1"].without_scorer
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Explained:
-    """What the explanation metrics need of one row.
-
-    Attributes:
-        id: released id.
-        gold: 1 entailment, 0 contradiction.
-        predicted: predicted label, None if none was found.
-        reference: reference explanation.
-        explanation: predicted explanation, None if there is none (scored as "").
-        unit: what the row shares with the rows that it is not independent of: its family (see `load` of its benchmark).
-        scheme: key of :data:`SCHEMES`.
-        scorer: the task's own choice of scorer, where its rows bring it along (lm-eval tells aggregators nothing else).
-    """
-
-    id: str
-    gold: int
-    predicted: int | None
-    reference: str
-    explanation: str | None
-    unit: str
-    scheme: str = "f1"
-    scorer: str | None = None
-
-    @property
-    def needs_score(self) -> bool:
-        """Whether an explanation is asked for: by the paper's first version of FLUTE, of contradictions alone."""
-        return self.scheme != "contradiction" or self.gold == 0
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        return self.reference, self.explanation or ""
-
-    def __str__(self) -> str:
-        # The harness writes the value of every metric to samples.jsonl; the texts stand there once, under "sample".
-        return f"gold {self.gold}, predicted {self.predicted}"
-
-
-# --- metrics ---------------------------------------------------------------------------------------------------------
-
-
-def kept(
-    rows: Sequence[Explained], scores: Floats | None, threshold: float, explained: entailment.Explained | None = None
-) -> Bools:
-    """Whether each of n rows is right and explained well enough: of F1@threshold (None) by a score above it, of an
-    accuracy as `entailment.explained_well` says. Without scores: whether it is right."""
-    right = np.array([row.predicted == row.gold for row in rows], dtype=bool)
-    if scores is None:
-        return right
-    asked = np.array([explained != "contradiction" or row.gold == 0 for row in rows], dtype=bool)
-    given = np.where(asked, scores, np.inf)
-    return right & (entailment.explained_well(given, threshold, explained) if explained else given > threshold)
-
-
-def cells(rows: Sequence[Explained], hits: Bools) -> Floats:
-    """``tn, fp, fn, tp`` of each of n rows, shape [n, 4]; a row that is no hit has the wrong label."""
-    return np.eye(4)[[3 * row.gold if hit else 2 - row.gold for row, hit in zip(rows, hits, strict=True)]]
-
-
-def f1_at(rows: Sequence[Explained], scores: Floats | None, threshold: float) -> Estimated:
-    """F1@threshold of n rows with their n explanation scores; without scores (None) the macro F1 of the labels."""
-    gold, predicted = [row.gold for row in rows], [row.predicted for row in rows]
-    if scores is None:
-        value = entailment.macro_f1(gold, predicted)
-    else:
-        value = entailment.f1_at(gold, predicted, list(scores), threshold)
-    _, sums = intervals.sums_by_unit(_units(rows), cells(rows, kept(rows, scores, threshold)))
-    return Estimated.of(value, intervals.of_two_classes(sums, macro_f1_from_counts))
-
-
-def accuracy_at(
-    rows: Sequence[Explained], scores: Floats, threshold: float, explained: entailment.Explained
-) -> Estimated:
-    """Acc@threshold of n rows with their n explanation scores (see ``figlang_tasks.metrics.entailment``)."""
-    value = entailment.accuracy_at(
-        [row.gold for row in rows], [row.predicted for row in rows], list(scores), threshold, explained
-    )
-    return Estimated.of(value, intervals.mean(kept(rows, scores, threshold, explained), _units(rows), is_share=True))
-
-
-def accuracy(rows: Sequence[Explained]) -> Estimated:
-    """Accuracy of the labels of n rows."""
-    value = entailment.accuracy([row.gold for row in rows], [row.predicted for row in rows])
-    return Estimated.of(value, intervals.mean(kept(rows, None, 0), _units(rows), is_share=True))
-
-
-def _units(rows: Sequence[Explained]) -> list[str]:
-    return [row.unit for row in rows]
-
-
-def mean_score(rows: Sequence[Explained], scores: Floats) -> Estimated:
-    """Mean ExplanationScore of n rows."""
-    return Estimated.of(math.fsum(scores) / len(scores), intervals.mean(scores, _units(rows)))
-
-
-def scheme_of(rows: Sequence[Explained]) -> Scheme:
-    """The one scheme of n rows.
-
-    Raises:
-        ValueError: they have several.
-    """
-    names = {row.scheme for row in rows}
-    if len(names) != 1:
-        raise ValueError(f"rows of several schemes: {', '.join(sorted(names))}")
-    return SCHEMES[names.pop()]
-
-
-def metric(name: str, rows: Sequence[Explained], scores: Floats | None) -> Estimated | None:
-    """One explanation metric of n rows; None where it has no value.
-
-    Args:
-        name: of a threshold metric of the rows' scheme, or ``explanation_score``.
-        rows: n rows of one scheme.
-        scores: their explanation scores, shape [n], NaN where a row needs none; None if there are no scores.
-
-    Raises:
-        ValueError: the rows' scheme has no such metric.
-    """
-    scheme = scheme_of(rows)
-    if name == MEAN_SCORE:
-        needed = np.array([scores is not None and row.needs_score for row in rows], dtype=bool)
-        if scores is None or not needed.any():
-            return None
-        return mean_score([row for row, asked in zip(rows, needed, strict=True) if asked], scores[needed])
-    if name not in scheme.thresholds:
-        raise ValueError(f"no metric {name!r}; there are: {', '.join((*scheme.thresholds, MEAN_SCORE))}")
-    threshold = scheme.thresholds[name]
-    if not scheme.explained:
-        return None if scores is None and name != scheme.of_labels else f1_at(rows, scores, threshold)
-    if name == scheme.of_labels:
-        # "A threshold of 0% does not account for the quality of NLE and is equivalent to simply reporting label
-        # accuracy" (arXiv 2205.12404v1, section 4; the shared task's page says the same).
-        return accuracy(rows)
-    return None if scores is None else accuracy_at(rows, scores, threshold, scheme.explained[name])
-
-
-def as_metrics(name: str, found: Estimated) -> dict[str, float]:
-    """A metric and the ends of its interval, where it has one, by the names of a results file."""
-    ends = zip(("", *ENDS), found, strict=True)
-    return {name + end: value for end, value in ends if value is not None}
-
-
-def all_metrics(
-    rows: Sequence[Explained], scores: Floats, groups: Sequence[str] | Sequence[tuple[str, ...]]
-) -> dict[str, float]:
-    """Every explanation metric of n rows, overall and (as ``{metric}_{group}``) for each group, with intervals.
-
-    Args:
-        rows: n rows.
-        scores: their explanation scores, shape [n].
-        groups: the report group, or groups, of each row.
-    """
-    of_rows = [(own,) if isinstance(own, str) else own for own in groups]
-    scopes = {"": np.ones(len(rows), dtype=bool)}
-    for group in dict.fromkeys(name for own in of_rows for name in own):
-        scopes[f"_{group}"] = np.array([group in own for own in of_rows])
-    values: dict[str, float] = {}
-    for suffix, chosen in scopes.items():
-        members = [row for row, inside in zip(rows, chosen, strict=True) if inside]
-        for name in (*scheme_of(rows).thresholds, MEAN_SCORE):
-            found = metric(name, members, scores[chosen])
-            values |= as_metrics(name + suffix, found) if found else {}
-    return values
-
-
-def counts(rows: Sequence[Explained], groups: Sequence[tuple[str, ...]]) -> dict[str, int]:
-    """How many of n rows each metric of :func:`all_metrics` was taken over, by its name; `groups` as there."""
-    found: dict[str, int] = {}
-    for group in ("", *dict.fromkeys(name for own in groups for name in own)):
-        members = [row for row, own in zip(rows, groups, strict=True) if not group or group in own]
-        suffix = f"_{group}" * bool(group)
-        found |= {f"{name}{suffix}": len(members) for name in scheme_of(rows).thresholds}
-        found[MEAN_SCORE + suffix] = sum(row.needs_score for row in members)
-    return found
-
 
 # --- choice of the scorer --------------------------------------------------------------------------------------------
 
@@ -344,40 +102,42 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> No
 
 
 class Session:
-    """The explanation scores of one task, computed at the first call of `scores`.
+    """The explanation scores of one task, computed at the first call of `details`.
 
     Args:
         name: scorer, or ``off``.
-        rows: all rows of the task.
+        records: all records of the task; those that are of no explainable entailment are left alone.
     """
 
-    def __init__(self, name: str, rows: Iterable[Explained]) -> None:
+    def __init__(self, name: str, records: Iterable[Record]) -> None:
         self.name = name
         self.signature: str | None = None
-        rows = list(rows)
-        self._pairs = sorted({row.pair for row in rows if row.needs_score})
-        self.scheme = SCHEMES[rows[0].scheme if rows else "f1"]
+        records = list(records)
+        self._pairs = sorted({explained.pair(record) for record in records if explained.needs_score(record)})
+        self.scheme = explained.scheme_of(records[0]) if records else explained.SCHEMES["f1"]
         self._scores: dict[tuple[str, str], dict[str, float]] | None = None
 
-    def scores(self, rows: Sequence[Explained]) -> Floats | None:
-        """ExplanationScore of each row, float64 of shape [n], NaN where a row needs none; None without scores.
+    @property
+    def provenance(self) -> str:
+        """Signature of the scorer behind the scores, or what was counted without one."""
+        return self.signature or self.scheme.without_scorer
 
-        There are none if the scorer is off or could not run.
-        """
+    def covers(self, name: str, records: Iterable[Record]) -> bool:
+        """Whether this is the session for those records, or others and those, by that scorer."""
+        wanted = {explained.pair(record) for record in records if explained.needs_score(record)}
+        return name == self.name and wanted <= set(self._pairs)
+
+    def details(self, record: Record) -> dict[str, float] | None:
+        """bertscore, bleurt (where the scorer has it) and mean of a record's explanation, if it was scored."""
         if self._scores is None:
             self._scores = self._compute()
-        if not self._scores and self._pairs:
-            return None
-        known = self._scores
-        return np.array([known[row.pair]["mean"] if row.needs_score else math.nan for row in rows], dtype=np.float64)
+        return self._scores.get(explained.pair(record)) if explained.needs_score(record) else None
 
-    def covers(self, name: str, rows: Iterable[Explained]) -> bool:
-        """Whether this is the session for those rows, or others and those, by that scorer."""
-        return name == self.name and {row.pair for row in rows if row.needs_score} <= set(self._pairs)
-
-    def details(self, pair: tuple[str, str]) -> dict[str, float] | None:
-        """bertscore, bleurt (where the scorer has it) and mean of a pair, if it was scored."""
-        return (self._scores or {}).get(pair)
+    def add_to(self, records: Iterable[MutableMapping[str, Any]]) -> None:
+        """Write the scores into records, under ``explanation_scores``."""
+        for record in records:
+            if details := self.details(record):
+                record["explanation_scores"] = {"scorer": self.name, **details}
 
     def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
         global _interrupted
@@ -410,11 +170,11 @@ class Session:
         references, candidates = zip(*self._pairs, strict=True)
         scored = chosen.score(references, candidates)
         self.signature = scored.signature
-        if _current is not self:
+        if self in _outside:
             chosen.release()  # nobody else will: the plugin, which does it after an evaluation, is not in place
         if chosen.dtype == "fast":
             # BERTScore of an empty text is 0 in every dtype.
-            near = near_threshold(scored.mean[scored.mean != 0], list(self.scheme.thresholds.values()))
+            near = near_threshold(scored.mean[scored.mean != 0], list(self.scheme.by_name.values()))
             logger.warning(
                 f"figlang_tasks: dtype fast: {near} of {len(self._pairs)} explanations lie within .005 of a threshold"
             )
@@ -430,96 +190,47 @@ def by_pair(pairs: Sequence[tuple[str, str]], scored: ExplanationScores) -> dict
     }
 
 
-_current: Session | None = None
-
-
-@contextmanager
-def session(name: str, rows: Iterable[Explained]) -> Iterator[Session]:
-    """Serve the aggregators inside the block with the scores of `rows` by the scorer `name`."""
-    global _current
-    before, _current = _current, Session(name, rows)
-    try:
-        yield _current
-    finally:
-        _current = before
-
-
 _outside: deque[Session] = deque(maxlen=8)
 
 
-def current(rows: Sequence[Explained]) -> Session:
-    """The session of the task that is being aggregated.
+def add_scores(records: Sequence[MutableMapping[str, Any]]) -> Session:
+    """Score the explanations of records, outside of lmms-eval.
 
-    Outside one (in lm-eval, which has no place for our hook) the harness asks metric by metric, the whole task first:
-    a session is kept for all that comes after it with the same rows or some of them, so that each text is scored once
-    and a failure is told once.
+    lm-eval has no place for our hook, and asks metric by metric: a session is kept for all that comes after it with the
+    same records or some of them, so that each text is scored once and a failure is told once.
     """
-    if _current is not None:
-        return _current
-    name = choose(rows[0].scorer, SCHEMES[rows[0].scheme].scorer)
-    for kept in _outside:
-        if kept.covers(name, rows):
-            return kept
-    _outside.appendleft(Session(name, rows))
-    return _outside[0]
+    own = [record for record in records if explained.is_explained(record)]
+    if not own:
+        return Session(OFF, ())
+    name = choose(own[0].get("scorer"), explained.scheme_of(own[0]).scorer)
+    session = next((kept for kept in _outside if kept.covers(name, own)), None)
+    if session is None:
+        session = Session(name, own)
+        _outside.appendleft(session)
+    session.add_to(own)
+    return session
 
 
-def aggregate_task(original: Any, task_output: Any, *args: Any, **kwargs: Any) -> Any:
-    """Stands around the harness's ``TaskOutput.calculate_aggregate_metric``, for all tasks.
+def score_task(records: Sequence[MutableMapping[str, Any]], option: str | Literal[False] | None) -> Session | None:
+    """Score the explanations of a finished task and write the scores into its records; None if it has none.
 
-    Aggregators see their records only. So this hands them the task's choice of scorer and all its rows, takes metrics
-    out of the results that have no value, and writes scores and signature to where users look for them.
+    Args:
+        records: of the task, each perhaps several times (the harness's metrics and its samples).
+        option: the task's option `scorer`.
     """
-    rows = {item for items in task_output.sample_metrics.values() for item in items if isinstance(item, Explained)}
-    if not rows:
-        return original(task_output, *args, **kwargs)
-    option = (task_output.task.lmms_eval_specific_kwargs or {}).get("scorer")
-    some_row = next(iter(rows))
-    if option is None:
-        option = some_row.scorer
+    own = [record for record in records if explained.is_explained(record)]
+    if not own:
+        return None
+    option = own[0].get("scorer") if option is None else option
     try:
-        name = choose(option, SCHEMES[some_row.scheme].scorer)
+        name = choose(option, explained.scheme_of(own[0]).scorer)
     except ValueError as error:  # preflight was not called
         logger.error(f"figlang_tasks: {error}; explanations are not scored")
         failures.note("explanations were not scored, see the log")
         name = OFF
-    with session(name, rows) as scoring:
-        result = original(task_output, *args, **kwargs)
-    try:
-        drop_metrics_without_value(task_output)
-        _add_provenance(task_output, scoring, asked=option not in (OFF, False))
-    except Exception:  # a task of the user's own may shape records and metadata in other ways: no reason to lose a run
-        logger.exception("figlang_tasks: explanation scores could not be added to the samples")
-        failures.note("explanation scores could not be added to the samples, see the log")
-    return result
-
-
-def drop_metrics_without_value(task_output: Any) -> None:
-    """Take metrics whose aggregator returned None out of a task's results."""
-    for metric, filter_key in list(task_output.sample_metrics):
-        if task_output.agg_metrics.get(f"{metric},{filter_key}") is None:
-            del task_output.sample_metrics[metric, filter_key]
-            for suffix in ("", "_stderr"):
-                task_output.agg_metrics.pop(f"{metric}{suffix},{filter_key}", None)
-
-
-def add_metadata(task_output: Any, found: Mapping[str, Any]) -> None:
-    """Add to what the results file holds under ``configs.<task>.metadata``."""
-    metadata = task_output.task_config.get("metadata") or {}
-    task_output.task_config["metadata"] = {**metadata, **found} if isinstance(metadata, Mapping) else [*metadata, found]
-
-
-def _add_provenance(task_output: Any, scoring: Session, asked: bool) -> None:
-    add_metadata(task_output, {"explanation_scorer": scoring.signature or scoring.scheme.without_scorer})
-    # Of a dataset whose commit the task file could not name.
-    revisions = {
-        sample["sample"]["revision"] for sample in task_output.logged_samples if "revision" in sample["sample"]
-    }
-    if revisions:
-        add_metadata(task_output, {"data_revision": ", ".join(sorted(revisions))})
-    for sample in task_output.logged_samples:
-        record = sample["sample"]
-        if not asked:
+    session = Session(name, own)
+    session.add_to(own)
+    if option in (OFF, False):
+        for record in own:
             record["asks_for_explanation"] = False
-        if details := scoring.details((record["reference"], record["explanation"] or "")):
-            record["explanation_scores"] = {"scorer": scoring.name, **details}
+    return session

@@ -30,18 +30,17 @@ from figlang_tasks import (
     explanations,
     failures,
     hub,
-    metric_names,
     models,
     part_of_data,
     redaction,
     resource_dir,
-    row_counts,
     score_requests,
     task_files,
     versions,
 )
-from figlang_tasks.aggregate import OfUnit, units_of
 from figlang_tasks.prompting import PICTURES_FIRST
+from figlang_tasks.scoring import OVERALL, Estimates, Measure, Measures, evaluate, to_json
+from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluated, guarded
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -93,7 +92,6 @@ def register_tasks() -> None:
     _wrap(TaskManager, "match_tasks", _match_tasks)
     _wrap(ConfigurableTask, "__init__", _build_task)
     _wrap(TaskOutput, "calculate_aggregate_metric", _aggregate_task)
-    _wrap(TaskOutput, "calculate_clt_aggregate_metric", _clustered_errors)
     _wrap(response_cache.ResponseCache, "create", _create_cache)
     _wrap(response_cache.ResponseCache, "execute", answer_cache.execute)
     _wrap(response_cache, "_extract_content_hash", answer_cache.content_hash)
@@ -366,52 +364,59 @@ def _process_results(
 
 
 def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
-    """Aggregate; of our tasks leave out the metrics without a value (None), and add the signature of BLEU."""
-    ours = _is_ours(task_output.task.config.process_docs)
-    if ours:
-        _put_in_order(task_output)
-    values = dict(task_output.sample_metrics)  # of which the next lines drop what has no value
-    result = explanations.aggregate_task(original, task_output, *args, **kwargs)
-    if ours:
-        try:
-            explanations.drop_metrics_without_value(task_output)
-            explanations.add_metadata(
-                task_output,
-                {"versions": versions.recorded(), "counts": _counts(values, task_output), **_unanswered(task_output)},
-            )
-            records = [sample.get("sample", {}) for sample in task_output.logged_samples]
-            if signatures := sorted({record["bleu"] for record in records if "bleu" in record}):
-                explanations.add_metadata(task_output, {"bleu": ", ".join(signatures)})
-        except Exception:  # a user's own process_results may return other records: no reason to lose a run
-            logger.exception("figlang_tasks: the results could not be completed")
-            failures.note("the results could not be completed, see the log")
-    return result
-
-
-def _clustered_errors(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:
-    """The harness's standard errors; its clustered one also for our numbers, which know what they depend on."""
-    result = original(task_output, *args, **kwargs)
+    """Aggregate a task; of ours all measures at once, of the records that its documents left under ``sample``."""
+    if not _is_ours(task_output.task.config.process_docs):
+        return original(task_output, *args, **kwargs)
+    _put_in_order(task_output)
     try:
-        from lmms_eval.api.metrics import clustered_stderr
-
-        for (metric, filter_key), values in task_output.sample_metrics.items():
-            if not metric.endswith(metric_names.ENDS) and all(isinstance(value, OfUnit) for value in values):
-                units = units_of(values)
-                if 1 < len(set(units)) < len(units):
-                    key = f"{metric}_stderr_clustered,{filter_key}"
-                    task_output.agg_metrics[key] = clustered_stderr([float(value) for value in values], units)
-    except Exception:  # an error bar is no reason to lose a run
-        logger.exception("figlang_tasks: the clustered standard errors could not be computed")
-        failures.note("the clustered standard errors could not be computed, see the log")
+        estimates = _estimates(task_output, kwargs.get("bootstrap_iters", args[0] if args else STDERR_RESAMPLES))
+    except Exception:  # a user's own process_results may return other records: no reason to lose a run
+        logger.exception("figlang_tasks: the results could not be completed")
+        failures.note("the results could not be completed, see the log")
+        estimates = {}
+    overall = {name: scopes[OVERALL] for name, scopes in estimates.items() if OVERALL in scopes}
+    with evaluated({name: estimate.value for name, estimate in overall.items()}):
+        result = original(task_output, *args, **kwargs)
+    for name, filter_key in list(task_output.sample_metrics):
+        if task_output.agg_metrics.get(f"{name},{filter_key}") is None:  # of a measure without a value
+            del task_output.sample_metrics[name, filter_key]
+            for suffix in ("", "_stderr"):
+                task_output.agg_metrics.pop(f"{name}{suffix},{filter_key}", None)
+        elif name in overall and overall[name].stderr is not None:
+            task_output.agg_metrics[f"{name}_stderr,{filter_key}"] = overall[name].stderr
+    _add_metadata(task_output, {"versions": versions.recorded(), **_unanswered(task_output)})
+    if estimates:
+        _add_metadata(task_output, {"measures": to_json(estimates)})
     return result
 
 
-def _counts(values: Mapping[tuple[str, str], Sequence[Any]], task_output: Any) -> dict[str, int]:
-    """How many rows each metric that has a value and an interval was taken over, of all processes."""
-    samples = next((own for (name, _), own in values.items() if name == "sample"), [])
-    shown = {name: own for (name, key), own in values.items() if (name + metric_names.ENDS[0], key) in values}
-    counts = row_counts.of_values(shown, samples)
-    return {name: counts[name] for name, _ in task_output.sample_metrics if name in counts}
+def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
+    """All measures of a finished task; explanations are scored for them, and facts of the records become metadata."""
+    measures: dict[str, Measure] = {}
+    for metric in task_output.task.config.metric_list or []:
+        found = getattr(metric.get("aggregation"), "measures", None)
+        if found is not None:
+            measures |= found.by_name
+            row = found.row
+    records = next((own for (name, _), own in task_output.sample_metrics.items() if name == "sample"), [])
+    records = [record for record in records if isinstance(record, dict)]
+    if not measures or not records:
+        return {}
+    logged = [sample["sample"] for sample in task_output.logged_samples if isinstance(sample.get("sample"), dict)]
+    option = (task_output.task.lmms_eval_specific_kwargs or {}).get("scorer")
+    if scoring := explanations.score_task([*records, *logged], option):
+        _add_metadata(task_output, {"explanation_scorer": scoring.provenance})
+    for field, name in (("revision", "data_revision"), ("bleu", "bleu")):  # what a task file could not say
+        if said := sorted({str(record[field]) for record in records if field in record}):
+            _add_metadata(task_output, {name: ", ".join(said)})
+    resamples = min(bootstrap_iters, STDERR_RESAMPLES)
+    return evaluate(records, Measures.of(*measures.values(), row=row), resamples, guarded)
+
+
+def _add_metadata(task_output: Any, found: Mapping[str, Any]) -> None:
+    """Add to what the results file holds under ``configs.<task>.metadata``."""
+    metadata = task_output.task_config.get("metadata") or {}
+    task_output.task_config["metadata"] = {**metadata, **found} if isinstance(metadata, Mapping) else [*metadata, found]
 
 
 def _unanswered(task_output: Any) -> dict[str, int]:

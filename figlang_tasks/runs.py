@@ -18,9 +18,10 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks import failures, row_counts, samples
+from figlang_tasks import failures, measures, samples, scoring
 from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
+from figlang_tasks.scoring import Estimates, Measures
 
 BENCHMARKS: Mapping[str, str] = {
     "V-FLUTE": "vflute",
@@ -59,9 +60,10 @@ class TaskRun:
         path: the samples file that was read.
         sha256: hex digest of that file.
         data: data of all rows: dataset, part and a digest of the texts.
-        lines: every line, in the order of the file: ``sample`` (our record), one key for each metric with what its
-            aggregator took, and what the harness adds.
-        metrics: reported values by name, without the harness's filter; those of ``figlang score`` replace the run's.
+        lines: every line, in the order of the file: ``sample`` (our record), the numbers of the headline measures, and
+            what the harness adds.
+        reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
+            no results file tells any (lm-eval).
         config: the task's entry in the results file; empty if there is no such file.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
@@ -73,7 +75,7 @@ class TaskRun:
     sha256: str
     data: str
     lines: tuple[Mapping[str, Any], ...]
-    metrics: Mapping[str, float]
+    reported: Estimates
     config: Mapping[str, Any]
     scorer: str | None
     signature: str | None
@@ -84,14 +86,24 @@ class TaskRun:
         return tuple(line["sample"]["id"] for line in self.lines)
 
     @cached_property
-    def rows(self) -> int:
-        """How many rows of the benchmark the lines are of (`figlang_tasks.row_counts`)."""
-        return row_counts.of_samples(line["sample"] for line in self.lines)
+    def records(self) -> tuple[Mapping[str, Any], ...]:
+        """The record of each line."""
+        return tuple(line["sample"] for line in self.lines)
 
     @cached_property
-    def counts(self) -> Mapping[str, int]:
-        """How many rows each metric was taken over, by name."""
-        return row_counts.of_lines(self.lines)
+    def measures(self) -> Measures:
+        """The measures of the task."""
+        return measures.of_records(self.benchmark, self.records)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows of the benchmark the lines are of."""
+        return self.measures.rows(self.records)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The reported estimates; where none are, those of the records."""
+        return self.reported or scoring.evaluate(self.records, self.measures, stderr_resamples=0)
 
     @cached_property
     def unanswered(self) -> int:
@@ -371,12 +383,12 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     if benchmark is None:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
     config = _of_task(path, results, "configs", task)
-    metrics = _numbers(_of_task(path, results, "results", task))
     metadata = config.get("metadata")
+    reported = _reported(path, (metadata or {}).get("measures"))
     in_run = metadata.get("explanation_scorer") if isinstance(metadata, Mapping) else None
     scores = _chosen_scores(read, benchmark, scorer, in_run)
     if scores is not None and scores.report is not None:
-        metrics = {**metrics, **_numbers(scores.report.get("metrics") or {})}
+        reported = {**reported, **_reported(scores.path.with_suffix(".json"), scores.report.get("measures"))}
         if scores.path != path:
             read = samples.read_any(scores.path)
     run = TaskRun(
@@ -386,7 +398,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         sha256=read.sha256,
         data=read.data,
         lines=read.lines,
-        metrics=metrics,
+        reported=reported,
         config=config,
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
@@ -408,12 +420,13 @@ def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Map
     return found
 
 
-def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    return {
-        name.partition(",")[0]: float(value)
-        for name, value in values.items()
-        if isinstance(value, int | float) and "_stderr" not in name
-    }
+def _reported(path: Path, content: Any) -> Estimates:
+    if content is None:
+        return {}
+    try:
+        return scoring.from_json(content)
+    except ValueError as error:
+        raise RunError(f"the results file beside {path} is damaged: {error}. Evaluate again, or score again") from error
 
 
 def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None, in_run: str | None) -> _Scores | None:

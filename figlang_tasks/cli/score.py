@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
-import numpy as np
 import typer
 
-from figlang_tasks import explanations, samples
+from figlang_tasks import explanations, measures, samples, scoring
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.cli.summary import metrics_table, scorer_line
-from figlang_tasks.explanations import Explained
+from figlang_tasks.cli.summary import estimates_table, scorer_line
 from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
+from figlang_tasks.runs import BENCHMARKS
 from figlang_tasks.samples import NothingToScore, Samples, SamplesError
+from figlang_tasks.scoring import explained
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
@@ -179,7 +179,7 @@ def _read(paths: Sequence[Path]) -> list[Samples]:
 
 def _paper_scorer(inputs: Sequence[Samples]) -> str:
     """The scorer of the benchmark that the files are of."""
-    files = {explanations.SCHEMES[file.rows[0].record.scheme].scorer: file.path for file in inputs}
+    files = {explained.SCHEMES[file.rows[0].record.scheme].scorer: file.path for file in inputs}
     if len(files) > 1:
         found = ", ".join(f"{scorer} for {path}" for scorer, path in files.items())
         _fail(f"the papers' scorers differ ({found}): score the benchmarks in calls of their own, or name a --scorer")
@@ -268,19 +268,14 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
     """Score one file, write its outputs, and return the report."""
     from figlang_tasks.metrics.explanation import near_threshold
 
-    records = [row.record for row in output.samples.rows]
-    rows = [
-        Explained(each.id, each.gold, each.predicted, each.reference, each.explanation, each.unit, each.scheme)
-        for each in records
-    ]
-    needed = np.array([row.needs_score for row in rows])
-    asked = [row for row in rows if row.needs_score]
-    scored = scorer.score([row.reference for row in asked], [row.explanation for row in asked])
-    scores = np.full(len(rows), np.nan)
-    scores[needed] = scored.mean
-    details = explanations.by_pair([row.pair for row in asked], scored)
-    thresholds = explanations.scheme_of(rows).thresholds
-    scopes = [each.scopes for each in records]
+    records = [dict(row.values["sample"]) for row in output.samples.rows]
+    asked = [record for record in records if explained.needs_score(record)]
+    scored = scorer.score(*zip(*map(explained.pair, asked), strict=True))
+    details = explanations.by_pair([explained.pair(record) for record in asked], scored)
+    for record in asked:
+        record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
+    thresholds = explained.scheme_of(records[0]).by_name
+    measures_of = measures.of_records(BENCHMARKS[output.samples.data.partition("/")[0]], records)
     report = {
         "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
@@ -291,35 +286,30 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         "dtype": scorer.dtype,
         "signature": scored.signature,
         "thresholds": thresholds,
-        "n": len(rows),
-        "without_explanation": sum(not row.pair[1].strip() for row in asked),
+        "n": len(records),
+        "without_explanation": sum(not explained.pair(record)[1].strip() for record in asked),
         # BERTScore of an empty text is 0 in every dtype.
         "near_threshold": near_threshold(scored.mean[scored.mean != 0], list(thresholds.values())),
-        "metrics": explanations.all_metrics(rows, scores, scopes),
-        "counts": explanations.counts(rows, scopes),
+        "measures": scoring.to_json(scoring.evaluate(records, measures_of)),
     }
-    if len(asked) < len(rows):
+    if len(asked) < len(records):
         report["explanations"] = len(asked)
-    lines = [
-        _line(row.values, {"scorer": scorer.name, **details[explained.pair]} if explained.needs_score else None)
-        for row, explained in zip(output.samples.rows, rows, strict=True)
-    ]
+    lines = [_line({**row.values, "sample": own}) for row, own in zip(output.samples.rows, records, strict=True)]
     # The metrics first: they are what says that the samples beside them are ours to replace.
     _write(output.metrics, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("ascii"))
     _write(output.scored, b"".join(lines))
     return {"path": str(output.samples.path), **report, "written": [str(output.scored), str(output.metrics)]}
 
 
-def _line(values: Mapping[str, Any], scores: Mapping[str, Any] | None) -> bytes:
-    scored = {**values, "sample": {**values["sample"], **({"explanation_scores": scores} if scores else {})}}
+def _line(values: Mapping[str, Any]) -> bytes:
     # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape that JSON has for it.
-    return (json.dumps(scored, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    return (json.dumps(values, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _text(report: Mapping[str, Any]) -> str:
     lines = [
         f"{printable(report['path'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
-        metrics_table(report["task"] or "samples", report["metrics"], report["counts"]),
+        estimates_table(report["task"] or "samples", scoring.from_json(report["measures"])),
         scorer_line(printable(report["signature"])),
         f"without an explanation: {report['without_explanation']} of {report.get('explanations', report['n'])}",
     ]

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from figlang_tasks import explanations, hub
-from figlang_tasks.aggregate import with_ends
-from figlang_tasks.explanations import SCHEMES, Explained
-from figlang_tasks.flute import rows
+from figlang_tasks.flute import measures, rows
 from figlang_tasks.flute.parse import parse_official, parse_strict
 from figlang_tasks.lm_eval_options import lm_eval_options
 from figlang_tasks.prompting import render
 from figlang_tasks.records import BlindRecord, FluteRecord
+from figlang_tasks.scoring import judged, judged_for_lm_eval
+from figlang_tasks.scoring.explained import SCHEMES
 
 if TYPE_CHECKING:
     import datasets
@@ -26,6 +26,7 @@ Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
 
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
+_MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
 KEYS = ("dataset", "part", "prompt", "scorer")
 BLIND = "codalab"
 
@@ -182,14 +183,17 @@ def _output(results: Sequence[Any]) -> str | None:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output.
+    """Judge one output: a :class:`FluteRecord` and its numbers (``figlang_tasks.scoring.judged``)."""
+    return judged(_record(doc, results), _MEASURES[doc["prompt"]])
 
-    Returns:
-        ``sample``: the :class:`FluteRecord` as a dict (for lmms-eval in no metric list: only logged). For each metric
-        of the prompt's scheme (``figlang_tasks.explanations.SCHEMES``), ``explanation_score``, ``acc`` and
-        ``parse_rate`` (also with the suffixes of the row's type) and for ``parse_disagreement`` the value that its
-        aggregators take: an :class:`Explained`, or 0 or 1; the same under ``{metric}_ci_low`` and ``..._ci_high``.
-    """
+
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """As :func:`process_results`, for lm-eval."""
+    return judged_for_lm_eval(_record(doc, results), _MEASURES[doc["prompt"]], "explanation_scorer")
+
+
+def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """The record of one output; with the document's choice of scorer, where it makes one."""
     output = _output(results)
     official = parse_official(output, doc["prompt"])
     strict = parse_strict(output, doc["prompt"])
@@ -209,43 +213,20 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         explained=SCHEME_OF_PROMPT[doc["prompt"]],
         revision=doc["revision"],
     )
-    by_scope = dict.fromkeys((*SCHEMES[record.scheme].thresholds, explanations.MEAN_SCORE), _explained(doc, record)) | {
-        "acc": float(official.label == gold),
-        "parse_rate": float(official.label is not None),
-    }
-    values: dict[str, Any] = by_scope | {"parse_disagreement": float(official.label != strict.label)}
-    for scope in record.scopes:
-        values |= {f"{name}_{scope}": value for name, value in by_scope.items()}
-    return {"sample": record.as_dict(), **with_ends(values, record.unit)}
-
-
-def _explained(doc: Document, record: FluteRecord) -> Any:
-    return Explained(
-        record.id,
-        record.gold,
-        record.predicted,
-        record.reference,
-        record.explanation,
-        record.unit,
-        record.scheme,
-        doc["scorer"] or None,
-    )
-
-
-def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """As :func:`process_results`, and what the aggregator of ``explanation_scorer`` takes: lm-eval has no other place
-    for the signature."""
-    judged = process_results(doc, results)
-    return judged | {"explanation_scorer": judged[explanations.MEAN_SCORE]}
+    return record.as_dict() | ({"scorer": doc["scorer"]} if doc["scorer"] else {})
 
 
 def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Read one output about a row without a published answer.
+    """Read one output about a row without a published answer: there is nothing to compare a label with."""
+    return judged(_blind_record(doc, results), measures.BLIND)
 
-    Returns:
-        ``sample``: the :class:`BlindRecord` as a dict; ``parse_rate``, ``parse_disagreement`` (0 or 1) and their
-        interval ends. There is nothing to compare a label with.
-    """
+
+def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """As :func:`blind_process_results`, for lm-eval."""
+    return judged_for_lm_eval(_blind_record(doc, results), measures.BLIND)
+
+
+def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     output = _output(results)
     official = parse_official(output, doc["prompt"])
     strict = parse_strict(output, doc["prompt"])
@@ -262,11 +243,7 @@ def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
         rule=official.rule,
         predicted_strict=strict.label,
     )
-    values = {
-        "parse_rate": float(official.label is not None),
-        "parse_disagreement": float(official.label != strict.label),
-    }
-    return {"sample": record.as_dict(), **with_ends(values, record.id)}
+    return record.as_dict()
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

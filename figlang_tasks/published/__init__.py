@@ -19,8 +19,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from figlang_tasks import markdown
-from figlang_tasks.metric_names import OVERALL, is_share, scoped
+from figlang_tasks import markdown, measures
+from figlang_tasks.scoring import OVERALL
+from figlang_tasks.scoring.explained import SCHEMES
 
 __all__ = [
     "Measured",
@@ -100,7 +101,7 @@ class Published:
 
     def _printed(self) -> list[Decimal]:
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        scale = 100 if is_share(self.metric) else 1
+        scale = 100 if _is_percent(self.metric) else 1
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
@@ -184,12 +185,20 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
 
 def _scorer_of(metric: str) -> str | None:
     """The scorer by which a paper has a metric; None for what needs no explanation scores."""
-    from figlang_tasks import explanations
-
-    for scheme in explanations.SCHEMES.values():
+    for scheme in SCHEMES.values():
         if any(metric == name or metric.startswith(f"{name}_") for name in scheme.need_scores):
             return scheme.scorer
     return None
+
+
+def _is_percent(metric: str) -> bool:
+    found = measures.named(metric)
+    return found is not None and found[0].percent
+
+
+def _place(metric: str) -> tuple[str, str]:
+    found = measures.named(metric)
+    return (metric, OVERALL) if found is None else (found[0].name, found[1])
 
 
 def _family(scorer: str | None) -> str:
@@ -255,7 +264,7 @@ def beside(task: str, metrics: Collection[str]) -> str:
     columns = [metric for metric in dict.fromkeys(metrics) if any(metric in row.values for row in found)]
     if not columns:
         return ""
-    places = scoped(metrics) if len(columns) > _WIDE else {metric: (metric, OVERALL) for metric in columns}
+    places = {metric: _place(metric) if len(columns) > _WIDE else (metric, OVERALL) for metric in columns}
     heads = list(dict.fromkeys(places[metric][0] for metric in columns))
     digits: dict[str, int] = {}  # the most that a column needs
     lines: dict[tuple[str, str], dict[str, Published]] = {}
@@ -346,7 +355,7 @@ def _checked(paper: str, record: Any, where: str) -> Published:
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) and task for task in tasks):
         raise PublishedError(f"{where}: task must be a name or a list of names")
     numbers = {name: record[name] for name in _NUMBERS if name in record}
-    top, meaning = (1.0, "a share from 0 to 1") if is_share(texts["metric"]) else (math.inf, "0 or above")
+    top, meaning = (1.0, "a share from 0 to 1") if _is_percent(texts["metric"]) else (math.inf, "0 or above")
     for name, number in numbers.items():
         is_number = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
         if not is_number or not 0 <= number <= top:

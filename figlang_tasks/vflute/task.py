@@ -15,11 +15,11 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks import explanations, hub, images
-from figlang_tasks.aggregate import with_ends
-from figlang_tasks.explanations import Explained
 from figlang_tasks.prompting import render
 from figlang_tasks.records import EntailmentRecord
+from figlang_tasks.scoring import judged
 from figlang_tasks.vflute import rows
+from figlang_tasks.vflute.measures import VFLUTE
 from figlang_tasks.vflute.parse import parse_official, parse_strict
 
 if TYPE_CHECKING:
@@ -257,14 +257,7 @@ def _user_turn(image: Image.Image, text: str) -> dict[str, Any]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output.
-
-    Returns:
-        ``sample``: the :class:`EntailmentRecord` as a dict (in no metric list: only logged). For each of ``f1@0``,
-        ``f1@53``, ``f1@60``, ``explanation_score``, ``acc``, ``parse_rate`` (also with the suffix
-        ``_{report_group}``) and ``parse_disagreement``, the value that its aggregators take: an :class:`Explained` for
-        the first four, 0 or 1 for the others; the same value under ``{metric}_ci_low`` and ``{metric}_ci_high``.
-    """
+    """Judge one output: an :class:`EntailmentRecord` and its numbers (``figlang_tasks.scoring.judged``)."""
     return _judge(doc, results[0])
 
 
@@ -299,14 +292,7 @@ def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, A
         reference=doc["explanation"],
         unit=doc["family"],
     )
-    overall_only = {"parse_disagreement": float(official.label != strict.label)}
-    explained = Explained(doc["id"], gold, official.label, doc["explanation"], official.explanation, record.unit)
-    by_group: dict[str, Any] = dict.fromkeys(explanations.METRICS, explained) | {
-        "acc": float(official.label == gold),
-        "parse_rate": float(official.label is not None),
-    }
-    values = by_group | overall_only | {f"{name}_{doc['report_group']}": value for name, value in by_group.items()}
-    return {"sample": record.as_dict(), **with_ends(values, record.unit)}
+    return judged(record.as_dict(), VFLUTE)
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -1,0 +1,52 @@
+"""Finds measures: of the records of a run, and by the names that command lines and data files use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import import_module
+
+from figlang_tasks.scoring import OVERALL, Measure, Measures, Record
+
+PACKAGES = ("vflute", "irfl", "nykms", "flute", "metaclue")
+"""Those of the benchmarks; each has a module ``measures``."""
+
+
+def of_records(benchmark: str, records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`, at least one.
+
+    Args:
+        benchmark: its package.
+    """
+    found: Measures = import_module(f"figlang_tasks.{benchmark}.measures").of_records(records)
+    return found
+
+
+def every() -> Iterator[Measure]:
+    """All measures of all benchmarks; several may share a name, and then agree in all but scopes."""
+    for package in PACKAGES:
+        for found in vars(import_module(f"figlang_tasks.{package}.measures")).values():
+            if isinstance(found, Measures):
+                yield from found.all
+
+
+@cache
+def named(full_name: str) -> tuple[Measure, str] | None:
+    """Measure and scope that a full name tells (``f1@60_muse``); None if there is no such measure."""
+    for measure in every():
+        if full_name == measure.name:
+            return measure, OVERALL
+        scope = full_name.removeprefix(f"{measure.name}_")
+        if measure.scopes is not None and scope != full_name and scope in measure.scopes.names:
+            return measure, scope
+    return None
+
+
+def text(measure: str, value: float) -> str:
+    """A value as people read it; of a measure of the user's own to four digits.
+
+    Args:
+        measure: its name.
+    """
+    found = named(measure)
+    return f"{value:.4g}" if found is None else found[0].text(value)

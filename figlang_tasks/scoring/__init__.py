@@ -1,0 +1,47 @@
+"""From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
+
+from figlang_tasks.scoring.evaluation import evaluate, from_json, judged, judged_for_lm_eval, to_json
+from figlang_tasks.scoring.measure import (
+    BOOTSTRAP,
+    OVERALL,
+    TWO_CLASSES,
+    WILSON,
+    Estimate,
+    Estimates,
+    IntervalMethod,
+    Measure,
+    Measures,
+    Record,
+    Scopes,
+    by_field,
+    flat,
+    full_name,
+    grouped,
+    quotient,
+    ratio,
+)
+
+__all__ = [
+    "BOOTSTRAP",
+    "OVERALL",
+    "TWO_CLASSES",
+    "WILSON",
+    "Estimate",
+    "Estimates",
+    "IntervalMethod",
+    "Measure",
+    "Measures",
+    "Record",
+    "Scopes",
+    "by_field",
+    "evaluate",
+    "flat",
+    "from_json",
+    "full_name",
+    "grouped",
+    "judged",
+    "judged_for_lm_eval",
+    "quotient",
+    "ratio",
+    "to_json",
+]

@@ -1,0 +1,287 @@
+"""`Measure`: one metric, declared once.
+
+From one declaration come the value of a task, its standard error and 95 % interval, its value in every scope, the paired
+tests of ``figlang compare``, the tables of the report and what ``figlang submit`` writes. A benchmark's ``measures``
+module declares its measures; task files name them as ``metric_list: !function figlang_tasks.irfl.measures.DETECT``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from figlang_tasks.metrics import intervals
+from figlang_tasks.metrics.intervals import Interval
+from figlang_tasks.metrics.significance import Statistic
+
+Record: TypeAlias = Mapping[str, Any]
+"""What ``process_results`` returns of one document under ``sample``, and the harness writes to ``samples.jsonl``."""
+
+OVERALL = "all"
+"""The scope of all rows."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class IntervalMethod(NamedTuple):
+    """How the 95 % interval of a statistic is made.
+
+    Attributes:
+        name: for people and for what ``figlang submit`` writes.
+        of: the interval of a statistic; None where there is no sound one. A measure with an `own` value has its own.
+        resamples: of its bootstrap; None where nothing is resampled.
+    """
+
+    name: str
+    of: Callable[[Statistic], Interval | None]
+    resamples: int | None = None
+
+
+WILSON = IntervalMethod("Wilson, over units", lambda found: intervals.share(*found.rows.T))
+"""Of a share: rows of the statistic are hits and totals."""
+
+TWO_CLASSES = IntervalMethod(
+    "MOVER of Wilson limits over units", lambda found: intervals.of_two_classes(found.rows, found.value)
+)
+"""Of a score of two classes: rows of the statistic are ``tn, fp, fn, tp``."""
+
+BOOTSTRAP = IntervalMethod(
+    "bootstrap over units, percentiles with tails of t",
+    lambda found: intervals.bootstrap(found.rows, found.value),
+    intervals.RESAMPLES,
+)
+"""Of any function of sums."""
+
+
+class Estimate(NamedTuple):
+    """The value of a measure in one scope.
+
+    Attributes:
+        value: on the measure's own scale.
+        low, high: ends of its 95 % interval; None where there is no sound one.
+        stderr: standard error, by the bootstrap over units; None where it is not known (of scopes it is not computed).
+        rows: how many rows of the benchmark it was taken over; None where that is not known.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    stderr: float | None = None
+    rows: int | None = None
+
+
+Estimates: TypeAlias = Mapping[str, Mapping[str, Estimate]]
+"""By measure, then by scope."""
+
+
+class Scopes(NamedTuple):
+    """Parts of a benchmark that a measure has a value of its own for.
+
+    Attributes:
+        names: all that there may be, in the order of tables.
+        of: those that a record counts for.
+        seen: the record as it counts in a scope, where that is a part of each record (the words of a caption's subject).
+    """
+
+    names: tuple[str, ...]
+    of: Callable[[Record], Iterable[str]]
+    seen: Callable[[Record, str], Record] = lambda record, scope: record
+
+
+def by_field(field: str, names: Sequence[str]) -> Scopes:
+    """A scope for each value of a field of the records."""
+    return Scopes(tuple(names), lambda record: (record[field],))
+
+
+def unit_of(record: Record) -> str:
+    """What is resampled: what the record shares with others that it is not independent of, else the document itself."""
+    return str(record.get("unit", record["id"]))
+
+
+def row_of(record: Record) -> str:
+    """The row of the benchmark: several documents may be of one (rotations, the pictures of a ranking)."""
+    return str(record.get("row", record["id"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One metric. Exactly one of `each`, `statistic` and `own` is given.
+
+    Attributes:
+        name: as the paper has it, and results files.
+        each: the number of a record, whose mean is the value; None where the record does not count.
+        statistic: of records that count, at least one: rows of numbers whose sums decide the value; None where the
+            records say nothing (no whole ranking).
+        own: value and interval of records that count, in a scope; for what is no function of sums. None: no value.
+        interval: how the interval is made; by default that of a share: `each` is 0 or 1 by its nature.
+        applies: whether a record counts, as `each` says by None.
+        unit: what is resampled.
+        scopes: parts of the benchmark with a value of their own.
+        higher_is_better: whether more is better.
+        percent: whether it is from 0 to 1 and people read it in percent.
+        diagnostic: it tells how a run went, not how good a model is. It is never tested.
+        headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
+        remark: says in the log what of the records that count is left out of the value; called once in a run.
+    """
+
+    name: str
+    each: Callable[[Record], float | None] | None = None
+    statistic: Callable[[Sequence[Record]], Statistic | None] | None = None
+    own: Callable[[Sequence[Record], str], Estimate | None] | None = None
+    interval: IntervalMethod = WILSON
+    applies: Callable[[Record], bool] = lambda record: True
+    unit: Callable[[Record], str] = unit_of
+    scopes: Scopes | None = None
+    higher_is_better: bool = True
+    percent: bool = True
+    diagnostic: bool = False
+    headline: bool = True
+    remark: Callable[[Sequence[Record]], None] | None = None
+
+    def __post_init__(self) -> None:
+        if sum(given is not None for given in (self.each, self.statistic, self.own)) != 1:
+            raise ValueError(f"measure {self.name} must have exactly one of each, statistic and own")
+
+    def counts(self, record: Record) -> bool:
+        """Whether a record counts for the value."""
+        return self.applies(record) and (self.each is None or self.each(record) is not None)
+
+    def in_scopes(self, records: Sequence[Record]) -> dict[str, list[Record]]:
+        """The records that count, by scope: all first, then in the order of tables; scopes without any are left out."""
+        counted = [record for record in records if self.counts(record)]
+        found: dict[str, list[Record]] = {OVERALL: counted}
+        if self.scopes is not None:
+            of_scope: dict[str, list[Record]] = {name: [] for name in self.scopes.names}
+            for record in counted:
+                for scope in self.scopes.of(record):
+                    of_scope.setdefault(scope, []).append(self.scopes.seen(record, scope))
+            found |= of_scope
+        return {scope: own for scope, own in found.items() if own}
+
+    def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
+        """The statistic of records that count; None where it has no value, and of a measure with an `own` one."""
+        if self.each is not None:
+            found: Statistic | None = ratio(map(self.unit, records), [self.each(record) for record in records])
+        else:
+            found = None if self.statistic is None else self.statistic(records)
+        return found if found is not None and np.isfinite(found.total()) else None
+
+    def statistics(self, records: Sequence[Record]) -> dict[str, Statistic]:
+        """The statistic of each scope that has a value; none has where the whole has none."""
+        found = {scope: self.statistic_of(own) for scope, own in self.in_scopes(records).items()}
+        if found.get(OVERALL) is None:
+            return {}
+        return {scope: statistic for scope, statistic in found.items() if statistic is not None}
+
+    def estimate(self, records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0) -> Estimate | None:
+        """The value of records that count, with its interval; None where there is no value.
+
+        Args:
+            records: of `scope`, at least one.
+            stderr_resamples: of the bootstrap of the standard error; 0: none is computed.
+        """
+        if self.own is not None:
+            return self.own(records, scope)
+        found = self.statistic_of(records)
+        if found is None:
+            return None
+        ends = self.interval.of(found) or (None, None)
+        stderr = intervals.standard_error(found.rows, found.value, stderr_resamples) if stderr_resamples else None
+        return Estimate(found.total(), *ends, stderr)
+
+    def text(self, value: float) -> str:
+        """A value as people read it."""
+        return f"{100 * value:.1f}" if self.percent else f"{value:.2f}"
+
+
+def ratio(units: Iterable[str], numerators: Sequence[Any], denominators: Sequence[float] | None = None) -> Statistic:
+    """The ratio of two sums, by default the mean of `numerators`; records of one unit are added up."""
+    totals = np.ones(len(numerators)) if denominators is None else denominators
+    return grouped(units, np.stack([numerators, totals], axis=1), quotient)
+
+
+def grouped(units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Statistic:
+    """A statistic whose rows of one unit are added up."""
+    return Statistic(*intervals.sums_by_unit(list(units), rows), value)
+
+
+def quotient(sums: Floats) -> Floats:
+    """The first sum by the second; 0/0 is no number."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return sums[..., 0] / sums[..., 1]
+
+
+class Measures(list[dict[str, Any]]):
+    """All measures of a kind of task; made by `of`.
+
+    As a list it is the ``metric_list`` of its task files: the headline measures with their aggregators. (A harness may
+    rebuild it as a list of plain rows.)
+
+    Attributes:
+        by_name: the measures, in the order of tables.
+        row: which row of the benchmark a record is of.
+    """
+
+    by_name: dict[str, Measure]
+    row: Callable[[Record], str]
+
+    @classmethod
+    def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
+        """The measures, in the order of tables.
+
+        Raises:
+            ValueError: two have one name.
+        """
+        from figlang_tasks.scoring.evaluation import aggregator
+
+        found = cls()
+        found.by_name = {measure.name: measure for measure in measures}
+        found.row = row
+        if len(found.by_name) < len(measures):
+            raise ValueError(f"two measures of one name: {', '.join(measure.name for measure in measures)}")
+        found.extend(
+            {
+                "metric": measure.name,
+                "aggregation": aggregator(measure, found),
+                "higher_is_better": measure.higher_is_better,
+            }
+            for measure in measures
+            if measure.headline
+        )
+        return found
+
+    @property
+    def all(self) -> tuple[Measure, ...]:
+        return tuple(self.by_name.values())
+
+    def rows(self, records: Iterable[Record]) -> int:
+        """How many rows of the benchmark `records` are of.
+
+        The rotations of a row and its pictures count once; a ranking of which a limit has cut pictures does not count,
+        as the measures leave it out.
+        """
+        sizes: dict[str, int] = {}  # of rankings: pictures of a row
+        found: Counter[str] = Counter()
+        for record in records:
+            row = self.row(record)
+            found[row] += 1
+            if isinstance(size := record.get("images"), int):
+                sizes[row] = size
+        return sum(count == sizes.get(row, count) for row, count in found.items())
+
+
+def full_name(measure: str, scope: str) -> str:
+    """Measure and scope in one word, as command lines take it: ``f1@60_muse``; of all rows ``f1@60``."""
+    return measure if scope == OVERALL else f"{measure}_{scope}"
+
+
+def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
+    """Measure, scope and estimate, one after another."""
+    for measure, scopes in estimates.items():
+        for scope, estimate in scopes.items():
+            yield measure, scope, estimate
