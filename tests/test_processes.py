@@ -28,9 +28,9 @@ TASKS = {
     "figlang_mini_flute": 32,
     "figlang_mini_flute_v1": 32,
     "figlang_mini_irfl_detect_idiom": 12,
-    "figlang_mini_irfl_detect_metaphor_circular": 32,
-    "figlang_mini_irfl_detect_simile_grid": 10,
-    "figlang_mini_irfl_random4_idiom_figurative": 19,
+    "figlang_mini_irfl_detect_idiom_circular": 48,
+    "figlang_mini_irfl_detect_idiom_grid": 12,
+    "figlang_mini_irfl_random4_metaphor": 10,
     "figlang_mini_irfl_retrieve_metaphor": 28,
     "figlang_mini_metaclue_caption": 40,
     "figlang_mini_metaclue_classify_literal": 48,
@@ -38,7 +38,7 @@ TASKS = {
     "figlang_mini_metaclue_vqa": 1680,
     "figlang_mini_nykms_metaphor": 12,
     "figlang_mini_nykms_sarcasm_text": 12,
-    "figlang_mini_nykms_se": 7,
+    "figlang_mini_nykms_mw": 7,
     "scored_match": 10,
     "scored_swap": 40,
     "scored_random50": 40,
@@ -47,7 +47,7 @@ TASKS = {
 
 # Task files ask named classes for scores, and the class below is none of them.
 SCORED = {
-    "match": ("irfl/figlang_mini_irfl_match_open_simile", "{kind: match}"),
+    "match": ("irfl/figlang_mini_irfl_match_simile", "{kind: match}"),
     "swap": ("metaclue/figlang_mini_metaclue_retrieve_swap", "{kind: candidates, candidates: candidates}"),
     "random50": ("metaclue/figlang_mini_metaclue_retrieve_random50", "{kind: candidates, candidates: candidates}"),
 }
