@@ -1,4 +1,4 @@
-"""Every IRFL task through the harness on the mini data: the demo model in words, a tiny CLIP by score."""
+"""The mini tasks of IRFL through the harness: the demo model in words, a tiny CLIP by score."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import demo_runs
 import pytest
+from lmms_eval import utils
 from lmms_eval.api.model import lmms
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
@@ -24,9 +25,12 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP
 from figlang_tasks.scoring import Estimate, evaluate, flat, from_json, full_name
 
-MINI = (plugin.tasks_dir() / "mini" / "irfl").glob("figlang_mini_irfl_*_*.yaml")
-TASKS = sorted(path.stem.removeprefix("figlang_mini_") for path in MINI)
-BY_SCORE = [name for name in TASKS if name.split("_")[1] in ("match", "random2", "random4", "retrieve")]
+FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
+TASKS = [
+    path.stem.removeprefix("figlang_mini_")
+    for path in sorted((plugin.tasks_dir() / "mini" / "irfl").glob("figlang_mini_irfl_*_*.yaml"))
+]
+BY_SCORE = [name for name in TASKS if name.split("_")[1] in ("match", "random4", "retrieve")]
 IN_WORDS = [name for name in TASKS if name.split("_")[1] != "match"]
 
 
@@ -73,13 +77,26 @@ def documents(task: str) -> int:
 
 
 def test_tasks_are_those_of_the_issue() -> None:
-    names = {path.stem for path in (plugin.tasks_dir() / "irfl").glob("irfl_*_*.yaml")}
-    names -= {"irfl_detect_grid", "irfl_detect_circular"}
-    assert len(names) == 33 and names > set(TASKS)
+    names = {path.stem for path in FILES}
+    assert len(names) == 33
     kinds = ("idiom", "metaphor", "simile", "open_simile")
     for kind in kinds:
         expected = {f"irfl_detect_{kind}{variant}" for variant in ("", "_grid", "_circular")}
         assert expected | {f"irfl_match_{kind}", f"irfl_retrieve_{kind}"} <= names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
+    """On the package's data, which hold every table."""
+    loaded = utils.load_yaml_config(str(path))
+    documents = rows.load("figlang_mini_irfl", *rows.named(loaded["dataset_name"])[1:])
+    assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
+    assert ("positive" in documents.column_names) == ("retrieve" in path.stem)
+    asked = {
+        name: task_of.doc_to_text(documents[0], block) for name, block in loaded["lmms_eval_specific_kwargs"].items()
+    }
+    whole = rows.text(documents[0])
+    assert all((whole in text) == ("phrase_only" not in path.stem) for text in asked.values())
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -163,8 +180,8 @@ class Words(lmms):
 def test_a_model_of_words_is_not_matched(model: Any) -> None:
     """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
     name = model if isinstance(model, str) else "this model"
-    with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_simile: .*{name} answers in words. Take"):
-        demo_runs.evaluate("figlang_mini_irfl_match_simile", model, "pretrained=there/is_none")
+    with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Take"):
+        demo_runs.evaluate("figlang_mini_irfl_match_idiom", model, "pretrained=there/is_none")
 
 
 class Numbers(Words):
@@ -194,7 +211,7 @@ def test_a_class_that_declares_it_is_asked_for_scores(
     manifest = ModelManifest("my_numbers", simple_class_path=f"{__name__}.{kind.__qualname__}")
     monkeypatch.setitem(MODEL_REGISTRY_V2._manifests, "my_numbers", manifest)
     monkeypatch.setitem(MODEL_REGISTRY_V2._alias_to_model_id, "my_numbers", "my_numbers")
-    names = ["figlang_mini_irfl_match_simile", "figlang_mini_irfl_random4_metaphor"]
+    names = ["figlang_mini_irfl_match_idiom", "figlang_mini_irfl_random4_metaphor"]
     model = kind()
     results = demo_runs.evaluate(names, model, as_model="my_numbers" if given == "name" else None, limit=2)
     for name in names:
@@ -212,7 +229,7 @@ def test_a_class_of_scores_alone_is_not_asked_for_words() -> None:
 def asks_for_scores(folder: Path, model: str) -> str:
     """A user's task file with a line for a class of their own; returns the folder as the harness takes it."""
     (folder / "mine.yaml").write_text(
-        f"include: {plugin.tasks_dir()}/mini/irfl/figlang_mini_irfl_match_simile.yaml\ntask: mine\n"
+        f"include: {plugin.tasks_dir()}/mini/irfl/figlang_mini_irfl_match_idiom.yaml\ntask: mine\n"
         f"model_specific_generation_kwargs: {{{model}: {{figlang_score: {{kind: match}}}}}}\n"
     )
     return str(folder)
@@ -239,10 +256,10 @@ def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path)
 
 def test_saved_scores_are_matched_again(tmp_path: Path) -> None:
     failures.noted()
-    name = "figlang_mini_irfl_match_simile"
+    name = "figlang_mini_irfl_match_idiom"
     demo_runs.evaluate(name, "figlang_random", "seed=1", saved=tmp_path)
     again = demo_runs.evaluate(name, "figlang_replay", f"samples={tmp_path}")
-    assert values(again, "irfl_match_simile") == values(random_run(), "irfl_match_simile")
+    assert values(again, "irfl_match_idiom") == values(random_run(), "irfl_match_idiom")
     assert not failures.noted()
 
 
