@@ -8,7 +8,7 @@ from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Measure, Measures, Record
 
-PACKAGES = ("vflute", "flute", "irfl", "nykms")
+PACKAGES = ("vflute", "flute", "irfl", "nykms", "metaclue")
 """Those of the benchmarks; each has a module ``measures``."""
 
 
