@@ -8,7 +8,7 @@ from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Measure, Measures, Record
 
-PACKAGES = ("vflute", "flute", "irfl", "nykms", "metaclue")
+PACKAGES = ("vflute", "irfl", "nykms", "flute", "metaclue")
 """Those of the benchmarks; each has a module ``measures``."""
 
 
@@ -40,3 +40,13 @@ def named(full_name: str) -> tuple[Measure, str] | None:
         if measure.scopes is not None and scope != full_name and scope in measure.scopes.names:
             return measure, scope
     return None
+
+
+def text(measure: str, value: float) -> str:
+    """A value as people read it; of a measure of the user's own to four digits.
+
+    Args:
+        measure: its name.
+    """
+    found = named(measure)
+    return f"{value:.4g}" if found is None else found[0].text(value)

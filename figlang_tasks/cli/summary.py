@@ -77,10 +77,6 @@ def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str
     """
     if math.isnan(estimate.value):
         return "failed, see the log"
-    found = measures.named(measure)
-    if found is None:
-        raise ValueError(f"no measure {measure!r}")
-    text = found[0].text
-    ends = "" if estimate.low is None or estimate.high is None else f" [{text(estimate.low)}, {text(estimate.high)}]"
-    fewer = "" if estimate.rows is None or estimate.rows == n or n is None else f" (n {estimate.rows})"
-    return text(estimate.value) + ends + fewer
+    ends = [measures.text(measure, end) for end in (estimate.low, estimate.high) if end is not None]
+    fewer = "" if estimate.rows is None or n is None or estimate.rows == n else f" (n {estimate.rows})"
+    return measures.text(measure, estimate.value) + (f" [{', '.join(ends)}]" if ends else "") + fewer
