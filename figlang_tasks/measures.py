@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 
-from figlang_tasks.scoring import OVERALL, Measure, Measures, Record
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
 
 PACKAGES = ("vflute", "flute")
 """Those of the benchmarks; each has a module ``measures``."""
@@ -40,3 +41,22 @@ def named(full_name: str) -> tuple[Measure, str] | None:
         if measure.scopes is not None and scope != full_name and scope in measure.scopes.names:
             return measure, scope
     return None
+
+
+def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
+    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``.
+
+    Args:
+        measure: its name.
+        estimate: of it.
+        n: rows of the line of a table that the value stands in; where it was taken over fewer, it says so.
+    """
+    if math.isnan(estimate.value):
+        return "failed, see the log"
+    found = named(measure)
+    if found is None:
+        raise ValueError(f"no measure {measure!r}")
+    text = found[0].text
+    ends = "" if estimate.low is None or estimate.high is None else f" [{text(estimate.low)}, {text(estimate.high)}]"
+    fewer = "" if estimate.rows is None or estimate.rows == n or n is None else f" (n {estimate.rows})"
+    return text(estimate.value) + ends + fewer

@@ -22,6 +22,7 @@ from figlang_tasks import failures, measures, samples, scoring
 from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
 from figlang_tasks.scoring import Estimates, Measures
+from figlang_tasks.scoring.explained import is_explained
 
 BENCHMARKS: Mapping[str, str] = {
     "V-FLUTE": "vflute",
@@ -64,6 +65,7 @@ class TaskRun:
             what the harness adds.
         reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
             no results file tells any (lm-eval).
+        failed: measures whose computation failed in the run: the results file has no number of them.
         config: the task's entry in the results file; empty if there is no such file.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
@@ -76,6 +78,7 @@ class TaskRun:
     data: str
     lines: tuple[Mapping[str, Any], ...]
     reported: Estimates
+    failed: tuple[str, ...]
     config: Mapping[str, Any]
     scorer: str | None
     signature: str | None
@@ -124,7 +127,7 @@ class TaskRun:
     @property
     def explained(self) -> bool:
         """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
-        return {"gold", "reference", "explanation"} <= self.lines[0]["sample"].keys()
+        return is_explained(self.records[0])
 
     @property
     def dataset(self) -> str:
@@ -376,9 +379,9 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
 
     `exact`: the user named this very file, which may be one with scores.
     """
-    if not exact and not samples.is_ours(path):
+    read = samples.read_any(path) if exact else samples.read_ours(path)
+    if read is None:
         return None
-    read = samples.read_any(path)
     benchmark = BENCHMARKS.get(read.data.partition("/")[0])
     if benchmark is None:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
@@ -399,6 +402,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         data=read.data,
         lines=read.lines,
         reported=reported,
+        failed=scoring.failed(_of_task(path, results, "results", task)),
         config=config,
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
