@@ -9,7 +9,7 @@ from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
 
-PACKAGES = ("vflute", "flute")
+PACKAGES = ("vflute", "flute", "irfl")
 """Those of the benchmarks; each has a module ``measures``."""
 
 

@@ -97,9 +97,19 @@ def _common(dataset: str, data: str, table: str, row: tables.Detection | tables.
         "data": data,
         "phrase": row.phrase,
         "definitions": list(row.definitions),
-        "figurative_type": next(kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")),
+        "figurative_type": figurative_type(table),
         "type": TYPES.get(row.type, row.type),
     }
+
+
+def figurative_type(table: str) -> str | None:
+    """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
+    return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
+
+
+def table_of(data: str) -> str:
+    """The table that documents and records name under ``data``: ``{dataset}/{table}@{revision}:{digest}``."""
+    return data.partition("/")[2].partition("@")[0]
 
 
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:

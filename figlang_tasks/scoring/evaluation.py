@@ -189,11 +189,13 @@ def evaluate(
         records: of one task, in any order.
         measures: of that task.
         stderr_resamples: of the standard error of the headline measures; 0: none is computed.
-        guard: stands around each computation: :func:`guarded` in a run.
+        guard: stands around each computation: :func:`guarded` in a run. Only there measures make their remarks.
     """
     found: dict[str, dict[str, Estimate]] = {}
     for measure in measures.all:
         for scope, own in measure.in_scopes(records).items():
+            if guard and measure.remark and scope == OVERALL:
+                measure.remark(own)
             compute = functools.partial(measure.estimate, own, scope, _resamples(measure, scope, stderr_resamples))
             estimate = guard(measure.name, compute, Estimate(math.nan)) if guard else compute()
             if estimate is None and scope == OVERALL:

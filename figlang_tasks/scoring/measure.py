@@ -124,6 +124,7 @@ class Measure:
         percent: whether it is from 0 to 1 and people read it in percent.
         diagnostic: it tells how a run went, not how good a model is. It is never tested.
         headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
+        remark: says in the log what of the records that count is left out of the value; called once in a run.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Measure:
     percent: bool = True
     diagnostic: bool = False
     headline: bool = True
+    remark: Callable[[Sequence[Record]], None] | None = None
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.each, self.statistic, self.own)) != 1:
