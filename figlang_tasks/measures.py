@@ -9,7 +9,7 @@ from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
 
-PACKAGES = ("vflute", "flute", "irfl")
+PACKAGES = ("vflute", "flute", "irfl", "nykms")
 """Those of the benchmarks; each has a module ``measures``."""
 
 
