@@ -24,6 +24,8 @@ from figlang_tasks import comparison, measures
 from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
 from figlang_tasks.comparison import ComparisonError, Difference
+from figlang_tasks.irfl.measures import LITERAL_ROLES
+from figlang_tasks.irfl.rows import LETTERS
 from figlang_tasks.markdown import printable
 from figlang_tasks.metrics import entailment, ranking
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
@@ -155,8 +157,6 @@ _DETECTION = {
     "random2": "among random images",
     "random4": "among random images",
 }
-_LITERAL_ROLES = ("literal", "source", "target")
-_LETTERS = "ABCD"
 _MOST_IN_ONE_MATRIX = 3  # runs, before there is a matrix for each metric
 _ALPHA = 0.05
 
@@ -744,7 +744,7 @@ def _chance_of_choice(result: _Result, kind: str | None = None) -> float:
 def _chance_of_literal(result: _Result) -> float:
     """Share of partially literal images among the wrong ones, mean over rows."""
     wrong = [[role for role in roles if role != "answer"] for roles in _roles(result)]
-    return float(np.mean([sum(role in _LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
+    return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
 
 
 def _chance_of_retrieval(result: _Result, kind: str | None = None) -> float:
@@ -765,8 +765,8 @@ def _position_bias(results: _Results) -> Section | None:
     found = []
     for number, (task, of_task) in enumerate(results.items()):
         bars = _Bars.empty()
-        for letter in _LETTERS:
-            bars.add("", letter, of_task, f"share_{letter}", lambda _: 1 / len(_LETTERS))
+        for letter in LETTERS:
+            bars.add("", letter, of_task, f"share_{letter}", lambda _: 1 / len(LETTERS))
         found += bars.chart(
             f"position-{number}",
             f"{task}: letters named",
