@@ -254,7 +254,7 @@ def _mean_score(records: Sequence[Record]) -> Statistic | None:
     return ratio(map(unit_of, records), [score_of(record) for record in records])
 
 
-def explained_measures(scheme: Scheme, scopes: Scopes) -> tuple[Measure, ...]:
+def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
     """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the readers' dissent."""
     thresholded = [
         Measure(
