@@ -67,10 +67,10 @@ class TaskRun:
             what the harness adds.
         reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
             no results file tells any (lm-eval).
-        failed: measures whose computation failed in the run: the results file has no number of them.
         config: the task's entry in the results file; empty if there is no such file.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
+        failed: measures whose computation failed in the run: the results file has no number of them.
     """
 
     task: str
@@ -80,10 +80,10 @@ class TaskRun:
     data: str
     lines: tuple[Mapping[str, Any], ...]
     reported: Estimates
-    failed: tuple[str, ...]
     config: Mapping[str, Any]
     scorer: str | None
     signature: str | None
+    failed: tuple[str, ...] = ()
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -108,9 +108,7 @@ class TaskRun:
     @cached_property
     def estimates(self) -> Estimates:
         """The reported estimates; where none are, those of the records."""
-        return self.reported or self.computed(
-            lambda own, records: scoring.evaluate(records, own, stderr_resamples=0)
-        )
+        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own, stderr_resamples=0))
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """What `compute` makes of the measures of the task and of its records.
@@ -440,10 +438,10 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         data=read.data,
         lines=read.lines,
         reported=reported,
-        failed=scoring.failed(_of_task(path, results, "results", task)),
         config=config,
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
+        failed=scoring.failed(_of_task(path, results, "results", task)),
     )
     if run.unanswered:
         logger.warning(

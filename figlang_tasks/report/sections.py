@@ -10,7 +10,7 @@ import math
 import re
 import statistics as descriptive
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, product
@@ -34,7 +34,7 @@ from figlang_tasks.records import PARAPHRASE_AND_SARCASM
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Entry
 from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Record, explained, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, Record, explained, full_name
 
 
 @dataclass(frozen=True)
@@ -468,10 +468,9 @@ def _phenomena(task: str, results: Sequence[_Result]) -> Table:
     for phenomenon in dict.fromkeys(phenomenon for _, phenomenon in SOURCES.values()):
         sources = [name for name, (_, of) in SOURCES.items() if of == phenomenon]
         for result in results:
-            chosen = [record for record in result.of.records if record["report_group"] in sources]
-            values = _pooled(chosen, result.of.measures.all)
+            count, values = result.of.computed(partial(_pooled, sources))
             columns += [measure for measure in values if measure not in columns]
-            rows.append((phenomenon, result.run, len(chosen), values))
+            rows.append((phenomenon, result.run, count, values))
     cells = [
         (
             Cell(phenomenon),
@@ -493,14 +492,15 @@ def _phenomena(task: str, results: Sequence[_Result]) -> Table:
     )
 
 
-def _pooled(records: Sequence[Record], of: Sequence[Measure]) -> dict[str, Estimate]:
-    """The measures of some records, without those that tell how a run went."""
+def _pooled(sources: Collection[str], declared: Measures, records: Sequence[Record]) -> tuple[int, dict[str, Estimate]]:
+    """How many records are of some sources, and their measures, without those that tell how a run went."""
+    chosen = [record for record in records if record["report_group"] in sources]
     found = {}
-    for measure in of:
-        counted = [record for record in records if measure.counts(record)]
+    for measure in declared.all:
+        counted = [record for record in chosen if measure.counts(record)]
         if counted and not measure.diagnostic and (estimate := measure.estimate(counted)) is not None:
             found[measure.name] = estimate
-    return found
+    return len(chosen), found
 
 
 # --- 3. curves, 4. drops ---------------------------------------------------------------------------------------------
@@ -537,13 +537,12 @@ def _curves(chart_id: str, task: str, results: Sequence[_Result]) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
     benchmark = results[0].of.benchmark
     scheme = explained.scheme_of(results[0].of.records[0])
-    by_scope = {result.run: _scoped(result) for result in results}
+    by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
     panels: dict[str, dict[str, list[float]]] = {}
     for scope in _places(results):
-        for result in results:
-            if records := by_scope[result.run].get(scope):
-                curve = [100 * value for value in explained.curve(records)]
-                panels.setdefault(_scope_name(benchmark, scope), {})[result.run] = curve
+        for run, curves in by_run.items():
+            if scope in curves:
+                panels.setdefault(_scope_name(benchmark, scope), {})[run] = curves[scope]
     thresholds = list(dict.fromkeys(threshold.at for threshold in scheme.thresholds))
     told = []
     for result in results:
@@ -567,10 +566,12 @@ def _curves(chart_id: str, task: str, results: Sequence[_Result]) -> Chart:
     )
 
 
-def _scoped(result: _Result) -> dict[str, list[Record]]:
-    """The records of an explained task by scope: all first."""
-    of_labels = explained.scheme_of(result.of.records[0]).of_labels
-    return result.of.measures.by_name[of_labels].in_scopes(result.of.records)
+def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, list[float]]:
+    """F1@t or Acc@t in percent at `entailment.CURVE_THRESHOLDS`."""
+    of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
+    return {
+        scope: [100 * value for value in explained.curve(own)] for scope, own in of_labels.in_scopes(records).items()
+    }
 
 
 def _drops(chart_id: str, task: str, results: Sequence[_Result]) -> Chart | None:
@@ -645,7 +646,7 @@ class _Bars:
         category: str,
         results: Sequence[_Result],
         measure: str,
-        chance: Callable[[_Result], float],
+        chance: Callable[[Sequence[Record]], float],
         scope: str = OVERALL,
     ) -> None:
         """Add a group of bars, if any run has the measure in the scope."""
@@ -653,7 +654,7 @@ class _Bars:
         if found:
             self.order = results[0].runs
             self.panels.setdefault(panel, {})[category] = {of.run: _percent(value) for of, value in found}
-            level = 100 * chance(found[0][0])
+            level = 100 * found[0][0].of.computed(lambda _, records: chance(records))
             if np.isfinite(level):
                 self.references[panel, category] = level
 
@@ -733,25 +734,25 @@ def _by_class(
         bars.add(named.panel, category, results, measure, partial(chance, kind=kind), kind)
 
 
-def _roles(result: _Result, kind: str | None = None) -> list[Sequence[str]]:
-    return [record["roles"] for record in result.of.records if kind is None or record["type"] == kind]
+def _roles(records: Sequence[Record], kind: str | None = None) -> list[Sequence[str]]:
+    return [record["roles"] for record in records if kind is None or record["type"] == kind]
 
 
-def _chance_of_choice(result: _Result, kind: str | None = None) -> float:
-    return float(np.mean([1 / len(roles) for roles in _roles(result, kind)]))
+def _chance_of_choice(records: Sequence[Record], kind: str | None = None) -> float:
+    return float(np.mean([1 / len(roles) for roles in _roles(records, kind)]))
 
 
-def _chance_of_literal(result: _Result) -> float:
+def _chance_of_literal(records: Sequence[Record]) -> float:
     """Share of partially literal images among the wrong ones, mean over rows."""
-    wrong = [[role for role in roles if role != "answer"] for roles in _roles(result)]
+    wrong = [[role for role in roles if role != "answer"] for roles in _roles(records)]
     return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
 
 
-def _chance_of_retrieval(result: _Result, kind: str | None = None) -> float:
+def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> float:
     """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
     positives: dict[str, list[bool]] = {}
     images: dict[str, int] = {}
-    for record in result.of.records:
+    for record in records:
         if kind is None or record["type"] == kind:
             positives.setdefault(record["row"], []).append(record["positive"])
             images[record["row"]] = record["images"]
@@ -802,8 +803,8 @@ def _retrieval(results: _Results) -> Section | None:
     return Section("metaclue", "Retrieval (MetaCLUE)", intro, charts=tuple(found))
 
 
-def _chance_of_candidates(result: _Result) -> float:
-    return float(np.mean([1 / record["candidates"] for record in result.of.records]))
+def _chance_of_candidates(records: Sequence[Record]) -> float:
+    return float(np.mean([1 / record["candidates"] for record in records]))
 
 
 # --- 7. prompt sensitivity -------------------------------------------------------------------------------------------
