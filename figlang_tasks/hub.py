@@ -7,11 +7,10 @@ hub's repository, so that the rest of the code has a single way to read it.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -387,26 +386,55 @@ def _check_downloaded(repository: str, folder: Path, started: float) -> None:
             )
 
 
-def stubs(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what the stub files of a task name: the first line of each of its ``data_files``, a JSON object.
+def read_name(name: object) -> dict[str, str]:
+    """Return what the ``dataset_name`` of a task file says, e.g. ``FLUTE,part=train,prompt=v2``, key by key.
+
+    The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
+    has none. It may hold none of ``<>:/\\|?*``.
+
+    Returns:
+        ``dataset`` (what stands first), and each key with its value.
 
     Raises:
-        DataError: a stub is missing or is none.
+        DataError: it is missing, or not of this form.
     """
-    files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
-    found = []
-    for path in files.values() if isinstance(files, Mapping) else [files]:
-        try:
-            with open(path, encoding="utf-8") as file:
-                stub = json.loads(file.readline())
-        except (OSError, TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"the stub {path} of the task cannot be read ({error})") from error
-        if not isinstance(stub, dict):
-            raise DataError(f"the stub {path} of the task is no JSON object")
-        found.append(stub)
-    if not found:
-        raise DataError("the task names no stub under dataset_kwargs.data_files")
+    if name in (None, "default"):
+        raise DataError("dataset_name is missing: it says which data, as in dataset_name: V-FLUTE,split=test")
+    if not isinstance(name, str):
+        raise DataError(f"dataset_name is {name!r}, must be a text as in dataset_name: V-FLUTE,split=test")
+    dataset, *rest = name.split(",")
+    found = {"dataset": dataset}
+    for each in rest:
+        key, _, value = each.partition("=")
+        if not (key and value) or key in found:
+            wrong = f"{key} stands twice" if key in found else f"{each!r} is not of the form key=value"
+            raise DataError(f"dataset_name {name!r}: {wrong}; it must look like V-FLUTE,split=test")
+        found[key] = value
     return found
+
+
+def named(name: object, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
+    """Return what a ``dataset_name`` says (:func:`read_name`) of a benchmark whose keys are these.
+
+    Raises:
+        DataError: as :func:`read_name`; also for a key that is missing or unknown.
+    """
+    found = read_name(name)
+    missing = [key for key in required if key not in found]
+    unknown = [key for key in found if key not in ("dataset", *required, *optional)]
+    if missing or unknown:
+        faults = [f"{what} {', '.join(keys)}" for what, keys in (("no", missing), ("unknown", unknown)) if keys]
+        form = ",".join(["DATASET", *(f"{key}=..." for key in required)]) + "".join(f"[,{key}=...]" for key in optional)
+        raise DataError(f"dataset_name {name!r} has {' and '.join(faults)}; it must be {form}")
+    return found
+
+
+def stub(name: object) -> datasets.Dataset:
+    """Return the one row that the harness hands to ``process_docs`` of a task with this ``dataset_name``."""
+    import datasets
+
+    info = datasets.DatasetInfo(config_name=name)
+    return datasets.Dataset.from_list([{"stub": "dataset_name says which data"}], info=info)
 
 
 def _first_line(error: Exception) -> str:

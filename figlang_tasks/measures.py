@@ -9,7 +9,7 @@ from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
 
-PACKAGES = ("vflute", "flute", "irfl", "nykms")
+PACKAGES = ("vflute", "irfl", "nykms", "flute", "metaclue")
 """Those of the benchmarks; each has a module ``measures``."""
 
 
@@ -43,6 +43,16 @@ def named(full_name: str) -> tuple[Measure, str] | None:
     return None
 
 
+def text(measure: str, value: float) -> str:
+    """A value as people read it; of a measure of the user's own to four digits.
+
+    Args:
+        measure: its name.
+    """
+    found = named(measure)
+    return f"{value:.4g}" if found is None else found[0].text(value)
+
+
 def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
     """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``.
 
@@ -53,10 +63,6 @@ def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str
     """
     if math.isnan(estimate.value):
         return "failed, see the log"
-    found = named(measure)
-    if found is None:
-        raise ValueError(f"no measure {measure!r}")
-    text = found[0].text
-    ends = "" if estimate.low is None or estimate.high is None else f" [{text(estimate.low)}, {text(estimate.high)}]"
-    fewer = "" if estimate.rows is None or estimate.rows == n or n is None else f" (n {estimate.rows})"
-    return text(estimate.value) + ends + fewer
+    ends = [text(measure, end) for end in (estimate.low, estimate.high) if end is not None]
+    fewer = "" if estimate.rows is None or n is None or estimate.rows == n else f" (n {estimate.rows})"
+    return text(measure, estimate.value) + (f" [{', '.join(ends)}]" if ends else "") + fewer

@@ -1,6 +1,6 @@
-"""Reads our task files quickly: what a ``TaskManager`` needs to know of them at every start.
+"""Reads our task files quickly: each once, and nothing that it names is imported.
 
-The harness reads each file, and all that it includes, by a loader in Python; for ours that took a quarter of its start.
+The harness reads each file, and all that it includes, again for every task and by a loader in Python.
 """
 
 from __future__ import annotations
@@ -15,44 +15,26 @@ import yaml
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads a task file without importing what it names."""
+    """Reads a task file without importing what it names: a function is its name."""
 
 
 Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
-_NEEDED = ("task", "group", "tag", "class", "include")
-"""Keys that the index asks for; lists of metrics are most of a file."""
-
-
 @cache
-def _own(path: Path) -> dict[str, Any]:
-    kept = []
-    needed = False
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line[0] not in " \t#-\n":  # a key of the file itself
-            needed = line.partition(":")[0] in _NEEDED
-        if needed:
-            kept.append(line)
-    return yaml.load("".join(kept), Loader=Loader) or {}
-
-
-def _names(path: Path) -> dict[str, Any]:
-    """The keys `_NEEDED` of a task file: its own win, then those of the first file that it includes."""
-    own = _own(path)
-    included = own.get("include", [])
+def read(path: Path) -> dict[str, Any]:
+    """Return a task file with what it includes: its own keys win, then those of the first file that it includes."""
+    own = yaml.load(path.read_bytes(), Loader=Loader)
+    included = own.pop("include", [])
     merged: dict[str, Any] = {}
     for name in reversed([included] if isinstance(included, str) else included):
-        merged |= _names((path.parent / name).resolve())
-    return {key: value for key, value in (merged | own).items() if key != "include"}
+        merged |= read((path.parent / name).resolve())
+    return merged | own
 
 
 @contextmanager
 def read_quickly(folder: Path) -> Iterator[None]:
-    """Let a ``TaskManager`` read the files below a folder of ours by this module while it makes its index.
-
-    They must be written in blocks, with the keys of the file at the beginning of a line.
-    """
+    """Let a ``TaskManager`` read the files below a folder of ours by this module while it makes its index."""
     from lmms_eval import utils
 
     original = utils.load_yaml_config
@@ -60,7 +42,7 @@ def read_quickly(folder: Path) -> Iterator[None]:
     def load(yaml_path: Any = None, *args: Any, mode: str = "full", **kwargs: Any) -> Any:
         # By "simple" the harness asks for names, by "full" for functions too.
         if mode == "simple" and yaml_path is not None and Path(yaml_path).is_relative_to(folder):
-            return _names(Path(yaml_path).resolve())
+            return dict(read(Path(yaml_path).resolve()))
         return original(yaml_path, *args, mode=mode, **kwargs)
 
     utils.load_yaml_config = load
@@ -68,4 +50,4 @@ def read_quickly(folder: Path) -> Iterator[None]:
         yield
     finally:
         utils.load_yaml_config = original
-        _own.cache_clear()
+        read.cache_clear()

@@ -25,12 +25,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from .intervals import DEFAULT_SEED, Interval, _check, of_resamples
+from .intervals import DEFAULT_SEED, Interval, _check, error_of_resamples, of_resamples
 
 __all__ = [
     "BOX_TYPES",
@@ -40,6 +40,7 @@ __all__ = [
     "BoxImage",
     "BoxType",
     "PredictedBox",
+    "Resampled",
     "Role",
     "TrueBox",
     "Xyxy",
@@ -119,6 +120,18 @@ class AveragePrecision:
     predictions: int
 
 
+class Resampled(NamedTuple):
+    """What resampling tells of an average precision.
+
+    Attributes:
+        interval: None as in `intervals.bootstrap`.
+        stderr: standard error; None as in `intervals.standard_error`.
+    """
+
+    interval: Interval | None
+    stderr: float | None
+
+
 @dataclass(frozen=True)
 class _Outcomes:
     """Of one image: scores of its predictions, from high to low, and for each threshold whether each is right or
@@ -181,8 +194,8 @@ def bootstrap_average_precision(
     resamples: int = 1_000,
     seed: int = DEFAULT_SEED,
     confidence: float = 0.95,
-) -> tuple[Interval | None, Interval | None]:
-    """Bootstrap intervals of ap50 and ap70; images are drawn with replacement.
+) -> tuple[Resampled, Resampled]:
+    """Intervals and standard errors of ap50 and ap70, of one bootstrap; images are drawn with replacement.
 
     What each prediction found is settled once, by pycocotools; a resample ranks and counts anew. Resamples without a
     box to find are left out. With equal scores the predictions are ranked by image id in every resample.
@@ -194,7 +207,7 @@ def bootstrap_average_precision(
         confidence: strictly between 0 and 1.
 
     Returns:
-        Intervals of ap50 and of ap70; None where those are None, and as in `intervals.bootstrap`.
+        Those of ap50 and those of ap70; None where there is no box to find.
 
     Raises:
         ValueError: as `average_precision`; also for a parameter out of range.
@@ -203,7 +216,7 @@ def bootstrap_average_precision(
     chosen = _checked(images, role, box_type)
     evaluator, truths, _ = _evaluate(chosen, role, box_type)
     if truths == 0:
-        return None, None
+        return Resampled(None, None), Resampled(None, None)
     outcomes = [_outcomes(result) for result in evaluator.evalImgs]
     owner = np.repeat(np.arange(len(outcomes)), [len(o.scores) for o in outcomes])
     scores = np.concatenate([o.scores for o in outcomes])
@@ -220,8 +233,11 @@ def bootstrap_average_precision(
         positives = int(weights @ found)
         if positives:
             resample[:] = _weighted_precisions(right, wrong, weights[owner], positives)
-    ap50, ap70 = (of_resamples(values, len(outcomes), confidence) for values in drawn.T)
-    return ap50, ap70
+    units = len(outcomes)
+    at_50, at_70 = (
+        Resampled(of_resamples(values, units, confidence), error_of_resamples(values, units)) for values in drawn.T
+    )
+    return at_50, at_70
 
 
 def _weighted_precisions(

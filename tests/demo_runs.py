@@ -86,7 +86,7 @@ def mini_tasks() -> str:
     for name, includes, options in (("mini_sg", "vflute_sg.yaml", ""), ("mini_2shot", "_base.yaml", ", num_shots: 2")):
         (Path(_FOLDER.name) / f"{name}.yaml").write_text(
             f"include: {tasks}/vflute/{includes}\ntask: {name}\n"
-            f"dataset_kwargs: {{data_files: {{test: {tasks}/mini/test.stub.jsonl}}}}\n"
+            "dataset_name: figlang_mini,split=test\n"
             f"lmms_eval_specific_kwargs: {{default: {{scorer: 'off'{options}}}}}\n"
         )
     return _FOLDER.name

@@ -170,6 +170,20 @@ def test_process_docs_may_replace_the_dataset_and_undecoded_images_are_left_out_
     assert task.eval_docs_no_media.column_names == ["id"]
 
 
+def test_process_docs_is_told_the_name_of_the_data() -> None:
+    """On the same stub, each task with a name of its own; also from the cache, which the second reading uses."""
+    told: list[str] = []
+
+    def note(stub: datasets.Dataset) -> datasets.Dataset:
+        told.append(stub.config_name)
+        return stub
+
+    names = ["IRFL,table=a-b,rotations=true", None, "V-FLUTE,split=test", "IRFL,table=a-b,rotations=true"]
+    for name in names:
+        api_task.ConfigurableTask(config=task_config(process_docs=note, dataset_name=name))
+    assert told == [name or "default" for name in names]
+
+
 def test_system_exit_in_process_docs_is_not_retried() -> None:
     calls = []
 

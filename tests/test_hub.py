@@ -136,6 +136,32 @@ def test_unknown_dataset_names_the_known() -> None:
         hub.load_split("X", "test")
 
 
+def test_a_task_file_names_its_data() -> None:
+    assert hub.read_name("FLUTE,part=train,prompt=v2") == {"dataset": "FLUTE", "part": "train", "prompt": "v2"}
+    assert hub.named("FLUTE,part=train", ["part"], ["prompt"]) == {"dataset": "FLUTE", "part": "train"}
+    assert hub.stub("FLUTE,part=train").config_name == "FLUTE,part=train"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (None, "dataset_name is missing: it says which data, as in dataset_name: V-FLUTE,split=test"),
+        ("default", "dataset_name is missing"),
+        (7, "dataset_name is 7, must be a text"),
+        ("FLUTE,train", "dataset_name 'FLUTE,train': 'train' is not of the form key=value; it must look like"),
+        ("FLUTE,part=", "'part=' is not of the form key=value"),
+        ("FLUTE,", "'' is not of the form key=value"),
+        ("FLUTE,part=a,part=b", "part stands twice"),
+        ("FLUTE", r"'FLUTE' has no part; it must be DATASET,part=...\[,prompt=...\]"),
+        ("FLUTE, part=a", "has no part and unknown  part; it must be"),
+        ("FLUTE,part=a,x=1,y=2", "has unknown x, y; it must be"),
+    ],
+)
+def test_a_wrong_name_of_data_is_told(name: object, message: str) -> None:
+    with pytest.raises(hub.DataError, match=message):
+        hub.named(name, ["part"], ["prompt"])
+
+
 def test_missing_split_file_names_what_is_there(local: Path) -> None:
     (local / "data" / "validation-00000-of-00001.parquet").unlink()
     with pytest.raises(hub.DataError, match=r"no file validation-\*\.parquet .*data/test-00000-of-00001\.parquet"):

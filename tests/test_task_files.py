@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from lm_eval.tasks._yaml_loader import load_yaml
 from lmms_eval import utils
 from lmms_eval.models import list_available_models
 from lmms_eval.models.simple.vllm import VLLM
 
-from figlang_tasks import hub, models, plugin, score_requests, task_files
+from figlang_tasks import generation, hub, models, plugin, score_requests
 from figlang_tasks.flute import rows as flute_rows
 from figlang_tasks.prompting import prompt_hash
 from figlang_tasks.vflute import rows
@@ -22,6 +22,7 @@ from figlang_tasks.vflute.task import Options, process_results
 FILES = sorted(path for path in plugin.tasks_dir().rglob("*.yaml") if not path.name.startswith("_"))
 
 
+@cache
 def config(path: Path) -> dict[str, Any]:
     return utils.load_yaml_config(str(path))
 
@@ -66,6 +67,7 @@ def test_data_revision_in_metadata_is_the_pinned_one(path: Path) -> None:
 @pytest.mark.parametrize("path", TASK_FILES, ids=ids)
 def test_harness_rules(path: Path) -> None:
     loaded = config(path)
+    assert Path(loaded["dataset_kwargs"]["data_files"]["test"]).resolve() == plugin.tasks_dir() / "stub.jsonl"
     assert loaded["num_fewshot"] == 0
     assert loaded["output_type"] in {"generate_until", "generate_until_agentic"}
     assert set(loaded["generation_kwargs"]) >= {"max_new_tokens", "num_beams", "do_sample", "temperature", "top_p"}
@@ -120,12 +122,44 @@ def test_no_task_file_names_a_class_that_gives_scores() -> None:
     names = [manifest.model_id for manifest in models.manifests()]
     scoring = {name for name in names if score_requests.kinds_of(models.class_of(name))}
     assert scoring == {"figlang_vlm", "figlang_blind", "figlang_clip", "figlang_openai", "figlang_random"}
-    for path in plugin.tasks_dir().rglob("*.yaml"):
-        own = yaml.load(path.read_text(encoding="utf-8"), Loader=task_files.Loader)
-        settings = own.get("model_specific_generation_kwargs") or {}
+    for path in TASK_FILES:
+        loaded = config(path)
+        settings = loaded["model_specific_generation_kwargs"]
         assert {name for name in settings if score_requests.KEY in settings[name]} <= {score_requests.SCORES}, path
-        blocks = {*settings, *(own.get("lmms_eval_specific_kwargs") or {})}
+        blocks = {*settings, *(loaded.get("lmms_eval_specific_kwargs") or {})}
         assert not blocks & scoring, path
+
+
+def test_each_task_has_settings_of_its_own() -> None:
+    """The harness writes into them: those of --gen_kwargs, and of the model."""
+    path = plugin.tasks_dir() / "flute" / "flute.yaml"
+    first, second = (utils.load_yaml_config(str(path)) for _ in range(2))
+    first["generation_kwargs"]["max_new_tokens"] = 1
+    first["model_specific_generation_kwargs"]["vllm"]["top_p"] = 0.5
+    assert second["generation_kwargs"]["max_new_tokens"] == 128
+    assert second["model_specific_generation_kwargs"]["vllm"] == {"top_p": 1.0}
+    with pytest.raises(AttributeError, match="has no settings 'greedy_7'; it has: greedy_64"):
+        getattr(generation, "greedy_7")  # noqa: B009  (mypy knows that there is none)
+
+
+MINI_FILES = [path for path in TASK_FILES if "figlang_mini" in path.stem]
+
+
+def paths_of_code(path: Path) -> tuple[object, ...]:
+    """By which functions a task is asked and judged, in which words."""
+    loaded = config(path)
+    functions = [loaded[key] for key in ("process_docs", "doc_to_text", "doc_to_target", "process_results")]
+    prompts = {block.get("prompt") for block in (loaded.get("lmms_eval_specific_kwargs") or {}).values()}
+    asked = hub.read_name(loaded["dataset_name"])
+    return (*functions, frozenset(prompts), asked.get("modality"), asked.get("prompt"), asked.get("rotations"))
+
+
+def test_every_path_of_the_code_has_a_mini_task() -> None:
+    walked = {paths_of_code(path) for path in MINI_FILES}
+    # V-FLUTE in two calls has a task in tests/demo_runs.py, FLUTE's test set without answers has nothing to score.
+    without = {"vflute_sg", "flute_codalab"}
+    missing = {path.stem for path in TASK_FILES if paths_of_code(path) not in walked}
+    assert missing == without and len(MINI_FILES) == 26
 
 
 def test_groups_name_existing_tasks() -> None:
@@ -165,15 +199,14 @@ def test_flute_tasks_ask_and_count_the_same_in_both_harnesses(path: Path) -> Non
     by_name = {entry["metric"]: (entry["aggregation"], entry["higher_is_better"]) for entry in one["metric_list"]}
     listed = {entry["metric"]: (entry["aggregation"], entry["higher_is_better"]) for entry in other["metric_list"]}
     assert {name: found for name, found in listed.items() if name not in ONLY_IN_LM_EVAL} == by_name
-    stub = json.loads(Path(one["dataset_kwargs"]["data_files"]["test"]).read_text())
-    assert stub == other["dataset_kwargs"]
+    assert hub.read_name(one["dataset_name"]) == other["dataset_kwargs"]
 
 
 @pytest.mark.parametrize("path", FLUTE_FILES, ids=ids)
 def test_every_metric_of_flute_is_listed_and_computed(path: Path) -> None:
     """lm-eval would take the mean of what is computed and not listed."""
     judge = load_yaml(LM_EVAL_FILES[path.stem])["process_results"]
-    prompt = json.loads(Path(config(path)["dataset_kwargs"]["data_files"]["test"]).read_text())["prompt"]
+    prompt = hub.read_name(config(path)["dataset_name"])["prompt"]
     computed: set[str] = set()
     for group in flute_rows.REPORT_GROUPS:
         doc: dict[str, Any] = {
@@ -200,14 +233,13 @@ METACLUE_FILES = [path for path in TASK_FILES if "metaclue" in path.stem]
 
 
 @pytest.mark.parametrize("path", METACLUE_FILES, ids=ids)
-def test_metaclue_stub_and_options_are_those_of_the_task(path: Path) -> None:
+def test_metaclue_data_and_options_are_those_of_the_task(path: Path) -> None:
     from figlang_tasks.metaclue.task import Options as MetaclueOptions
 
     loaded = config(path)
     task = path.stem.partition("metaclue_")[2]
-    (line,) = Path(loaded["dataset_kwargs"]["data_files"]["test"]).read_text(encoding="utf-8").splitlines()
     dataset = "figlang_mini_metaclue" if path.parent.parent.name == "mini" else "MetaCLUE"
-    assert json.loads(line) == {"dataset": dataset, "task": task}
+    assert loaded["dataset_name"] == f"{dataset},task={task}"
     blocks = loaded["lmms_eval_specific_kwargs"]
     for block in blocks.values():
         MetaclueOptions.of(block, task)

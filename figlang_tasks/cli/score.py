@@ -20,6 +20,7 @@ from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.summary import estimates_table, scorer_line
 from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
+from figlang_tasks.runs import BENCHMARKS
 from figlang_tasks.samples import NothingToScore, Samples, SamplesError
 from figlang_tasks.scoring import explained
 

@@ -18,12 +18,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
-import yaml
 
-from figlang_tasks import resource_dir
+from figlang_tasks import resource_dir, task_files
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.hub import DATASETS
-from figlang_tasks.task_files import Loader
 from figlang_tasks.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
@@ -151,7 +149,7 @@ def definitions() -> dict[str, Definition]:
 
 def _definition(file: Path, harness: Harness) -> Definition | None:
     """What a task file defines; None for one that others include."""
-    content = _read(file)
+    content = task_files.read(file.resolve())
     below = file.relative_to(folder(harness)).parts[0]
     benchmark = MINI if below == "mini" else below
     define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/{benchmark}.md")
@@ -159,14 +157,14 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
         return define(content["group"], "group", members=tuple(_members(content["task"])))
     if not isinstance(content.get("task"), str):
         return None
-    stub = _stub(content)
+    asked = _asked(content, harness)
     metrics, headline = _metrics(content["metric_list"])
     return define(
         content["task"],
         "task",
-        dataset=stub["dataset"],
-        data=", ".join(_words(stub)),
-        rows=_rows(stub),
+        dataset=asked["dataset"],
+        data=", ".join(_words(asked)),
+        rows=_rows(asked),
         version=str(content["metadata"]["version"]),
         metrics=metrics,
         headline_metrics=headline,
@@ -195,58 +193,42 @@ def _metrics(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(names), headline
 
 
-@cache
-def _read(file: Path) -> dict[str, Any]:
-    """A task file with what it includes: its own keys win, then those of the first file that it includes."""
-    own = yaml.load(file.read_bytes(), Loader=Loader)
-    included = own.pop("include", [])
-    files = (own.get("dataset_kwargs") or {}).get("data_files")
-    if isinstance(files, dict):
-        own["dataset_kwargs"]["data_files"] = {split: str(file.parent / name) for split, name in files.items()}
-    merged: dict[str, Any] = {}
-    for name in reversed([included] if isinstance(included, str) else included):
-        merged.update(_read(file.parent / name))
-    return merged | own
-
-
 def _members(entries: Any) -> Iterator[str]:
     for entry in [entries] if isinstance(entries, str) else entries:
         yield entry if isinstance(entry, str) else entry.get("task") or entry["group"]
 
 
-def _stub(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What a task says of its data: in a stub file (lmms-eval), or by itself (lm-eval)."""
-    settings = content["dataset_kwargs"]
-    if "data_files" not in settings:
-        return dict(settings)
-    (path,) = settings["data_files"].values()
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+def _asked(content: Mapping[str, Any], harness: Harness) -> dict[str, str]:
+    """What a task says of its data: in ``dataset_name`` (lmms-eval), or in ``dataset_kwargs`` (lm-eval)."""
+    from figlang_tasks import hub
+
+    return content["dataset_kwargs"] if harness == "lm_eval" else hub.read_name(content["dataset_name"])
 
 
-def _words(stub: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in stub.items():
+def _words(asked: Mapping[str, str]) -> Iterator[str]:
+    for key, value in asked.items():
         if key in ("prompt", "scorer"):
             yield f"{key} {value}"
         elif key != "dataset":
-            yield key if value is True else str(value)
+            yield key if value == "true" else value
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _rows(stub: Mapping[str, Any]) -> int | None:
+def _rows(asked: Mapping[str, str]) -> int | None:
     from figlang_tasks import hub
 
-    source = hub.source(stub["dataset"])
-    if "split" in stub:
-        return source.splits.get(stub["split"])
-    if "part" in stub:
-        return _flute_rows(stub["part"], source.splits["train"])
-    if "table" in stub:
-        return _irfl_rows(stub["table"], source.folder)
-    if "question" in stub:
-        return _nykms_rows(stub["question"], source.folder)
-    return _metaclue_rows(stub["task"]) if "task" in stub and source.folder is None else None
+    source = hub.source(asked["dataset"])
+    if "split" in asked:
+        return source.splits.get(asked["split"])
+    if "part" in asked:
+        return _flute_rows(asked["part"], source.splits["train"])
+    if "table" in asked:
+        return _irfl_rows(asked["table"], source.folder)
+    if "question" in asked:
+        return _nykms_rows(asked["question"], source.folder)
+    return _metaclue_rows(asked["task"]) if "task" in asked and source.folder is None else None
 
 
 def _flute_rows(part: str, train: int) -> int:

@@ -27,7 +27,7 @@ Kwargs = Mapping[str, Any] | None
 
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
 _MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
-STUB_KEYS = ("dataset", "part", "prompt", "scorer")
+KEYS = ("dataset", "part", "prompt", "scorer")
 BLIND = "codalab"
 
 
@@ -51,44 +51,49 @@ def _scorer_option(kwargs: Kwargs) -> Any:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def _documents(stub: Mapping[str, Any]) -> datasets.Dataset:
-    """The documents that a stub names.
+def _named(dataset_name: object) -> dict[str, str]:
+    """What a task file of lmms-eval names.
+
+    Raises:
+        hub.DataError: a key is missing or unknown.
+    """
+    return hub.named(dataset_name, required=["part"], optional=["prompt", "scorer"])
+
+
+def _documents(asked: Mapping[str, Any]) -> datasets.Dataset:
+    """The documents that a task names.
 
     Raises:
         hub.DataError: they cannot be had.
-        ValueError: a value of the stub is not valid.
+        ValueError: a value is not valid.
     """
-    unknown = sorted(set(stub) - set(STUB_KEYS))
-    if unknown:
-        raise ValueError(f"unknown key(s) {', '.join(unknown)} of a FLUTE task; valid: {', '.join(STUB_KEYS)}")
-    for key in STUB_KEYS[:2]:
-        if not isinstance(stub.get(key), str):
-            wrong = f"is {reprlib.repr(stub[key])}, must be a text" if key in stub else "is missing"
-            raise ValueError(f"{key} of a FLUTE task {wrong}; its keys: {', '.join(STUB_KEYS)}")
-    if stub["part"] == BLIND:
+    for key in KEYS[:2]:
+        if not isinstance(asked[key], str):
+            raise ValueError(f"{key} of a FLUTE task is {reprlib.repr(asked[key])}, must be a text")
+    if asked["part"] == BLIND:
         return rows.load_blind()
-    prompt, scorer = stub.get("prompt", "v2"), _scorer_name(stub)
+    prompt, scorer = asked.get("prompt", "v2"), _scorer_name(asked)
     if not isinstance(prompt, str) or prompt not in SCHEME_OF_PROMPT:
         raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
     _scorer_option({"scorer": scorer or None})
-    return rows.load(stub["dataset"], stub["part"], prompt, scorer)
+    return rows.load(asked["dataset"], asked["part"], prompt, scorer)
 
 
-def _scorer_name(stub: Mapping[str, Any]) -> Any:
-    """The scorer that a stub or a task file names; "" for the paper's. YAML reads a bare ``off`` as False."""
-    scorer = stub.get("scorer")
+def _scorer_name(asked: Mapping[str, Any]) -> Any:
+    """The scorer that a task file names; "" for the paper's. YAML reads a bare ``off`` as False."""
+    scorer = asked.get("scorer")
     return explanations.OFF if scorer is False else scorer or ""
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that a one-row stub names by `dataset` and `part` (lmms-eval), in its `prompt`.
+    """Return the documents that the task file names (lmms-eval), as ``dataset_name: FLUTE,part=train,prompt=v2``.
 
     Raises:
         SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
             and then exit with status 0.
     """
     try:
-        return _documents(stub[0])
+        return _documents(_named(stub.config_name))
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
 
@@ -97,8 +102,8 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
     """Return the documents of a task in lm-eval, as the split `test`.
 
     Args:
-        settings: what a stub holds in lmms-eval: ``dataset`` (default FLUTE), ``part``, ``prompt``, ``scorer``
-            (``dataset_kwargs`` of the task file), and what else lm-eval passes
+        settings: what ``dataset_name`` says in lmms-eval: ``dataset`` (default FLUTE), ``part``, ``prompt``,
+            ``scorer`` (``dataset_kwargs`` of the task file), and what else lm-eval passes
             (:mod:`figlang_tasks.lm_eval_options`).
 
     Raises:
@@ -107,11 +112,11 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
     import datasets
 
     try:
-        stub = {"dataset": "FLUTE"} | lm_eval_options(settings, STUB_KEYS, required=("part",))
-        documents = _documents(stub)
-        if stub["part"] != BLIND:
-            paper = SCHEMES[SCHEME_OF_PROMPT[stub.get("prompt", "v2")]].scorer
-            explanations.preflight(_scorer_name(stub) or None, paper)
+        asked = {"dataset": "FLUTE"} | lm_eval_options(settings, KEYS, required=("part",))
+        documents = _documents(asked)
+        if asked["part"] != BLIND:
+            paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
+            explanations.preflight(_scorer_name(asked) or None, paper)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
     return datasets.DatasetDict({"test": documents})
@@ -130,13 +135,12 @@ def preflight(config: Mapping[str, Any]) -> None:
     try:
         blocks = [block for block in kwargs.values() if isinstance(block, Mapping)]
         options = {_scorer_option(block) for block in (blocks or [kwargs])}
-        for stub in hub.stubs(config):
-            _documents(stub)
-            if stub.get("part") == BLIND:
-                continue
-            paper = SCHEMES[SCHEME_OF_PROMPT[stub.get("prompt", "v2")]].scorer
+        asked = _named(config.get("dataset_name"))
+        _documents(asked)
+        if asked["part"] != BLIND:
+            paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
             for option in options:
-                explanations.preflight((_scorer_name(stub) or None) if option is None else option, paper)
+                explanations.preflight((_scorer_name(asked) or None) if option is None else option, paper)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks import hub
 from figlang_tasks.hub import DataError
 from figlang_tasks.irfl import candidates, tables
 from figlang_tasks.irfl.pictures import pictures
@@ -132,13 +133,13 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
     return f"{doc['phrase']}.{'.'.join(definitions)}."
 
 
-def check_stub(stub: Mapping[str, Any]) -> tuple[str, str, bool]:
-    """Return dataset, table and rotations of a task's stub file.
+def named(dataset_name: object) -> tuple[str, str, bool]:
+    """Return dataset, table and rotations that a task file names, as ``dataset_name: IRFL,table=...,rotations=true``.
 
     Raises:
         DataError: it names something else.
     """
-    known = {"dataset", "table", "rotations"}
-    if not {"dataset", "table"} <= set(stub) <= known:
-        raise DataError(f"the stub of the task has the keys {sorted(stub)}; it must have dataset, table (, rotations)")
-    return stub["dataset"], stub["table"], bool(stub.get("rotations", False))
+    asked = hub.named(dataset_name, required=["table"], optional=["rotations"])
+    if asked.get("rotations", "true") != "true":
+        raise DataError(f"dataset_name {dataset_name!r}: rotations={asked['rotations']}; it is true, or left out")
+    return asked["dataset"], asked["table"], "rotations" in asked

@@ -133,14 +133,14 @@ class RankedRecord:
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of the table that a one-row stub names (``figlang_tasks.irfl.rows.check_stub``).
+    """Return the documents of the table that the task file names (``figlang_tasks.irfl.rows.named``).
 
     Raises:
         SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
             and then exit with status 0.
     """
     try:
-        return rows.load(*rows.check_stub(stub[0]))
+        return rows.load(*rows.named(stub.config_name))
     except hub.DataError as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
 
@@ -159,8 +159,7 @@ def preflight(config: Mapping[str, Any]) -> None:
         for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
             Options.of(block)
         _check_scores(config, kwargs)
-        for stub in hub.stubs(config):
-            _check_rows(rows.load(*rows.check_stub(stub)), config)
+        _check_rows(rows.load(*rows.named(config.get("dataset_name"))), config)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 

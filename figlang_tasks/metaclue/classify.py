@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from figlang_tasks.aggregate import with_ends
+from figlang_tasks.metaclue.measures import CLASSIFY
 from figlang_tasks.metaclue.parse import parse_yes_no
 from figlang_tasks.metaclue.task import Document
+from figlang_tasks.scoring import judged
 
 ANSWERS = ("No", "Yes")
 
@@ -47,13 +48,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge a yes or no; an output that is neither is wrong.
 
     Returns:
-        ``sample``: the :class:`ClassifyRecord` as a dict (in no metric list: only logged); ``acc``; ``acc_metaphor`` or
-        ``acc_negative``; ``yes_rate`` and ``parse_rate``. Each also with ``_ci_low`` and ``_ci_high``.
+        The :class:`ClassifyRecord` and its measures (``figlang_tasks.scoring.judged``).
     """
     found = parse_yes_no(results[0])
-    gold = int(doc["metaphor"])
-    correct = float(found.label == gold)
-    values = {"acc": correct, "acc_metaphor" if gold else "acc_negative": correct}
-    values |= {"yes_rate": float(found.label == 1), "parse_rate": float(found.label is not None)}
-    record = ClassifyRecord(doc["id"], doc["data"], gold, found.label, found.status, found.rule)
-    return {"sample": asdict(record), **with_ends(values, doc["id"])}
+    record = ClassifyRecord(doc["id"], doc["data"], int(doc["metaphor"]), found.label, found.status, found.rule)
+    return judged(asdict(record), CLASSIFY)

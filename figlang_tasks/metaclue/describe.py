@@ -1,29 +1,20 @@
 """What is compared with what? Judging of ``metaclue_caption`` and ``metaclue_vqa`` (paper, 3.2, Table 3).
 
 Exact match is the maximum over the references, the other metrics are COCO's (``figlang_tasks.metrics.captions``).
-METEOR and SPICE need Java and are left out where there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from loguru import logger
-
-from figlang_tasks import failures
-from figlang_tasks.aggregate import aggregators, with_ends
 from figlang_tasks.metaclue import schema
-from figlang_tasks.metaclue.parse import Caption, parse_caption, parse_official, shortened
+from figlang_tasks.metaclue.measures import CAPTION, VQA
+from figlang_tasks.metaclue.parse import PARSED, Caption, parse_caption, parse_official, shortened
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import captions
-from figlang_tasks.metrics.intervals import Estimated, bootstrap, mean, sums_by_unit
-
-METRICS = ("em", "bleu4", "rouge_l", "meteor", "spice", "cider")
-# Of these the value of a corpus is the mean of those of its texts, so that an interval can be had by resampling.
-_MEANS = ("em", "rouge_l", "spice", "cider")
+from figlang_tasks.scoring import judged
 
 
 @dataclass(frozen=True)
@@ -35,8 +26,11 @@ class CaptionRecord:
         data: dataset, task, revision and digest.
         caption: the whole caption, as it is judged.
         primary, relationship, secondary: its parts; None if it could not be parsed: then they score 0.
+        references: all statements of the image.
+        references_primary, references_relationship, references_secondary: their parts.
         status, rule: outcome of parsing (``figlang_tasks.metaclue.parse``).
         em: whether the caption is one of the references.
+        em_primary, em_relationship, em_secondary: whether a part is one of its references.
     """
 
     id: str
@@ -45,9 +39,16 @@ class CaptionRecord:
     primary: str | None
     relationship: str | None
     secondary: str | None
+    references: list[str]
+    references_primary: list[str]
+    references_relationship: list[str]
+    references_secondary: list[str]
     status: str
     rule: str
     em: bool
+    em_primary: bool
+    em_relationship: bool
+    em_secondary: bool
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,6 @@ class AnswerRecord:
     answer: str
     references: list[str]
     em: bool
-
-
-class Text(NamedTuple):
-    """A text to be judged, as the aggregators take it; without one (an unparsable caption) `candidate` is empty."""
-
-    id: str
-    candidate: str
-    references: tuple[str, ...]
-
-    @property
-    def image(self) -> str:
-        return self.id.partition("#")[0]
 
 
 def doc_to_target(doc: Document) -> str:
@@ -112,88 +101,33 @@ def careful_caption_process_results(doc: Document, results: Sequence[str]) -> di
 
 
 def _captioned(doc: Document, found: Caption) -> dict[str, Any]:
-    """Return a record and what is scored.
-
-    Returns:
-        ``sample``: the :class:`CaptionRecord` as a dict (in no metric list: only logged); each of `METRICS`, of the
-        whole caption and of its parts (``em_primary`` ...): a :class:`Text`; ``parse_rate``. Each also with
-        ``_ci_low`` and ``_ci_high``.
-    """
-    parsed = found.status == "parsed"
+    """Return the :class:`CaptionRecord` and its measures (``figlang_tasks.scoring.judged``)."""
+    parsed = found.status == PARSED
     parts = {part: (getattr(found, part) or "") if parsed else "" for part in schema.PARTS}
-    texts = {"": Text(doc["id"], found.text, tuple(doc["references"]))}
-    texts |= {f"_{part}": Text(doc["id"], parts[part], tuple(doc[f"references_{part}"])) for part in schema.PARTS}
+    references = {part: list(doc[f"references_{part}"]) for part in schema.PARTS}
     record = CaptionRecord(
         id=doc["id"],
         data=doc["data"],
         caption=found.text,
-        **{part: parts[part] if parsed else None for part in schema.PARTS},
+        **{part: text if parsed else None for part, text in parts.items()},
+        references=list(doc["references"]),
+        **{f"references_{part}": texts for part, texts in references.items()},
         status=found.status,
         rule=found.rule,
         em=captions.exact_match(found.text, doc["references"]),
+        **{f"em_{part}": captions.exact_match(parts[part], references[part]) for part in schema.PARTS},
     )
-    values: dict[str, Any] = {f"{metric}{scope}": text for metric in METRICS for scope, text in texts.items()}
-    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(parsed)}, doc["id"])}
+    return judged(asdict(record), CAPTION)
 
 
 def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return a record and what is scored: the whole output is the answer.
+    """Judge an answer: it is the whole output.
 
     Returns:
-        ``sample``: the :class:`AnswerRecord` as a dict (in no metric list: only logged); each of `METRICS`, of all
-        questions and of those of the role (``em_primary`` ...): a :class:`Text`. Each also with ``_ci_low`` and
-        ``_ci_high``.
+        The :class:`AnswerRecord` and its measures (``figlang_tasks.scoring.judged``).
     """
     answer = " ".join(shortened(results[0] or "").split())
-    text = Text(doc["id"], answer, tuple(doc["references"]))
     shared = {name: doc[name] for name in ("id", "data", "role", "question")}
     right = captions.exact_match(answer, doc["references"])
     record = AnswerRecord(**shared, answer=answer, references=list(doc["references"]), em=right)
-    values = {f"{metric}{scope}": text for metric in METRICS for scope in ("", f"_{doc['role']}")}
-    return {"sample": asdict(record), **with_ends(values, doc["id"])}
-
-
-# --- aggregation -----------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=8)
-def _scores(texts: tuple[tuple, ...]) -> captions.CaptionScores:
-    """All metrics of all texts, once for all their aggregators."""
-    given = [Text(*text) for text in texts]
-    scores = captions.caption_scores([text.candidate for text in given], [text.references for text in given], java=True)
-    logger.info(f"figlang_tasks: {len(given)} texts: {scores.signature}")
-    return scores
-
-
-def _of(metric: str) -> Callable[[tuple[tuple, ...]], Estimated | None]:
-    @lru_cache(maxsize=8)
-    def known(texts: tuple[tuple, ...]) -> Estimated | None:
-        """The metric with its interval; images are resampled whole, since the texts of one are not independent."""
-        scores = _scores(texts)
-        found = scores.metrics.get(metric)
-        if found is None:
-            return None
-        if metric not in (*_MEANS, "bleu4"):
-            return Estimated(found.value)
-        of_texts = [Text(*text).image for text in texts]
-        if metric == "bleu4":
-            _, statistics = sums_by_unit(of_texts, scores.bleu_statistics)
-            return Estimated.of(found.value, bootstrap(statistics, captions.bleu4))
-        return Estimated.of(found.value, mean(found.per_image, of_texts, is_share=metric == "em"))
-
-    def estimate(texts: tuple[tuple, ...]) -> Estimated | None:
-        found = known(texts)
-        if found is None:  # the reason is logged
-            failures.note(f"{metric} could not be computed and is missing, see the log")
-        return found
-
-    estimate.__name__ = metric
-    return estimate
-
-
-em, em_ci_low, em_ci_high = aggregators(_of("em"))
-bleu4, bleu4_ci_low, bleu4_ci_high = aggregators(_of("bleu4"))
-rouge_l, rouge_l_ci_low, rouge_l_ci_high = aggregators(_of("rouge_l"))
-meteor, meteor_ci_low, meteor_ci_high = aggregators(_of("meteor"))
-spice, spice_ci_low, spice_ci_high = aggregators(_of("spice"))
-cider, cider_ci_low, cider_ci_high = aggregators(_of("cider"))
+    return judged(asdict(record), VQA)

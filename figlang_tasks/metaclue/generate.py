@@ -14,26 +14,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from loguru import logger
-from PIL import Image
 
-from figlang_tasks import failures
-from figlang_tasks import images as pictures_of_rows
-from figlang_tasks.aggregate import aggregators, estimate_mean, with_ends
 from figlang_tasks.hub import DataError
 from figlang_tasks.markdown import printable, printable_lines
 from figlang_tasks.metaclue import pictures, rows
+from figlang_tasks.metaclue.measures import GENERATE, distance, similarity
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import images
-from figlang_tasks.metrics.intervals import Estimated
 from figlang_tasks.prompting import render
+from figlang_tasks.scoring import judged
 
 PROMPTS = "prompts.jsonl"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
@@ -47,22 +42,13 @@ class GenerateRecord:
         id: the path of the real picture.
         data: dataset, task, revision and digest.
         prompt: what was asked for.
-        file: the generated picture; None if there is none.
+        file: the generated picture; None if there is none, or a damaged one.
     """
 
     id: str
     data: str
     prompt: str
     file: str | None
-
-
-class Pair(NamedTuple):
-    """A generated picture with its prompt and its real counterpart, as the aggregators take it; no `file`: none."""
-
-    id: str
-    dataset: str
-    prompt: str
-    file: str
 
 
 def prompt_of(doc: Document) -> str:
@@ -95,20 +81,17 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     ``{number}_s0.png``.
 
     Returns:
-        ``sample``: the :class:`GenerateRecord` as a dict (in no metric list: only logged); ``clip_similarity`` and
-        ``fid``: a :class:`Pair`, without a file where there is no picture, or a damaged one; ``image_rate``. Each also
-        with ``_ci_low`` and ``_ci_high``.
+        The :class:`GenerateRecord` and its measures (``figlang_tasks.scoring.judged``).
     """
     file = _generated(results[0], doc["number"])
     if file is not None and (damage := _damage(file)):
         logger.warning(f"figlang_tasks: {doc['id']}: counts as no picture: {damage}")
         file = None
-    prompt = prompt_of(doc)
-    record = GenerateRecord(doc["id"], doc["data"], prompt, None if file is None else str(file))
-    values: dict[str, Any] = {"image_rate": float(file is not None)}
-    pair = Pair(doc["id"], doc["dataset"], prompt, "" if file is None else str(file))
-    values |= dict.fromkeys(("clip_similarity", "fid"), pair)
-    return {"sample": asdict(record), **with_ends(values, doc["id"])}
+    return judged(_record(doc, file), GENERATE)
+
+
+def _record(doc: Document, file: Path | None) -> dict[str, Any]:
+    return asdict(GenerateRecord(doc["id"], doc["data"], prompt_of(doc), None if file is None else str(file)))
 
 
 def _generated(output: str | None, number: int) -> Path | None:
@@ -133,7 +116,7 @@ def _generated(output: str | None, number: int) -> Path | None:
 def _damage(file: Path) -> str | None:
     """What is wrong with a generated picture; None if it can be decoded."""
     try:
-        _open([file])
+        pictures.generated(file)
     except (DataError, OSError) as error:
         return str(error)
     return None
@@ -143,88 +126,6 @@ def in_folder(folder: Path, number: int) -> Path | None:
     """Return the picture for the document `number` in a folder of generated ones; None if there is none."""
     names = [f"{file_name(number)}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
     return next((folder / name for name in names if (folder / name).is_file()), None)
-
-
-# --- aggregation -----------------------------------------------------------------------------------------------------
-
-
-def _open(paths: Iterable[Path | str]) -> list[Image.Image]:
-    return [pictures_of_rows.decode_file(Path(path), f"generated picture {path}") for path in paths]
-
-
-class _Opened(Sequence[Image.Image]):
-    """The pictures of files, each opened when it is asked for: 300 large ones need not fit in memory."""
-
-    def __init__(self, files: Sequence[str]) -> None:
-        self._files = files
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    def __getitem__(self, place: Any) -> Any:
-        found = _open(self._files[place] if isinstance(place, slice) else [self._files[place]])
-        return found if isinstance(place, slice) else found[0]
-
-
-def _left_out(message: str) -> None:
-    logger.error(f"figlang_tasks: {message}")
-    failures.note(message)
-
-
-def _incomplete(pairs: Sequence[Pair], metric: str) -> bool:
-    """Whether pictures are missing; says so. A mean over those that a model did make is not that of all prompts."""
-    missing = [pair for pair in pairs if not pair.file]
-    if missing:
-        _left_out(
-            f"{metric} is left out: {len(missing)} of {len(pairs)} pictures are missing or damaged, e.g. that for "
-            f"{missing[0].id} (image_rate)"
-        )
-    return bool(missing)
-
-
-@lru_cache(maxsize=2)
-def similarity(pairs: tuple[tuple, ...]) -> Estimated | None:
-    """CLIP similarity of pictures and their prompts, 0 to 100 as the paper prints it, with its interval."""
-    given = [Pair(*pair) for pair in pairs]
-    if _incomplete(given, "CLIP similarity"):
-        return None
-    found = _similarity(given, images.CLIP_MODEL)
-    if found is None:
-        return None
-    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
-    return estimate_mean(found.per_image.tolist())
-
-
-def _similarity(pairs: Sequence[Pair], model: str) -> images.Similarity | None:
-    try:
-        files = _Opened([pair.file for pair in pairs])
-        return images.clip_similarity(files, [pair.prompt for pair in pairs], model)
-    except images.ImageMetricError as error:
-        _left_out(f"CLIP similarity is left out: {error}")
-        return None
-
-
-@lru_cache(maxsize=2)
-def distance(pairs: tuple[tuple, ...]) -> Estimated | None:
-    """FID of the generated pictures and their real counterparts; of fewer than the paper's 300 it is refused."""
-    given = [Pair(*pair) for pair in pairs]
-    if _incomplete(given, "FID"):
-        return None
-    try:
-        if len(given) < images.PAPER_IMAGES:  # before the weights are loaded
-            images.fid(*(np.zeros((len(given), 2)),) * 2, minimum=images.PAPER_IMAGES)
-        real = images.inception_features(pictures.read(pair.dataset, pair.id, pair.id) for pair in given)
-        made = images.inception_features(image for pair in given for image in _open([pair.file]))
-        found = images.fid(real, made, minimum=images.PAPER_IMAGES)
-    except images.ImageMetricError as error:
-        _left_out(f"FID is left out: {error}")
-        return None
-    logger.info(f"figlang_tasks: FID: {images.fid_signature(len(given))}")
-    return Estimated(found)
-
-
-clip, clip_ci_low, clip_ci_high = aggregators(similarity)
-fid, _, _ = aggregators(distance, "fid")
 
 
 # --- any other generator ---------------------------------------------------------------------------------------------
@@ -291,27 +192,27 @@ def score(folder: Path, dataset: str, model: str | None = None, prompts_file: Pa
         DataError: a picture is missing or damaged, the prompts were others, or the data cannot be had.
     """
     _check_prompts(folder, prompts_file, dataset)
-    pairs, missing = [], []
+    found, missing = [], []
     for doc in rows.load(dataset, "generate"):
         if (path := in_folder(folder, doc["number"])) is None:
             missing.append(f"{file_name(doc['number'])}.png")
         elif damage := _damage(path):
             raise DataError(damage)
         else:
-            pairs.append(Pair(doc["id"], dataset, prompt_of(doc), str(path)))
+            found.append(_record(doc, path))
     if missing:
         raise DataError(
-            f"{folder} lacks {len(missing)} of {len(missing) + len(pairs)} pictures, e.g. {missing[0]}. Generate one "
+            f"{folder} lacks {len(missing)} of {len(missing) + len(found)} pictures, e.g. {missing[0]}. Generate one "
             f"for each line of `python -m figlang_tasks.metaclue.generate prompts`"
         )
-    found = _similarity(pairs, model or images.CLIP_MODEL)
-    gap = distance(tuple(sorted(map(tuple, pairs))))
-    signatures = [] if found is None else [found.signature]
-    signatures += [] if gap is None else [images.fid_signature(len(pairs))]
+    likeness = similarity(found, model or images.CLIP_MODEL)
+    gap = distance(found)
+    signatures = [] if likeness is None else [likeness.signature]
+    signatures += [] if gap is None else [images.fid_signature(len(found))]
     return {
-        "clip_similarity": None if found is None else found.value,
-        "fid": None if gap is None else gap.value,
-        "images": len(pairs),
+        "clip_similarity": None if likeness is None else likeness.value,
+        "fid": gap,
+        "images": len(found),
         "signature": "; ".join(signatures),
     }
 

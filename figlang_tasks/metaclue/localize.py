@@ -16,15 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from figlang_tasks.aggregate import Aggregator, aggregators, with_ends
-from figlang_tasks.metaclue import schema
-from figlang_tasks.metaclue.parse import PixelBox, parse_boxes
+from figlang_tasks.metaclue.measures import LOCALIZE
+from figlang_tasks.metaclue.parse import parse_boxes
 from figlang_tasks.metaclue.task import Document
-from figlang_tasks.metrics import boxes
-from figlang_tasks.metrics.intervals import Estimated
+from figlang_tasks.scoring import judged
 
 
 @dataclass(frozen=True)
@@ -56,15 +53,6 @@ class LocalizeRecord:
     rule: str
 
 
-class Boxed(NamedTuple):
-    """The boxes of one concept of one image, as the aggregators take it."""
-
-    image: str
-    role: Any
-    truth: tuple[tuple[PixelBox, Any], ...]
-    predicted: tuple[PixelBox, ...]
-
-
 def doc_to_target(doc: Document) -> str:
     """Return the annotated boxes."""
     return str([list(map(float, box)) for box in doc["boxes"]])
@@ -85,9 +73,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Read boxes.
 
     Returns:
-        ``sample``: the :class:`LocalizeRecord` as a dict (in no metric list: only logged); ``mAP50_{role}``,
-        ``mAP70_{role}`` and the same with ``_{type}``: a :class:`Boxed`; ``parse_rate``. Each also with ``_ci_low`` and
-        ``_ci_high``.
+        The :class:`LocalizeRecord` and its measures (``figlang_tasks.scoring.judged``).
     """
     role, convention = doc["role"], doc["convention"]
     width, height = doc["width"], doc["height"]
@@ -96,37 +82,21 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     found = parse_boxes(results[0], read, *seen, role=role, names={doc["concept"]: role})
     scale = (width / seen[0], height / seen[1]) * 2
     predicted = [[edge * factor for edge, factor in zip(box, scale, strict=True)] for box in getattr(found, role)]
-    truth = [list(map(float, box)) for box in doc["boxes"]]
     shared = {name: doc[name] for name in ("id", "data", "role", "concept", "convention")}
     record = LocalizeRecord(
         **shared,
-        truth=truth,
+        truth=[list(map(float, box)) for box in doc["boxes"]],
         types=list(doc["types"]),
         predicted=predicted,
         dropped=found.dropped + len(getattr(found, _OTHER[role])),
         status=found.status,
         rule=found.rule,
     )
-    boxed = Boxed(
-        doc["image"],
-        role,
-        tuple((_box(box), kind) for box, kind in zip(truth, record.types, strict=True)),
-        tuple(map(_box, predicted)),
-    )
-    names = [f"{metric}_{role}{kind}" for metric in ("mAP50", "mAP70") for kind in ("", *_TYPE_ENDS)]
-    values: dict[str, Any] = dict.fromkeys(names, boxed) | {"parse_rate": float(found.status == "parsed")}
-    return {"sample": asdict(record), **with_ends(values, doc["id"])}
+    return judged(asdict(record), LOCALIZE)
 
 
 _OTHER = {"primary": "secondary", "secondary": "primary"}
 
-
-def _box(edges: Sequence[float]) -> PixelBox:
-    left, top, right, bottom = edges
-    return left, top, right, bottom
-
-
-_TYPE_ENDS = tuple(f"_{kind}" for kind in schema.BOX_TYPES)
 # As the harness's class qwen2_5_vl sets its processor.
 _FACTOR, _FEWEST, _MOST = 28, 256 * 28 * 28, 2048 * 28 * 28
 
@@ -145,70 +115,3 @@ def resized(width: int, height: int) -> tuple[int, int]:
         grow = math.sqrt(_FEWEST / (width * height))
         return multiple(width * grow, math.ceil), multiple(height * grow, math.ceil)
     return near
-
-
-# --- aggregation -----------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=16)
-def _precision(found: tuple[tuple, ...], kind: str | None) -> tuple[Estimated, Estimated] | None:
-    """Average precision at both thresholds of the role whose boxes these are, of all or of one type."""
-    given = [Boxed(*each) for each in found]
-    role = given[0].role
-    images = [
-        boxes.BoxImage(
-            each.image,
-            tuple(boxes.TrueBox(box, role, type_of) for box, type_of in each.truth),
-            # The prompt asks for the most certain box first: the first boxes of all images rank before the second ones.
-            tuple(boxes.PredictedBox(box, role, 1 / (1 + place)) for place, box in enumerate(each.predicted)),
-        )
-        for each in given
-    ]
-    of_type: Any = kind
-    precision = boxes.average_precision(images, role, of_type)
-    intervals = boxes.bootstrap_average_precision(images, role, of_type)
-    if precision.ap50 is None or precision.ap70 is None:
-        return None
-    return Estimated.of(precision.ap50, intervals[0]), Estimated.of(precision.ap70, intervals[1])
-
-
-def _of(place: int, role: str, kind: str | None = None) -> list[Aggregator]:
-    def estimate(found: tuple[tuple, ...]) -> Estimated | None:
-        both = _precision(found, kind)
-        return None if both is None else both[place]
-
-    return aggregators(estimate, f"mAP{(50, 70)[place]}_{role}" + (f"_{kind}" if kind else ""))
-
-
-map50_primary, map50_primary_ci_low, map50_primary_ci_high = _of(0, "primary")
-map50_primary_explicit, map50_primary_explicit_ci_low, map50_primary_explicit_ci_high = _of(0, "primary", "explicit")
-map50_primary_contextual, map50_primary_contextual_ci_low, map50_primary_contextual_ci_high = _of(
-    0, "primary", "contextual"
-)
-map50_primary_logo, map50_primary_logo_ci_low, map50_primary_logo_ci_high = _of(0, "primary", "logo")
-map50_primary_text, map50_primary_text_ci_low, map50_primary_text_ci_high = _of(0, "primary", "text")
-map50_secondary, map50_secondary_ci_low, map50_secondary_ci_high = _of(0, "secondary")
-map50_secondary_explicit, map50_secondary_explicit_ci_low, map50_secondary_explicit_ci_high = _of(
-    0, "secondary", "explicit"
-)
-map50_secondary_contextual, map50_secondary_contextual_ci_low, map50_secondary_contextual_ci_high = _of(
-    0, "secondary", "contextual"
-)
-map50_secondary_logo, map50_secondary_logo_ci_low, map50_secondary_logo_ci_high = _of(0, "secondary", "logo")
-map50_secondary_text, map50_secondary_text_ci_low, map50_secondary_text_ci_high = _of(0, "secondary", "text")
-map70_primary, map70_primary_ci_low, map70_primary_ci_high = _of(1, "primary")
-map70_primary_explicit, map70_primary_explicit_ci_low, map70_primary_explicit_ci_high = _of(1, "primary", "explicit")
-map70_primary_contextual, map70_primary_contextual_ci_low, map70_primary_contextual_ci_high = _of(
-    1, "primary", "contextual"
-)
-map70_primary_logo, map70_primary_logo_ci_low, map70_primary_logo_ci_high = _of(1, "primary", "logo")
-map70_primary_text, map70_primary_text_ci_low, map70_primary_text_ci_high = _of(1, "primary", "text")
-map70_secondary, map70_secondary_ci_low, map70_secondary_ci_high = _of(1, "secondary")
-map70_secondary_explicit, map70_secondary_explicit_ci_low, map70_secondary_explicit_ci_high = _of(
-    1, "secondary", "explicit"
-)
-map70_secondary_contextual, map70_secondary_contextual_ci_low, map70_secondary_contextual_ci_high = _of(
-    1, "secondary", "contextual"
-)
-map70_secondary_logo, map70_secondary_logo_ci_low, map70_secondary_logo_ci_high = _of(1, "secondary", "logo")
-map70_secondary_text, map70_secondary_text_ci_low, map70_secondary_text_ci_high = _of(1, "secondary", "text")

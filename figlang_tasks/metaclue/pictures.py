@@ -22,6 +22,15 @@ def read(dataset: str, image: str, where: str) -> Image.Image:
     return images.decode({"path": image}, where, dataset)
 
 
+def generated(path: Path | str) -> Image.Image:
+    """Return a picture that a model made, RGB.
+
+    Raises:
+        DataError: it is missing or damaged; names it.
+    """
+    return images.decode_file(Path(path), f"generated picture {path}")
+
+
 def size(path: Path, where: str) -> tuple[int, int]:
     """Return width and height of a picture as it is shown, upright, without decoding it.
 

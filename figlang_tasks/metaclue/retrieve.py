@@ -11,12 +11,12 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks import failures, score_requests
-from figlang_tasks.aggregate import with_ends
+from figlang_tasks.metaclue.measures import RETRIEVE, SCORES
 from figlang_tasks.metaclue.parse import UNPARSABLE, parse_number
 from figlang_tasks.metaclue.task import Document
 from figlang_tasks.metrics import ranking
+from figlang_tasks.scoring import judged
 
-SCORES = "scores"
 _SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
 
@@ -62,35 +62,30 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge a choice: by scores where the backend gives them, else by the number of a statement in words.
 
-    A tie goes against the model: the right statement stands behind all others with its score.
+    A tie goes against the model: the right statement stands behind all others with its score. An answer in words has no
+    rank.
 
     Returns:
-        ``sample``: the :class:`RetrieveRecord` as a dict (in no metric list: only logged); ``p@1``; ``parse_rate``;
-        with scores ``rank`` and ``tie_rate`` (whether several statements have the best score). Each also with
-        ``_ci_low`` and ``_ci_high``. An answer in words has no rank.
+        The :class:`RetrieveRecord` and its measures (``figlang_tasks.scoring.judged``).
     """
     texts, answer = doc["candidates"], doc["answer"]
     scores = score_requests.read_answer(results[0])
     if scores is not None and len(scores) == len(texts):
         positives = [place == answer for place in range(len(texts))]
         rank: int | None = ranking.best_rank(scores, positives)
-        tied = ranking.tied_at_top(scores)
-        chosen = None if tied else scores.index(max(scores))
+        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
         status, rule = SCORES, "argmax"
-        values = {"p@1": float(rank == 1), "rank": float(rank or 0), "tie_rate": float(tied)}
     elif scores is not None or _SCORES.match(results[0] or ""):
         # The numbers in it are scores, and none is a choice.
         _report_broken_scores(doc["data"], len(texts))
         failures.note("metaclue_retrieve: answers without a score for each candidate have no rank, see the log")
         chosen, rank, status, rule = None, None, UNPARSABLE, SCORES
-        values = {"p@1": 0.0}
     else:
         if results[0]:
             _report_no_scores()
         found = parse_number(results[0], len(texts))
         chosen = None if found.number is None else found.number - 1
         rank, status, rule = None, found.status, found.rule
-        values = {"p@1": float(chosen == answer)}
     record = RetrieveRecord(
         id=doc["id"],
         data=doc["data"],
@@ -103,8 +98,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         status=status,
         rule=rule,
     )
-    parsed = chosen is not None or status == SCORES  # a tie is read, though it chose nothing
-    return {"sample": asdict(record), **with_ends(values | {"parse_rate": float(parsed)}, doc["id"])}
+    return judged(asdict(record), RETRIEVE)
 
 
 @lru_cache(maxsize=32)  # once for the documents of a task

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks import images
+from figlang_tasks import hub, images
 from figlang_tasks.hub import DataError
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import candidates, pictures, schema
@@ -56,15 +56,14 @@ def load(dataset: str, task: str) -> datasets.Dataset:
     return datasets.Dataset.from_list(documents)
 
 
-def check_stub(stub: Mapping[str, Any]) -> tuple[str, str]:
-    """Return dataset and task of a task's stub file.
+def named(dataset_name: object) -> tuple[str, str]:
+    """Return dataset and task that a task file names, as ``dataset_name: MetaCLUE,task=caption``.
 
     Raises:
         DataError: it names something else.
     """
-    if set(stub) != {"dataset", "task"}:
-        raise DataError(f"the stub of the task has the keys {sorted(stub)}; it must have dataset and task")
-    return stub["dataset"], stub["task"]
+    asked = hub.named(dataset_name, required=["task"])
+    return asked["dataset"], asked["task"]
 
 
 def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str = "") -> dict[str, Any]:

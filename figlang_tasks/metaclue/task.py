@@ -79,14 +79,14 @@ class Options:
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of the task that a one-row stub names (``figlang_tasks.metaclue.rows.check_stub``).
+    """Return the documents that the task file names (``figlang_tasks.metaclue.rows.named``).
 
     Raises:
         SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
             and then exit with status 0.
     """
     try:
-        return rows.load(*rows.check_stub(stub[0]))
+        return rows.load(*rows.named(stub.config_name))
     except hub.DataError as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
 
@@ -102,14 +102,13 @@ def preflight(config: Mapping[str, Any]) -> None:
     """
     try:
         kwargs = config.get("lmms_eval_specific_kwargs") or {}
-        for dataset, task in map(rows.check_stub, hub.stubs(config)):
-            rows.load(dataset, task)
-            if task in rows.TASKS:
-                for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
-                    Options.of(block, task)
-                if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
-                    captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
-                _check_convention(Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
+        dataset, task = rows.named(config.get("dataset_name"))
+        rows.load(dataset, task)
+        for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
+            Options.of(block, task)
+        if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
+            captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
+        _check_convention(Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 

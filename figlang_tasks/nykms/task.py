@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
 
-_STUB_KEYS = {"dataset", "question", "modality"}
+_KEYS = ("question", "modality")
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ class Record:
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that a one-row stub names by `dataset`, `question` and `modality`.
+    """Return the documents that the task file names, as ``dataset_name: NYK-MS,question=mc,modality=image``.
 
     Raises:
         SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
             and then exit with status 0.
     """
     try:
-        return _load(stub[0])
+        return _load(hub.named(stub.config_name, required=_KEYS))
     except hub.DataError as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
 
@@ -112,12 +112,13 @@ def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
         SystemExit: an option is missing or wrong, or the data is.
     """
     try:
-        stub = lm_eval_options(settings, sorted(_STUB_KEYS), required=sorted(_STUB_KEYS))
-        if stub["modality"] != "text":
+        keys = ("dataset", *_KEYS)
+        asked = lm_eval_options(settings, keys, required=keys)
+        if asked["modality"] != "text":
             raise ValueError(
-                f"modality={stub['modality']!r} of an NYK-MS task in lm-eval, which shows no pictures; valid: text"
+                f"modality={asked['modality']!r} of an NYK-MS task in lm-eval, which shows no pictures; valid: text"
             )
-        return {"test": _load(stub)}
+        return {"test": _load(asked)}
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
 
@@ -137,16 +138,13 @@ def preflight(config: Mapping[str, Any]) -> None:
     try:
         if options:
             raise hub.DataError(f"NYK-MS tasks take no options, but there are: {', '.join(options)}")
-        for stub in hub.stubs(config):
-            _load(stub)
+        _load(hub.named(config.get("dataset_name"), required=_KEYS))
     except hub.DataError as error:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
-def _load(stub: Mapping[str, Any]) -> datasets.Dataset:
-    if set(stub) != _STUB_KEYS:
-        raise hub.DataError(f"a stub must name {', '.join(sorted(_STUB_KEYS))}; it has {', '.join(sorted(stub))}")
-    return rows.load(stub["dataset"], stub["question"], stub["modality"])
+def _load(asked: Mapping[str, Any]) -> datasets.Dataset:
+    return rows.load(asked["dataset"], asked["question"], asked["modality"])
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

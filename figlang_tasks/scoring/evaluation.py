@@ -181,7 +181,7 @@ def evaluate(
     records: Sequence[Record],
     measures: Measures,
     stderr_resamples: int = STDERR_RESAMPLES,
-    guard: Callable[[str, Callable[[], Estimate | None], Estimate], Estimate | None] | None = None,
+    guard: Callable[[str, Callable[[], dict[str, Estimate]], dict[str, Estimate]], dict[str, Estimate]] | None = None,
 ) -> dict[str, dict[str, Estimate]]:
     """Every measure, of all records and of each scope, where it has a value.
 
@@ -189,24 +189,32 @@ def evaluate(
         records: of one task, in any order.
         measures: of that task.
         stderr_resamples: of the standard error of the headline measures; 0: none is computed.
-        guard: stands around each computation: :func:`guarded` in a run. Only there measures make their remarks.
+        guard: stands around each measure: :func:`guarded` in a run. Only there measures make their remarks.
     """
-    found: dict[str, dict[str, Estimate]] = {}
+    found = {}
     for measure in measures.all:
-        for scope, own in measure.in_scopes(records).items():
-            if guard and measure.remark and scope == OVERALL:
-                measure.remark(own)
-            compute = functools.partial(measure.estimate, own, scope, _resamples(measure, scope, stderr_resamples))
-            estimate = guard(measure.name, compute, Estimate(math.nan)) if guard else compute()
-            if estimate is None and scope == OVERALL:
-                break  # so its scopes have none
-            if estimate is not None:
-                found.setdefault(measure.name, {})[scope] = estimate._replace(rows=measures.rows(own))
+        compute = functools.partial(
+            _in_scopes, measure, records, measures, stderr_resamples * measure.headline, in_run=guard is not None
+        )
+        own = guard(measure.name, compute, {OVERALL: Estimate(math.nan)}) if guard else compute()
+        if own:
+            found[measure.name] = own
     return found
 
 
-def _resamples(measure: Measure, scope: str, wanted: int) -> int:
-    return wanted if measure.headline and scope == OVERALL else 0
+def _in_scopes(
+    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int, in_run: bool
+) -> dict[str, Estimate]:
+    found = {}
+    for scope, own in measure.in_scopes(records).items():
+        if in_run and measure.remark and scope == OVERALL:
+            measure.remark(own)
+        estimate = measure.estimate(own, scope, stderr_resamples if scope == OVERALL else 0)
+        if estimate is not None:
+            found[scope] = estimate._replace(rows=measures.rows(own))
+        elif scope == OVERALL:
+            return {}  # what has no value has none in a scope
+    return found
 
 
 # --- in files ---------------------------------------------------------------------------------------------------------
@@ -228,6 +236,7 @@ def to_json(estimates: Estimates) -> dict[str, Any]:
                 if math.isfinite(estimate.value)
             }
             for measure, scopes in estimates.items()
+            if any(math.isfinite(estimate.value) for estimate in scopes.values())
         },
     }
 

@@ -85,10 +85,12 @@ class Scopes(NamedTuple):
     Attributes:
         names: all that there may be, in the order of tables.
         of: those that a record counts for.
+        seen: the record as it counts in a scope, where that is a part of each record (the words of a caption's subject).
     """
 
     names: tuple[str, ...]
     of: Callable[[Record], Iterable[str]]
+    seen: Callable[[Record, str], Record] = lambda record, scope: record
 
 
 def by_field(field: str, names: Sequence[str]) -> Scopes:
@@ -157,7 +159,7 @@ class Measure:
             of_scope: dict[str, list[Record]] = {name: [] for name in self.scopes.names}
             for record in counted:
                 for scope in self.scopes.of(record):
-                    of_scope.setdefault(scope, []).append(record)
+                    of_scope.setdefault(scope, []).append(self.scopes.seen(record, scope))
             found |= of_scope
         return {scope: own for scope, own in found.items() if own}
 

@@ -95,16 +95,16 @@ def _is_int(value: object, low: int, high: float = float("inf")) -> bool:
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that a one-row stub names by `dataset` and `split`.
+    """Return the documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
 
-    The stub is what the YAML file loads: the harness could not load gated or local data with clear errors itself.
+    The harness loads a stub, which has that name: it could not load gated or local data with clear errors itself.
 
     Raises:
         SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
             and then exit with status 0.
     """
     try:
-        return rows.load(stub[0]["dataset"], stub[0]["split"])
+        return rows.load(**_named(stub.config_name))
     except hub.DataError as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
 
@@ -124,7 +124,7 @@ def preflight(config: Mapping[str, Any]) -> None:
         if config.get("output_type") == "generate_until_agentic":
             for options in variants:
                 _check_scene_graph_options(options)
-        _check_data(hub.stubs(config), variants)
+        _check_data(_named(config.get("dataset_name")), variants)
         blocks = [name for name, block in kwargs.items() if isinstance(block, Mapping)]
         effective = variants if "default" not in blocks else variants[1:]  # the first is what stands outside of blocks
         for scorer in {options.scorer for options in effective}:
@@ -133,20 +133,29 @@ def preflight(config: Mapping[str, Any]) -> None:
         raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
-def _check_data(stubs: Sequence[Mapping[str, Any]], variants: Sequence[Options]) -> None:
+def _named(dataset_name: object) -> dict[str, str]:
+    """Dataset and split that a task file names.
+
+    Raises:
+        hub.DataError: it does not name both.
+    """
+    asked = hub.named(dataset_name, required=["split"])
+    return {"name": asked["dataset"], "split": asked["split"]}
+
+
+def _check_data(asked: Mapping[str, str], variants: Sequence[Options]) -> None:
     """Load what is asked and what exemplars are drawn from; of both, all that is wrong is told.
 
     Raises:
         hub.DataError: the message has a line for each fault.
     """
     faults = []
-    for stub in stubs:
-        shots = {(options.num_shots, options.fewshot_seed) for options in variants if options.num_shots}
-        for load, wanted in [(rows.load, (stub["split"],)), *((rows.exemplars, each) for each in shots)]:
-            try:
-                load(stub["dataset"], *wanted)
-            except hub.DataError as error:
-                faults.append(str(error))
+    shots = {(options.num_shots, options.fewshot_seed) for options in variants if options.num_shots}
+    for load, wanted in [(rows.load, (asked["split"],)), *((rows.exemplars, each) for each in shots)]:
+        try:
+            load(asked["name"], *wanted)
+        except hub.DataError as error:
+            faults.append(str(error))
     if faults:
         raise hub.DataError("\n".join(dict.fromkeys(faults)))
 

@@ -145,10 +145,9 @@ def test_invalid_options_name_the_valid_ones(options: dict[str, Any], message: s
         task.doc_to_text(document(), options)
 
 
-def stub(tmp_path: Path, **values: Any) -> dict[str, Any]:
-    path = tmp_path / "stub.jsonl"
-    path.write_text(json.dumps(values) + "\n")
-    return {"task": "mine", "dataset_kwargs": {"data_files": {"test": str(path)}}}
+def named(values: dict[str, Any]) -> str:
+    """What a task file says in dataset_name."""
+    return ",".join([values["dataset"], *(f"{key}={value}" for key, value in values.items() if key != "dataset")])
 
 
 @pytest.mark.parametrize(
@@ -157,7 +156,7 @@ def stub(tmp_path: Path, **values: Any) -> dict[str, Any]:
         ({"part": "heldout", "dataset": "FLUTE"}, {}, "task mine: .*is no folder"),
         ({"part": "test", "dataset": "FLUTE"}, {}, "task mine: FLUTE has no part 'test'"),
         ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
-        ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown key.*shots.*valid: dataset"),
+        ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),
         ({"part": "train", "dataset": "figlang_mini_flute"}, {"default": {"seed": 1}}, "option.*seed; valid: scorer"),
         ({"part": "train", "dataset": "figlang_mini_flute", "scorer": "x"}, {}, "scorer='x'; valid: vflute25"),
         ({"part": "codalab", "dataset": "FLUTE"}, {}, "task mine: flute_codalab reads the blind test file"),
@@ -170,10 +169,10 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
     if values["dataset"] == "figlang_mini_flute":
         monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
     with pytest.raises(SystemExit, match=message):
-        task.preflight(stub(tmp_path, **values) | {"lmms_eval_specific_kwargs": options})
+        task.preflight({"task": "mine", "dataset_name": named(values), "lmms_eval_specific_kwargs": options})
     if not options:
         with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
-            task.process_docs([values])
+            task.process_docs(hub.stub(named(values)))
         if "shots" not in values:  # could be an argument of a model: told apart by the task file (test_lm_eval.py)
             with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
                 task.lm_eval_dataset(**values)
@@ -195,21 +194,21 @@ def test_wrong_options_in_lm_eval(settings: dict[str, Any], message: str) -> Non
 def test_a_missing_key_is_named() -> None:
     with pytest.raises(SystemExit, match="a task in lm-eval lacks part in its dataset_kwargs"):
         task.lm_eval_dataset(dataset="figlang_mini_flute", version="1-0")
-    with pytest.raises(SystemExit, match="part of a FLUTE task is missing"):
-        task.process_docs([{"dataset": "FLUTE"}])
+    with pytest.raises(SystemExit, match="dataset_name 'FLUTE' has no part; it must be DATASET,part=..."):
+        task.process_docs(hub.stub("FLUTE"))
 
 
 @pytest.mark.parametrize("scorer", [False, "off"])
 def test_off_needs_no_quotation_marks(scorer: Any) -> None:
     values = {"dataset": "figlang_mini_flute", "part": "train", "scorer": scorer}
     assert set(task.lm_eval_dataset(**values)["test"]["scorer"]) == {"off"}
-    assert set(task.process_docs([values])["scorer"]) == {"off"}
+    assert set(task.process_docs(hub.stub("figlang_mini_flute,part=train,scorer=off"))["scorer"]) == {"off"}
 
 
 def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
-    task.preflight(stub(tmp_path, dataset="FLUTE", part="codalab"))
+    task.preflight({"task": "mine", "dataset_name": "FLUTE,part=codalab"})
     doc = task.lm_eval_dataset(part="codalab", version="1-0")["test"][8]
     assert task.doc_to_text(doc).startswith('Does the sentence "Premise 8." entail or contradict')
     assert task.doc_to_target(doc) == ""

@@ -134,8 +134,6 @@ def test_nothing_is_decoded_by_loading(local: Path) -> None:
     assert len(rows.load("figlang_mini_irfl", "metaphor-detection-task")) == 2
 
 
-def test_stubs_name_what_is_known() -> None:
-    assert rows.check_stub({"dataset": "IRFL", "table": "t"}) == ("IRFL", "t", False)
-    assert rows.check_stub({"dataset": "IRFL", "table": "t", "rotations": True})[2] is True
-    with pytest.raises(DataError, match="must have dataset, table"):
-        rows.check_stub({"dataset": "IRFL", "split": "test"})
+def test_task_files_name_table_and_rotations() -> None:
+    assert rows.named("IRFL,table=t") == ("IRFL", "t", False)
+    assert rows.named("IRFL,table=t,rotations=true")[2] is True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -154,26 +153,25 @@ def test_options_that_are_not_valid(given: dict[str, Any], message: str) -> None
             {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}},
             "task mine: .*figlang_vlm is asked for matching scores, with the prompt 'choose' for an answer in words",
         ),
-        ({"stub": {"dataset": "IRFLX", "table": "idiom-detection-task"}}, "task mine: unknown dataset 'IRFLX'"),
-        ({"stub": {"dataset": "figlang_mini_irfl", "table": "proverb-detection-task"}}, "proverb_detection_task.csv"),
+        ({"dataset_name": "IRFLX,table=idiom-detection-task"}, "task mine: unknown dataset 'IRFLX'"),
+        ({"dataset_name": "figlang_mini_irfl,table=proverb-detection-task"}, "proverb_detection_task.csv"),
+        ({"dataset_name": "IRFL,tabel=x"}, r"no table and unknown tabel; it must be DATASET,table=...\[,rotat"),
+        ({"dataset_name": "IRFL,table=x,rotations=4"}, "rotations=4; it is true, or left out"),
     ],
 )
-def test_a_task_that_is_not_valid_ends_before_a_model(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
-    stub = changed.pop("stub", {"dataset": "figlang_mini_irfl", "table": "idiom-detection-task"})
-    (tmp_path / "stub.jsonl").write_text(json.dumps(stub))
+def test_a_task_that_is_not_valid_ends_before_a_model(changed: dict[str, Any], message: str) -> None:
     config = {
         "task": "mine",
-        "dataset_kwargs": {"data_files": {"test": str(tmp_path / "stub.jsonl")}},
+        "dataset_name": "figlang_mini_irfl,table=idiom-detection-task",
         "lmms_eval_specific_kwargs": {"default": {"prompt": "choose"}},
     }
     with pytest.raises(SystemExit, match=message):
         task.preflight(config | changed)
 
 
-def preflight(tmp_path: Path, config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
-    (tmp_path / "stub.jsonl").write_text(json.dumps({"dataset": "figlang_mini_irfl", "table": table}))
-    files = {"dataset_kwargs": {"data_files": {"test": str(tmp_path / "stub.jsonl")}}}
-    task.preflight({"task": "mine", "lmms_eval_specific_kwargs": {"prompt": "match"}} | files | config)
+def preflight(config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
+    named = {"task": "mine", "dataset_name": f"figlang_mini_irfl,table={table}"}
+    task.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
 
 
 ASKED = {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}}
@@ -196,10 +194,10 @@ CHOOSE, MATCH, TEXT = ({"prompt": name} for name in ("choose", "match", "text"))
 )
 def test_who_is_asked_for_scores_gives_some(config: dict[str, Any], message: str | None, tmp_path: Path) -> None:
     if message is None:
-        preflight(tmp_path, config)
+        preflight(config)
     else:
         with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
-            preflight(tmp_path, config)
+            preflight(config)
 
 
 @pytest.mark.parametrize(
@@ -218,10 +216,10 @@ def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message
     """The first rows of this table have 6 and 5 images."""
     config = {"limit": limit, "offset": offset}
     if message is None:
-        preflight(tmp_path, config)
+        preflight(config)
     else:
         with pytest.raises(SystemExit, match=f"leave no whole row: {message}"):
-            preflight(tmp_path, config)
+            preflight(config)
 
 
 def test_blocks_of_other_models_are_no_options() -> None:

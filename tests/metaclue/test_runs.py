@@ -215,7 +215,6 @@ def test_a_backend_without_scores_gets_a_numbered_choice(warnings_of_loguru: lis
 def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(
         f"include: {tasks_dir()}/mini/metaclue/{MINI}_localize.yaml\ntask: mine\n"
-        f"dataset_kwargs: {{data_files: {{test: {tasks_dir()}/mini/metaclue/stubs/localize.stub.jsonl}}}}\n"
         "lmms_eval_specific_kwargs:\n  default: {prompt: locate}\n"
         "  figlang_vlm: {prompt: locate, convention: unit}\n"
     )

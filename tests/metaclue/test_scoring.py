@@ -593,27 +593,26 @@ def test_equal_questions_share_their_answers() -> None:
         ),
     ],
 )
-def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Options.of(options, task)
-    stub = tmp_path / "stub.jsonl"
-    stub.write_text(json.dumps({"dataset": MINI, "task": task}) + "\n")
     config = {
         "task": "mine",
-        "dataset_kwargs": {"data_files": {"test": str(stub)}},
+        "dataset_name": f"{MINI},task={task}",
         "lmms_eval_specific_kwargs": {"default": options},
     }
     with pytest.raises(SystemExit, match=f"figlang_tasks: task mine: .*{message}"):
         preflight(config)
 
 
-def test_preflight_tells_a_wrong_stub(tmp_path: Path) -> None:
-    for stub, message in (
-        ({"dataset": MINI}, r"the stub of the task has the keys \['dataset'\]; it must have dataset and task"),
-        ({"dataset": MINI, "task": "x"}, "MetaCLUE has no task 'x'; known: classify_symbolic"),
-        ({"dataset": "Meta", "task": "caption"}, "unknown dataset 'Meta'"),
-    ):
-        path = tmp_path / "stub.jsonl"
-        path.write_text(json.dumps(stub) + "\n")
-        with pytest.raises(SystemExit, match=message):
-            preflight({"task": "mine", "dataset_kwargs": {"data_files": {"test": str(path)}}})
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (MINI, f"dataset_name '{MINI}' has no task; it must be DATASET,task=...$"),
+        (f"{MINI},task=x", "MetaCLUE has no task 'x'; known: classify_symbolic"),
+        ("Meta,task=caption", "unknown dataset 'Meta'"),
+    ],
+)
+def test_preflight_tells_a_wrong_name_of_data(name: str, message: str) -> None:
+    with pytest.raises(SystemExit, match=f"task mine: {message}"):
+        preflight({"task": "mine", "dataset_name": name})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -290,41 +289,35 @@ def test_exact_match_is_over_all_positives(name: str, published: float, right: i
 # --- data, options, chance -------------------------------------------------------------------------------------------
 
 
-def stub(folder: Path, **changes: Any) -> dict[str, Any]:
-    path = folder / "stub.jsonl"
-    path.write_text(json.dumps({"dataset": "figlang_mini_nykms", "question": "mw", "modality": "image"} | changes))
-    return {"task": "mine", "dataset_kwargs": {"data_files": {"test": str(path)}}}
+GOOD = "figlang_mini_nykms,question=mw,modality=image"
 
 
 @pytest.mark.parametrize(
-    ("changes", "kwargs", "message"),
+    ("name", "kwargs", "message"),
     [
-        ({"question": "xx"}, {}, "unknown question 'xx'"),
-        ({"modality": "sound"}, {}, "unknown modality 'sound'"),
-        ({"dataset": "NYK"}, {}, "unknown dataset 'NYK'"),
-        (
-            {"split": "test"},
-            {},
-            "a stub must name dataset, modality, question; it has dataset, modality, question, split",
-        ),
-        ({}, {"default": {"blind": True}}, "take no options, but there are: blind"),
-        ({}, {"blind": True}, "take no options, but there are: blind"),
+        ("figlang_mini_nykms,question=xx,modality=image", {}, "unknown question 'xx'"),
+        ("figlang_mini_nykms,question=mw,modality=sound", {}, "unknown modality 'sound'"),
+        ("NYK,question=mw,modality=image", {}, "unknown dataset 'NYK'"),
+        (f"{GOOD},split=test", {}, "has unknown split; it must be DATASET,question=...,modality=...$"),
+        (GOOD, {"default": {"blind": True}}, "take no options, but there are: blind"),
+        (GOOD, {"blind": True}, "take no options, but there are: blind"),
     ],
 )
-def test_preflight(changes: dict[str, Any], kwargs: dict[str, Any], message: str, tmp_path: Path) -> None:
-    config = stub(tmp_path, **changes) | {"lmms_eval_specific_kwargs": kwargs}
+def test_preflight(name: str, kwargs: dict[str, Any], message: str) -> None:
+    config = {"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": kwargs}
     with pytest.raises(SystemExit, match=f"figlang_tasks: task mine: .*{message}"):
         task.preflight(config)
 
 
-def test_preflight_passes_good_tasks(tmp_path: Path) -> None:
-    task.preflight(stub(tmp_path) | {"lmms_eval_specific_kwargs": {"default": {}, "qwen2_5_vl": {}}})
+def test_preflight_passes_good_tasks() -> None:
+    kwargs: dict[str, Any] = {"default": {}, "qwen2_5_vl": {}}
+    task.preflight({"task": "mine", "dataset_name": GOOD, "lmms_eval_specific_kwargs": kwargs})
 
 
 def test_missing_data_ends_the_run_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
     for call in (
-        lambda: task.process_docs([{"dataset": "NYK-MS", "question": "mc", "modality": "text"}]),
+        lambda: task.process_docs(hub.stub("NYK-MS,question=mc,modality=text")),
         lambda: task.lm_eval_dataset(dataset="NYK-MS", question="mc", modality="text", version="1-0"),
     ):
         with pytest.raises(SystemExit, match="figlang_tasks: NYK-MS has no public release: put its files into"):
@@ -339,7 +332,7 @@ def test_documents_for_lm_eval() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"question": "st"}, "lacks modality in its dataset_kwargs; valid: dataset, modality, question"),
+        ({"question": "st"}, "lacks modality in its dataset_kwargs; valid: dataset, question, modality"),
         ({"question": "st", "modality": "image"}, "modality='image' .* shows no pictures; valid: text"),
         ({"question": "st", "modality": "text", "datasett": "x"}, r"unknown key\(s\) datasett "),
         ({"question": "xx", "modality": "text"}, "unknown question 'xx'"),

@@ -160,12 +160,10 @@ def test_blocks_of_other_models_are_not_options() -> None:
         ({"default": {"num_shots": 5}}, "generate_until_agentic", "take neither num_shots nor label_only"),
     ],
 )
-def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, message: str, tmp_path: Any) -> None:
-    stub = tmp_path / "stub.jsonl"
-    stub.write_text('{"dataset": "figlang_mini", "split": "test"}\n')
+def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, message: str) -> None:
     config = {
         "task": "mine",
-        "dataset_kwargs": {"data_files": {"test": str(stub)}},
+        "dataset_name": "figlang_mini,split=test",
         "output_type": output_type,
         "lmms_eval_specific_kwargs": kwargs,
     }

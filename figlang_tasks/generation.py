@@ -1,0 +1,80 @@
+"""Settings of generation that task files name: ``generation_kwargs: !function figlang_tasks.generation.greedy_128``.
+
+``greedy_N`` is greedy decoding of at most N tokens, ``beams_N`` the three beams of V-FLUTE's paper (Appendix D),
+``lm_eval_N`` is ``greedy_N`` by the names of lm-eval. Every key that a backend would write back is given, so that
+``--use_cache`` hits. ``until`` is empty: the harness would add a blank line, which cuts an answer off before its end.
+Each name gives a new dict, since the harnesses write into the one that they get.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from figlang_tasks import score_requests
+
+
+def _lmms_eval(tokens: int, beams: int = 1, **others: Any) -> dict[str, Any]:
+    settings = {"num_beams": beams, "do_sample": False, "temperature": 0, "top_p": None, "until": []}
+    return {**others, "max_new_tokens": tokens, **settings}
+
+
+def _lm_eval(tokens: int) -> dict[str, Any]:
+    """Without num_beams and top_p: vLLM and servers pass on what they do not know, and would be refused."""
+    return {"max_gen_toks": tokens, "do_sample": False, "temperature": 0.0, "until": []}
+
+
+# vLLM and SGLang refuse a top_p of null; at temperature 0 its value makes no difference. Keyed by --model.
+_BY_BACKEND: dict[str, Any] = {"default": {}} | {
+    name: {"top_p": 1.0} for name in ("vllm", "vllm_generate", "sglang", "llava_sglang")
+}
+# Backends without beam search decode greedily: recorded as one beam.
+_WITHOUT_BEAMS = (
+    "openai",
+    "openai_compatible",
+    "openai_compatible_chat",
+    "async_openai",
+    "async_openai_compatible",
+    "async_openai_compatible_chat",
+    "litellm",
+    "litellm_chat",
+    "litellm_compatible",
+    "gemini",
+    "gemini_api",
+    "claude",
+    "gpt4v",
+    "reka",
+    "qwen_vl_api",
+)
+
+
+def _with_scores(**request: str) -> dict[str, Any]:
+    """Settings of a task that asks classes that declare to give scores for some (``score_requests``).
+
+    Others may hand all settings on to transformers, which refuses unknown ones.
+    """
+    return _BY_BACKEND | {score_requests.SCORES: {score_requests.KEY: request}}
+
+
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "greedy_64": _lmms_eval(64),
+    "greedy_128": _lmms_eval(128),
+    "greedy_256": _lmms_eval(256),
+    "greedy_512": _lmms_eval(512),
+    "beams_16": _lmms_eval(16, beams=3),
+    "beams_256": _lmms_eval(256, beams=3),
+    "beams_256_in_two_steps": _lmms_eval(256, beams=3, max_agentic_steps=2),
+    "lm_eval_128": _lm_eval(128),
+    "lm_eval_256": _lm_eval(256),
+    "by_backend": _BY_BACKEND,
+    "by_backend_one_beam": {name: {"num_beams": 1, **own} if own else own for name, own in _BY_BACKEND.items()}
+    | {name: {"num_beams": 1} for name in _WITHOUT_BEAMS},
+    "by_backend_match": _with_scores(kind="match"),
+    "by_backend_candidates": _with_scores(kind="candidates", candidates="candidates", normalize="tokens"),
+}
+
+
+def __getattr__(name: str) -> dict[str, Any]:
+    if name not in _SETTINGS:
+        raise AttributeError(f"figlang_tasks.generation has no settings {name!r}; it has: {', '.join(_SETTINGS)}")
+    return copy.deepcopy(_SETTINGS[name])

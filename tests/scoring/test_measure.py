@@ -1,0 +1,213 @@
+"""`Measure`: values, intervals, standard errors and scopes of records; what files hold of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn.metrics import f1_score
+
+from figlang_tasks import failures, measures
+from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.scoring import (
+    BOOTSTRAP,
+    OVERALL,
+    TWO_CLASSES,
+    Estimate,
+    Measure,
+    Measures,
+    Record,
+    by_field,
+    evaluate,
+    from_json,
+    full_name,
+    grouped,
+    judged,
+    judged_for_lm_eval,
+    to_json,
+)
+from figlang_tasks.scoring.evaluation import Number, guarded, metric_list_of_lm_eval
+
+ACC = Measure("acc", each=lambda record: record["hit"], scopes=by_field("part", ("easy", "hard", "never")))
+LENGTH = Measure("length", each=lambda record: record.get("length"), interval=BOOTSTRAP, percent=False)
+
+
+def counts_of_labels(records: Sequence[Record]) -> Any:
+    cells = np.eye(4)[[2 * record["gold"] + record["said"] for record in records]]
+    return grouped([record["id"] for record in records], cells, macro_f1_from_counts)
+
+
+F1 = Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES, headline=False)
+ALL = Measures.of(ACC, LENGTH, F1)
+
+
+def record(number: int, hit: int = 1, length: float | None = None, unit: str | None = None, **more: Any) -> Record:
+    found = {"id": str(number), "hit": float(hit), "part": "hard" if number % 3 else "easy", "gold": 1, "said": hit}
+    found |= {} if length is None else {"length": length}
+    return found | ({} if unit is None else {"unit": unit}) | more
+
+
+rows = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=1, max_size=30)
+
+
+@given(rows=rows, order=st.randoms(use_true_random=False))
+def test_values_are_those_of_independent_code_and_lie_in_their_intervals(
+    rows: list[tuple[bool, bool, int]], order: random.Random
+) -> None:
+    records = [record(at, gold == said, unit=str(unit), gold=int(gold), said=int(said))
+               for at, (gold, said, unit) in enumerate(rows)]  # fmt: skip
+    found = evaluate(records, ALL, stderr_resamples=50)
+    shuffled = order.sample(records, len(records))
+    assert evaluate(shuffled, ALL, stderr_resamples=50) == found, "the order of the records does not matter"
+    gold, said = zip(*[(row[0], row[1]) for row in rows], strict=True)
+    assert found["f1"][OVERALL].value == pytest.approx(f1_score(gold, said, average="macro", zero_division=0))
+    assert found["acc"][OVERALL].value == pytest.approx(np.mean(np.equal(gold, said)))
+    for scopes in found.values():
+        for estimate in scopes.values():
+            if estimate.low is not None and estimate.high is not None:
+                assert estimate.low <= estimate.value <= estimate.high
+    assert set(found) == {"acc", "f1"}, "no record has a length"
+
+
+def test_a_share_has_wilsons_interval_and_the_standard_error_of_its_bootstrap() -> None:
+    found = evaluate([record(at, at < 60) for at in range(100)], ALL)["acc"]
+    wilson = binomtest(60, 100).proportion_ci(method="wilson")
+    assert found[OVERALL][:3] == pytest.approx((0.6, wilson.low, wilson.high))
+    assert found[OVERALL].stderr == pytest.approx(math.sqrt(0.6 * 0.4 / 99), rel=0.1)  # of the mean of 100 rows
+    assert list(found) == [OVERALL, "easy", "hard"] and found["easy"].stderr is None
+    assert (found["easy"].rows, found["hard"].rows) == (34, 66)
+
+
+def test_rows_of_one_unit_count_together() -> None:
+    """300 rows of 50 phrases, right or wrong by phrase, are the evidence of 50 rows."""
+    hits = [at % 30 < 18 for at in range(300)]
+    alone = evaluate([record(at, hit) for at, hit in enumerate(hits)], ALL)["acc"][OVERALL]
+    together = evaluate([record(at, hit, unit=f"{at // 6}") for at, hit in enumerate(hits)], ALL)["acc"][OVERALL]
+    fifty = evaluate([record(at, hit) for at, hit in enumerate(hits[::6])], ALL)["acc"][OVERALL]
+    assert together.value == alone.value == 0.6
+    assert together[1:3] == pytest.approx(fifty[1:3], abs=0.01)
+    assert together.stderr == pytest.approx(fifty.stderr, rel=0.1) and together.stderr > 2 * alone.stderr  # type: ignore[operator]
+
+
+def test_only_records_that_count_are_counted() -> None:
+    found = evaluate([record(at, length=float(at) if at % 2 else None) for at in range(8)], ALL)["length"][OVERALL]
+    assert (found.value, found.rows) == (4.0, 4)
+
+
+def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count() -> None:
+    pictures = [{"id": f"{row}-{n}", "row": row, "images": 3} for row in "ab" for n in range(3)]
+    assert ALL.rows(pictures) == 2 and ALL.rows(pictures[:-1]) == 1
+    assert ALL.rows([{"id": f"a-{n}", "row": "a"} for n in range(4)]) == 1
+
+
+def test_a_measure_that_fails_costs_itself_alone() -> None:
+    broken = Measure("broken", each=lambda record: 1 / 0)
+    failures.noted()
+    found = evaluate([record(1), record(2)], Measures.of(ACC, broken), guard=guarded)
+    assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
+    assert failures.noted() == ["broken failed; its value is NaN, see the log"]
+    assert "broken" not in to_json(found)["values"]
+    with pytest.raises(ZeroDivisionError):
+        evaluate([record(1)], Measures.of(broken))
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"each": lambda record: 1.0, "own": lambda records, scope: None}], ids=["none", "two"]
+)
+def test_a_measure_says_in_one_way_what_it_is(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="measure x must have exactly one of each, statistic and own"):
+        Measure("x", **given)
+
+
+def test_measures_have_distinct_names() -> None:
+    with pytest.raises(ValueError, match="two measures of one name: acc, acc"):
+        Measures.of(ACC, ACC)
+
+
+# --- in a harness -----------------------------------------------------------------------------------------------------
+
+
+def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures() -> None:
+    own = record(1, length=2.5)
+    assert judged(own, ALL) == {"sample": own, "acc": 1.0, "length": 2.5}
+    assert judged(record(2), ALL).keys() == {"sample", "acc"}, "it has no length"
+    assert [row["metric"] for row in ALL] == ["acc", "length"], "f1 is no headline"
+
+
+def test_lm_eval_gets_the_records_with_the_numbers() -> None:
+    shown = Measures.of(ACC, Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES))
+    rows = metric_list_of_lm_eval(shown, fact=lambda records: f"{len(records)} records")
+    records = [record(at, at % 2, data="b" if at else "a", **({} if at else {"revision": "v9"})) for at in range(4)]
+    of_documents = [judged_for_lm_eval(each, shown, "fact") for each in records]
+    found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
+    assert found == {"sample": "a (v9), b", "fact": "4 records", "acc": 0.5, "f1": pytest.approx(1 / 3)}
+    sent = pickle.loads(pickle.dumps(of_documents[1]["acc"]))
+    assert isinstance(sent, Number) and (float(sent), sent.record) == (1.0, records[1])
+    assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
+    failures.noted()
+    assert math.isnan(rows[2]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
+    assert failures.noted() == ["acc failed; its value is NaN, see the log"]
+
+
+# --- in files ---------------------------------------------------------------------------------------------------------
+
+numbers = st.floats(-1e6, 1e6)
+estimates = st.dictionaries(
+    st.text(min_size=1),
+    st.dictionaries(
+        st.text(),
+        st.builds(Estimate, numbers, st.none() | numbers, st.none() | numbers, st.none() | numbers, st.integers(0, 99)),
+        min_size=1,
+    ),
+)
+
+
+@given(found=estimates)
+def test_estimates_are_read_as_they_were_written(found: dict[str, dict[str, Estimate]]) -> None:
+    assert from_json(json.loads(json.dumps(to_json(found)))) == found
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ({"format": 9, "values": {}}, "not of format 1: written by another version"),
+        ([], "not of format 1"),
+        ({"format": 1}, "damaged"),
+        ({"format": 1, "values": {"acc": {"all": {"value": None}}}}, "value is None, must be a number"),
+        ({"format": 1, "values": {"acc": {"all": {"valu": 1}}}}, "damaged"),
+        ({"format": 1, "values": {"acc": {"all": {"value": True}}}}, "value is True"),
+        ({"format": 1, "values": {"acc": [1]}}, "damaged"),
+    ],
+)
+def test_a_damaged_file_is_told(content: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        from_json(content)
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("f1@60", ("f1@60", OVERALL)),
+        ("f1@60_muse", ("f1@60", "muse")),
+        ("f1@60_nobody", None),
+        ("v1_acc@50_paraphrase_sarcasm", ("v1_acc@50", "paraphrase_sarcasm")),
+        ("bleu", None),
+    ],
+)
+def test_full_names_are_those_of_declared_measures(name: str, expected: tuple[str, str] | None) -> None:
+    found = measures.named(name)
+    assert (found and (found[0].name, found[1])) == expected
+    if expected:
+        assert full_name(*expected) == name
