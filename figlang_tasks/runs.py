@@ -22,6 +22,7 @@ from figlang_tasks import failures, measures, samples, scoring
 from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
 from figlang_tasks.scoring import Estimates, Measures, Record
+from figlang_tasks.scoring.explained import is_explained
 
 BENCHMARKS: Mapping[str, str] = {
     "V-FLUTE": "vflute",
@@ -69,6 +70,7 @@ class TaskRun:
         config: the task's entry in the results file; empty if there is no such file.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
+        failed: measures whose computation failed in the run: the results file has no number of them.
     """
 
     task: str
@@ -81,6 +83,7 @@ class TaskRun:
     config: Mapping[str, Any]
     scorer: str | None
     signature: str | None
+    failed: tuple[str, ...] = ()
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -105,9 +108,7 @@ class TaskRun:
     @cached_property
     def estimates(self) -> Estimates:
         """The reported estimates; where none are, those of the records."""
-        return self.reported or self.computed(
-            lambda own, records: scoring.evaluate(records, own, stderr_resamples=0)
-        )
+        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own, stderr_resamples=0))
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """What `compute` makes of the measures of the task and of its records.
@@ -147,7 +148,7 @@ class TaskRun:
     @property
     def explained(self) -> bool:
         """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
-        return {"gold", "reference", "explanation"} <= self.lines[0]["sample"].keys()
+        return is_explained(self.records[0])
 
     @property
     def dataset(self) -> str:
@@ -414,9 +415,9 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
 
     `exact`: the user named this very file, which may be one with scores.
     """
-    if not exact and not samples.is_ours(path):
+    read = samples.read_any(path) if exact else samples.read_ours(path)
+    if read is None:
         return None
-    read = samples.read_any(path)
     benchmark = BENCHMARKS.get(read.data.partition("/")[0])
     if benchmark is None:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
@@ -440,6 +441,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         config=config,
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
+        failed=scoring.failed(_of_task(path, results, "results", task)),
     )
     if run.unanswered:
         logger.warning(

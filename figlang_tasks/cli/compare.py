@@ -212,7 +212,7 @@ def _measure(each: Difference, runs: Mapping[str, Run]) -> Measure:
 
 def _cell(each: Difference, value: float, n: int | None, run: TaskRun) -> str:
     """A value with the interval that the results file has of it, and its own number of rows."""
-    from figlang_tasks.cli.summary import estimate_text
+    from figlang_tasks.measures import estimate_text
     from figlang_tasks.scoring import Estimate
 
     reported = run.reported.get(each.metric, {}).get(each.scope)
