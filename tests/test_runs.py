@@ -12,7 +12,7 @@ import varied_runs
 from saved_samples import NAME, evaluated
 from typer.testing import CliRunner
 
-from figlang_tasks import runs
+from figlang_tasks import runs, scoring
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.runs import RunError
 
@@ -38,7 +38,8 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert (mini.benchmark, mini.dataset, len(mini.lines), len(set(mini.ids))) == ("vflute", "figlang_mini", 76, 76)
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
     assert mini.version == "2-1" and mini.explained
-    assert 0 < mini.metrics["f1@60_muse_ci_low"] <= mini.metrics["f1@60_muse"] <= mini.metrics["f1@60_muse_ci_high"]
+    muse = mini.reported["f1@60"]["muse"]
+    assert muse.low is not None and muse.high is not None and 0 < muse.low <= muse.value <= muse.high
     assert run.tasks["figlang_mini_irfl_match_simile"].benchmark == "irfl"
     assert not run.tasks["figlang_mini_irfl_match_simile"].explained
     assert runs.limited(run) is None
@@ -61,7 +62,7 @@ def test_scores_beside_the_samples_are_found(folder: Path) -> None:
     assert found.scorer == "embedded" and found.path.name.endswith(".embedded.jsonl")
     assert "explanation_scores" in found.lines[0]["sample"]
     report = json.loads((folder / NAME).with_suffix(".embedded.json").read_text(encoding="utf-8"))
-    assert found.metrics["f1@60"] == report["metrics"]["f1@60"] and found.signature == report["signature"]
+    assert found.reported == scoring.from_json(report["measures"]) and found.signature == report["signature"]
     assert runs.read(str(found.path)).tasks["figlang_mini"] == found
 
 
@@ -148,7 +149,9 @@ def test_names_of_lm_eval(folder: Path) -> None:
     content = {"results": {"figlang_mini": {"acc,none": 0.5}}, "model_name": "org/tiny", "config": {"limit": 8.0}}
     (folder / "results_2026-01-02T03-04-05.123456.json").write_text(json.dumps(content), encoding="utf-8")
     run = runs.read(str(folder))
-    assert (run.name, run.tasks["figlang_mini"].metrics) == ("tiny", {"acc": 0.5})
+    task = run.tasks["figlang_mini"]
+    assert (run.name, task.reported) == ("tiny", {})
+    assert task.estimates["acc"]["all"].value == pytest.approx(sum(line["acc"] for line in task.lines) / 76)
     assert runs.limited(run) == "limit 8"
 
 

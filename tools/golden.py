@@ -164,7 +164,7 @@ def samples(path: Path) -> list[str]:
 
 
 def numbers(path: Path) -> list[str]:
-    """Every value of every task, to 12 digits: those of the harness's table, then all measures, with their intervals."""
+    """Every value of every task, to 12 digits: those of the harness's table, and all measures with their intervals."""
     content = json.loads(path.read_text(encoding="utf-8"))
     found = {(task, name): value for task, of_task in content["results"].items() for name, value in of_task.items()}
     for task, config in content["configs"].items():
