@@ -114,8 +114,9 @@ def test_each_task_has_settings_of_its_own() -> None:
     first["model_specific_generation_kwargs"]["vllm"]["top_p"] = 0.5
     assert second["generation_kwargs"]["max_new_tokens"] == 128
     assert second["model_specific_generation_kwargs"]["vllm"] == {"top_p": 1.0}
-    with pytest.raises(AttributeError, match="has no settings 'greedy_7'; it has: greedy_64"):
-        getattr(generation, "greedy_7")  # noqa: B009  (mypy knows that there is none)
+    assert generation.greedy_7["max_new_tokens"] == 7
+    with pytest.raises(AttributeError, match="has no settings 'greedy'; it has: greedy_N, beams_N, lm_eval_N, "):
+        getattr(generation, "greedy")  # noqa: B009
 
 
 MINI_FILES = [path for path in TASK_FILES if "figlang_mini" in path.stem]

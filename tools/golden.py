@@ -38,7 +38,7 @@ MINI = (
     "figlang_mini,figlang_mini_irfl,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms,figlang_mini_metaclue"
 )
 # A majority is of labels.
-MAJORITY = "figlang_mini,figlang_mini_irfl_detect,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
+MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
 # The tables of open similes are not there.
 IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"

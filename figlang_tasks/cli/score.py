@@ -296,7 +296,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         report["explanations"] = len(asked)
     lines = [_line({**row.values, "sample": own}) for row, own in zip(output.samples.rows, records, strict=True)]
     # The metrics first: they are what says that the samples beside them are ours to replace.
-    _write(output.metrics, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("ascii"))
+    _write(output.metrics, (json.dumps(report, indent=2) + "\n").encode("ascii"))
     _write(output.scored, b"".join(lines))
     return {"path": str(output.samples.path), **report, "written": [str(output.scored), str(output.metrics)]}
 
