@@ -367,4 +367,7 @@ def of_records(records: Sequence[Record]) -> Measures:
         "truth": LOCALIZE,
         "file": GENERATE,
     }
-    return next(measures for field, measures in fields.items() if field in records[0])
+    for field, measures in fields.items():
+        if field in records[0]:
+            return measures
+    raise LookupError(f"row {records[0]['id']} has none of the fields {', '.join(fields)}")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from figlang_tasks.metrics.intervals import Estimated
+from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ class Entry:
     strong: bool = False
 
 
-Panels = Mapping[str, Mapping[str, Mapping[str, Estimated]]]
+Panels = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
 """Values by panel, category and series."""
 
 
@@ -243,7 +243,7 @@ def dots(
     chart_id: str,
     title: str,
     alt: str,
-    series: Mapping[str, Mapping[int, Estimated]],
+    series: Mapping[str, Mapping[int, Estimate]],
     *,
     x_label: str,
     y_label: str,
@@ -485,7 +485,7 @@ def _marks(style: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _bar(axis: Axes, at: float, thickness: float, found: Estimated, number: int) -> None:
+def _bar(axis: Axes, at: float, thickness: float, found: Estimate, number: int) -> None:
     (drawn,) = axis.barh(at, found.value, 0.8 * thickness, clip_on=False, **_outline(number))
     drawn.set_gid(f"{_BAR}{number}")
     if found.low is not None and found.high is not None and math.isfinite(found.low) and math.isfinite(found.high):
