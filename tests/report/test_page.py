@@ -119,7 +119,7 @@ def test_the_script_makes_no_markup_of_texts() -> None:
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     lines = lines_of("figlang_mini", 3)
-    lines[0]["sample"] |= {"explanation": EVIL, "reference": EVIL, "rule": EVIL, "status": EVIL, "report_group": EVIL}
+    lines[0]["sample"] |= {"explanation": EVIL, "reference": EVIL, "rule": EVIL, "status": EVIL}
     lines[1]["sample"]["id"] = EVIL
     lines[2] |= {"input": EVIL, "filtered_resps": EVIL}
     folder = write_run(
@@ -128,6 +128,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     evil = read(f"x={folder}")
     evil = Run(EVIL, evil.path, evil.tasks, evil.results)
     gallery = build([evil], pictures=False)
+    gallery.cards[0]["source"] = EVIL
     gallery = Gallery(gallery.cards, gallery.pictures, [EVIL])
     text = text_of(evil, section(EVIL), title=EVIL, gallery=gallery)
     parsed, plain = (
