@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.scoring import Estimate
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Entry
+from figlang_tasks.scoring import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ("</svg><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "$x$ & \\$y $\\frac{1}{2}$", "_hidden")
