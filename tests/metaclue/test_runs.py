@@ -113,13 +113,13 @@ def test_results_say_which_annotations_and_candidates_were_read() -> None:
     assert metadata["data"] == f"{MINI}/retrieve_swap@package:{data.read(MINI).digest}+{digest}"
 
 
-NO_CHANCE = [f"{MINI}_{name}" for name in ("caption_careful", "vqa_best", "localize", "generate")]
+NO_CHANCE = [f"{MINI}_{name}" for name in ("caption_careful", "localize", "generate")]
 
 
 @pytest.mark.parametrize(("model", "tasks"), [("figlang_majority", [MINI, *NO_CHANCE]), ("figlang_random", NO_CHANCE)])
 def test_the_baselines_run_the_group_and_what_has_no_chance_level(model: str, tasks: list[str]) -> None:
     results = demo_runs.evaluate(tasks, model, limit=1)
-    assert len(results["samples"]) == len(NO_CHANCE) + (13 if MINI in tasks else 0)
+    assert len(results["samples"]) == len(NO_CHANCE) + (5 if MINI in tasks else 0)
     for task, samples in results["samples"].items():
         (answer,) = [sample["resps"][0][0] for sample in samples]
         if "retrieve" in task:
@@ -129,9 +129,9 @@ def test_the_baselines_run_the_group_and_what_has_no_chance_level(model: str, ta
 
 
 def test_the_group_suits_every_model() -> None:
-    for path in ("metaclue/metaclue.yaml", f"mini/metaclue/{MINI}.yaml"):
+    for path, count in (("metaclue/metaclue.yaml", 13), (f"mini/metaclue/{MINI}.yaml", 5)):
         members = yaml.safe_load((tasks_dir() / path).read_text(encoding="utf-8"))["task"]
-        assert len(members) == 13 and not any("localize" in member for member in members)
+        assert len(members) == count and not any("localize" in member for member in members)
     conventions = (tasks_dir() / "metaclue" / "_localize.yaml").read_text(encoding="utf-8")
     assert "  gemini: {prompt: locate, convention: thousand_yx}\n" in conventions
 
@@ -144,7 +144,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
 
 
-@pytest.mark.parametrize("name", candidates.SETTINGS)
+@pytest.mark.parametrize("name", ["random50", "swap"])
 def test_retrieval_with_clip(clip: Path, name: str) -> None:
     task = f"{MINI}_retrieve_{name}"
     metrics, samples = evaluate(task, "figlang_clip", f"pretrained={clip}")
@@ -173,15 +173,12 @@ def test_retrieval_with_clip(clip: Path, name: str) -> None:
 # --- the demo model --------------------------------------------------------------------------------------------------
 
 EXPECTED = {
-    "classify_symbolic": {"acc", "yes_rate", "parse_rate"},
     "classify_literal": {"acc", "yes_rate", "parse_rate"},
     "retrieve_swap": {"p@1", "rank", "tie_rate", "parse_rate"},
     "caption": {"em", "bleu4", "rouge_l", "cider", "em_primary", "cider_relationship", "bleu4_secondary", "parse_rate"},
     "caption_careful": {"em", "bleu4", "rouge_l", "cider", "em_primary", "cider_relationship", "parse_rate"},
-    "vqa": {"em", "bleu4", "rouge_l", "cider", "em_primary"},
-    "vqa_best": {"em", "bleu4", "rouge_l", "cider", "em_primary", "em_secondary", "em_relationship"},
+    "vqa": {"em", "bleu4", "rouge_l", "cider", "em_primary", "em_secondary", "em_relationship"},
     "localize": {"mAP50_primary", "mAP70_primary", "mAP50_secondary", "mAP70_secondary", "parse_rate"},
-    "localize_pixel28": {"mAP50_primary", "mAP50_primary_explicit", "parse_rate"},
     "generate": {"image_rate"},
 }
 
@@ -193,7 +190,7 @@ def test_demo_model(name: str) -> None:
     assert set(metrics) >= EXPECTED[name]
     assert not {"meteor", "spice", "clip_similarity", "fid"} & set(metrics)  # no Java, no pictures: left out
     expected = {
-        **dict.fromkeys(("caption", "caption_careful", "vqa", "vqa_best"), ("meteor could not", "spice could not")),
+        **dict.fromkeys(("caption", "caption_careful", "vqa"), ("meteor could not", "spice could not")),
         "generate": ("CLIP similarity is left out: 6 of 6 pictures are missing",),
     }
     told = failures.noted()
