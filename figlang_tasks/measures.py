@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
-from figlang_tasks.scoring import OVERALL, Measure, Measures, Record
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
 
 BENCHMARKS: Mapping[str, str] = {
     "V-FLUTE": "vflute",
@@ -61,3 +62,18 @@ def text(measure: str, value: float) -> str:
     """
     found = named(measure)
     return f"{value:.4g}" if found is None else found[0].text(value)
+
+
+def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
+    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``.
+
+    Args:
+        measure: its name.
+        estimate: of it.
+        n: rows of the line of a table that the value stands in; where it was taken over fewer, it says so.
+    """
+    if math.isnan(estimate.value):
+        return "failed, see the log"
+    ends = [text(measure, end) for end in (estimate.low, estimate.high) if end is not None]
+    fewer = "" if estimate.rows is None or n is None or estimate.rows == n else f" (n {estimate.rows})"
+    return text(measure, estimate.value) + (f" [{', '.join(ends)}]" if ends else "") + fewer
