@@ -206,7 +206,7 @@ def bars(
     series = _series((group for panel in panels.values() for group in panel.values()), order)
     places = list(series)
     rows = [
-        (panel, category, name, *found, references.get((panel, category)))
+        (panel, category, name, found.value, found.low, found.high, references.get((panel, category)))
         for panel, groups in panels.items()
         for category, group in groups.items()
         for name, found in group.items()
@@ -282,7 +282,11 @@ def dots(
         axis.set(xlabel=x_label, ylabel=y_label)
         _legend(figure, numbers, lambda style: _line(style) | _marks(style) | {"linestyle": style["linestyle"]})
         svg = _svg(figure, chart_id, title, alt)
-    rows = [(name, place, *each) for name, found in series.items() for place, each in found.items()]
+    rows = [
+        (name, place, each.value, each.low, each.high)
+        for name, found in series.items()
+        for place, each in found.items()
+    ]
     return Chart(chart_id, title, alt, svg, _csv(("run", x_label, y_label, "low", "high"), rows))
 
 

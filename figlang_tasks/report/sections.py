@@ -340,6 +340,11 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
     without = sorted({result.run for of_task in results.values() for result in of_task if not result.of.reported})
     if without:
         notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
+    for result in (result for of_task in results.values() for result in of_task):
+        if unknown := [name for name in result.of.reported if name not in result.of.measures.by_name]:
+            notes.append(
+                f"{result.run}, {result.of.task}: not shown, as this version knows it not: {', '.join(unknown)}."
+            )
     if not tables and not notes:
         return None
     return Section(
