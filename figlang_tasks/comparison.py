@@ -122,8 +122,8 @@ def compare(
         Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.
 
     Raises:
-        ComparisonError: a damaged row, fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
-            scorers, versions of a task whose scores are not comparable, an unknown task or metric.
+        ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
+            scorers, versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
     """
     if len(runs) < 2:
         raise ComparisonError("one run alone: name at least two to compare")

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
 
-PACKAGES = ("vflute", "irfl", "nykms", "flute", "metaclue")
-"""Those of the benchmarks; each has a module ``measures``."""
+BENCHMARKS: Mapping[str, str] = {
+    "V-FLUTE": "vflute",
+    "figlang_mini": "vflute",
+    "IRFL": "irfl",
+    "figlang_mini_irfl": "irfl",
+    "NYK-MS": "nykms",
+    "figlang_mini_nykms": "nykms",
+    "FLUTE": "flute",
+    "figlang_mini_flute": "flute",
+    "MetaCLUE": "metaclue",
+    "figlang_mini_metaclue": "metaclue",
+}
+"""The package of each dataset; each has a module ``measures``."""
 
 
 def of_records(benchmark: str, records: Sequence[Record]) -> Measures:
     """The measures of the task that wrote `records`, at least one.
 
     Args:
-        benchmark: its package.
+        benchmark: its package (a value of :data:`BENCHMARKS`).
     """
     found: Measures = import_module(f"figlang_tasks.{benchmark}.measures").of_records(records)
     return found
@@ -25,7 +36,7 @@ def of_records(benchmark: str, records: Sequence[Record]) -> Measures:
 
 def every() -> Iterator[Measure]:
     """All measures of all benchmarks; several may share a name, and then agree in all but scopes."""
-    for package in PACKAGES:
+    for package in dict.fromkeys(BENCHMARKS.values()):
         for found in vars(import_module(f"figlang_tasks.{package}.measures")).values():
             if isinstance(found, Measures):
                 yield from found.all

@@ -19,24 +19,11 @@ from typing import Any, TypeVar
 from loguru import logger
 
 from figlang_tasks import failures, measures, samples, scoring
+from figlang_tasks.measures import BENCHMARKS
 from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
 from figlang_tasks.scoring import Estimates, Measures, Record
 from figlang_tasks.scoring.explained import is_explained
-
-BENCHMARKS: Mapping[str, str] = {
-    "V-FLUTE": "vflute",
-    "figlang_mini": "vflute",
-    "IRFL": "irfl",
-    "figlang_mini_irfl": "irfl",
-    "NYK-MS": "nykms",
-    "figlang_mini_nykms": "nykms",
-    "FLUTE": "flute",
-    "figlang_mini_flute": "flute",
-    "MetaCLUE": "metaclue",
-    "figlang_mini_metaclue": "metaclue",
-}
-"""The package of each dataset."""
 
 _PAPER_SCORERS = {"vflute": "vflute25", "flute": "flute22"}
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")

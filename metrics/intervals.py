@@ -219,9 +219,7 @@ def standard_error(
     return error_of_resamples(drawn, units)
 
 
-def _resampled(
-    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int, seed: int
-) -> tuple[Floats, int]:
+def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int, seed: int) -> tuple[Floats, int]:
     """Values of the resamples, and the number of units."""
     given = np.asarray(rows, dtype=np.float64)
     if given.ndim != 2 or given.size == 0:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,17 +15,17 @@ import pytest
 from hub_server import HubServer
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
-from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
 import figlang_tasks
-from figlang_tasks import aggregate, explanations, failures, samples
-from figlang_tasks.explanations import Explained, all_metrics, choose
+from figlang_tasks import explanations, failures, samples
+from figlang_tasks.explanations import choose
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.scoring import OVERALL, from_json
 from figlang_tasks.vflute import rows
 
-GROUPS = ["", *(f"_{group}" for group in rows.REPORT_GROUPS)]
+WITHOUT_SCORER = "none (f1@0 counts labels alone)"
 
 
 class Parrot(lmms):
@@ -75,61 +73,26 @@ def embedded() -> dict[str, Any]:
 def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -> None:
     """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no label."""
     reported = embedded["results"]["figlang_mini"]
+    estimates = from_json(embedded["configs"]["figlang_mini"]["metadata"]["measures"])
     samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
     assert len(samples) == 76
-    for group in GROUPS:
-        chosen = [sample for sample in samples if group in ("", f"_{sample['report_group']}")]
+    for scope in (OVERALL, *rows.REPORT_GROUPS):
+        chosen = [sample for sample in samples if scope in (OVERALL, sample["report_group"])]
         gold = np.array([sample["gold"] for sample in chosen])
         scores = np.array([sample["explanation_scores"]["mean"] for sample in chosen])
         labels = np.array([1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen])
+        expected = {"explanation_score": scores.mean()}
         for name, threshold in {"f1@0": 0, "f1@53": 0.53, "f1@60": 0.6}.items():
-            kept = np.where(scores <= threshold, 1 - gold, labels)
-            assert reported[f"{name}{group},none"] == pytest.approx(f1_score(gold, kept, average="macro"))
-        assert reported[f"explanation_score{group},none"] == pytest.approx(scores.mean())
-        for name in explanations.METRICS:
-            low, value, high = (reported[f"{name}{group}{end},none"] for end in ("_ci_low", "", "_ci_high"))
-            assert low <= value <= high
-
-
-BETWEEN = [0.49, 0.5, 0.51, 0.59, 0.6, 0.61]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "scores", "expected"),
-    [
-        # Of 8 right rows of each label k are kept: tp = k, fn = fp = 8 - k, so F1 is k/8.
-        ("f1", [0, 0.05, 0.52, 0.53, 0.54, 0.59, 0.6, 0.61], {"f1@0": 7 / 8, "f1@53": 4 / 8, "f1@60": 1 / 8}),
-        (
-            "all",
-            BETWEEN,
-            {"acc@0": 1, "acc@50": 10 / 12, "acc@60": 4 / 12, "v1_acc@50": 10 / 12, "v1_acc@60": 7 / 12},
-        ),
-        ("contradiction", BETWEEN, {"acc@0": 1, "acc@50": 10 / 12, "acc@60": 7 / 12}),
-    ],
-)
-def test_thresholds_of_the_papers(scheme: str, scores: list[float], expected: dict[str, float]) -> None:
-    """Every label is right, once with each score. One that equals the threshold counts in FigLang 2022 alone."""
-    explained = [
-        Explained(f"{gold}{score}", gold, gold, "a", "b", f"{gold}{score}", scheme)
-        for gold in (0, 1)
-        for score in scores
-    ]
-    found = all_metrics(explained, np.array(scores * 2), ["one"] * len(explained))
-    thresholded = {name: value for name, value in found.items() if name in explanations.SCHEMES[scheme].thresholds}
-    assert thresholded == pytest.approx(expected)
-    if scheme != "f1":  # shares of rows that are independent: Wilson's interval
+            expected[name] = f1_score(gold, np.where(scores <= threshold, 1 - gold, labels), average="macro")
         for name, value in expected.items():
-            wilson = binomtest(round(12 * value), 12).proportion_ci(method="wilson")
-            assert (found[f"{name}_ci_low"], found[f"{name}_ci_high"]) == pytest.approx((wilson.low, wilson.high))
-    asked = scores if scheme == "contradiction" else scores * 2
-    assert found["explanation_score"] == pytest.approx(sum(asked) / len(asked))
-
-
-def test_f1_at_0_costs_an_empty_explanation_its_row() -> None:
-    """ "LABEL: entailment" alone leaves the label as explanation; the word taken away, nothing: BERTScore is 0."""
-    gold, empty = 1, Explained("a", 1, 1, "The lawyer has fins.", "", "a")
-    assert all_metrics([empty], np.array([0.0]), ["muse"])["f1@0"] == 0
-    assert all_metrics([empty], np.array([0.01]), ["muse"])["f1@0"] == gold
+            found = estimates[name][scope]
+            assert found.value == pytest.approx(value) and found.rows == len(chosen)
+            assert found.low is not None and found.high is not None and found.low <= value <= found.high
+            if scope == OVERALL:
+                assert reported[f"{name},none"] == found.value
+                assert reported[f"{name}_stderr,none"] == found.stderr
+    shown = {key.partition(",")[0] for key in reported if "," in key and "_stderr" not in key}
+    assert shown == set(estimates), "scopes and interval ends stand in the metadata alone"
 
 
 def test_scores_are_those_of_the_scorer_and_the_signature_is_in_the_results(embedded: dict[str, Any]) -> None:
@@ -150,7 +113,7 @@ def test_the_texts_stand_once_in_a_logged_sample(embedded: dict[str, Any]) -> No
     written = {key: value for key, value in sample.items() if key != "doc"}  # which the harness leaves out
     line = json.dumps(written, default=handle_non_serializable)
     assert line.count(sample["sample"]["reference"]) == 2, "in the record, and in the harness's own target"
-    assert sample["sample"]["explanation"] not in str(sample["f1@53"])
+    assert sample["f1@53"] is None and sample["acc"] in (0, 1)
 
 
 def test_the_record_itself_is_no_metric(embedded: dict[str, Any]) -> None:
@@ -230,7 +193,7 @@ def test_off_leaves_the_thresholds_out_and_says_nothing(
     results = evaluate(limit=10)
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     assert not [message for message in warnings_of_loguru if "figlang" in message]
-    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == explanations.WITHOUT_SCORER
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
 
 
 @pytest.mark.parametrize("option", ['"off"', "off"])  # without quotation marks YAML reads false
@@ -259,7 +222,7 @@ def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
     """Overall metrics that have a number."""
     names = {key.partition(",")[0] for key, value in results["results"][task].items() if isinstance(value, float)}
-    return {name for name in names if not any(group in name for group in GROUPS[1:] + ["_ci_", "_stderr"])}
+    return {name for name in names if "_stderr" not in name}
 
 
 def test_fast_says_how_many_scores_are_near_a_threshold(
@@ -279,9 +242,11 @@ def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, w
     scored = get_scorer("embedded", dtype="fast", cache=False).score([reference] * 6, texts).mean.tolist()
     near = sum(any(abs(score - t) <= 0.005 for t in (0, 0.53, 0.6)) for score in scored if score != 0)
     assert scored[-1] == 0 and 0 < near < 5
-    rows_ = [Explained(text, 1, 1, reference, text, text) for text in [*texts, texts[0]]]
-    with explanations.session("embedded", rows_) as session:
-        session.scores(rows_)
+    records = [
+        {"id": text, "gold": 1, "predicted": 1, "reference": reference, "explanation": text}
+        for text in [*texts, texts[0]]
+    ]
+    explanations.score_task(records, "embedded")
     assert warnings_of_loguru == [f"figlang_tasks: dtype fast: {near} of 6 explanations lie within .005 of a threshold"]
 
 
@@ -317,8 +282,7 @@ def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subproc
     assert found["outputs"] == 10
     missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
     assert found["noted"] == [missing]
-    overall = {key for key in found["results"] if "_ci_" not in key and "_stderr" not in key}
-    assert "f1@0,none" in overall and "acc,none" in overall
+    assert {"f1@0,none", "acc,none"} <= found["results"].keys()
     assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
 
 
@@ -352,7 +316,7 @@ def test_a_scoring_that_breaks_off_costs_no_run(
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
     assert len(messages) == 1 and type(error).__name__ in messages[0]
-    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == explanations.WITHOUT_SCORER
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
 
 
 def test_one_interrupt_ends_the_scoring_of_all_tasks(
@@ -376,40 +340,30 @@ def test_one_interrupt_ends_the_scoring_of_all_tasks(
     assert len([each for each in warnings_of_loguru if "explanations were not scored" in each]) == 2
 
 
-class Odd:
-    """A task of the user's own: metadata as a list, no ``sample`` record."""
-
-    def __init__(self) -> None:
-        from lmms_eval.evaluator_utils import TaskOutput
-
-        self.task = SimpleNamespace(
-            lmms_eval_specific_kwargs=None, aggregation=lambda: {"f1@53": aggregate.f1_at_53}, args=None
-        )
-        self.task_config: dict[str, Any] = {"metadata": [{"version": 1.0}]}
-        self.sample_metrics: dict[tuple[str, str], list[Any]] = {
-            ("f1@53", "none"): [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.", "a")]
-        }
-        self.agg_metrics: dict[str, Any] = {}
-        self.logged_samples: list[dict[str, Any]] = [{"doc_id": 0}]
-        explanations.aggregate_task(inspect.unwrap(TaskOutput.calculate_aggregate_metric), self, bootstrap_iters=0)
+ODD_TASK = """\
+from figlang_tasks.vflute.task import process_results
 
 
-def test_a_task_of_another_shape_costs_no_run(warnings_of_loguru: list[str]) -> None:
+def odd(doc, results):
+    return {"acc": process_results(doc, results)["acc"], "mine": 2.0}
+"""
+
+
+def test_a_task_of_another_shape_costs_no_run(tmp_path: Path) -> None:
+    """A user's own task on our data: metadata as a list, no ``sample`` record, a metric of its own."""
+    (tmp_path / "mine.py").write_text(ODD_TASK)
+    (tmp_path / "odd.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: odd\nprocess_results: !function mine.odd\n"
+        "metadata: [{version: 1.0}]\n"
+        "metric_list:\n  - {metric: acc, aggregation: mean, higher_is_better: true}\n"
+        "  - {metric: mine, aggregation: mean, higher_is_better: true}\n"
+    )
     failures.noted()
-    task = Odd()
-    assert failures.noted() == ["explanation scores could not be added to the samples, see the log"]
-    assert task.agg_metrics["f1@53,none"] == 1
-    assert any("could not be added to the samples" in message for message in warnings_of_loguru)
-    assert "explanation_scorer" in task.task_config["metadata"][1]
-
-
-def test_revisions_of_several_files_are_told_in_order() -> None:
-    task = SimpleNamespace(task_config={}, logged_samples=[])
-    for revision in ("c0ffee", "beef", "ace", "beef", "dad", "ebb"):
-        record = {"revision": revision, "reference": "a", "explanation": None}
-        task.logged_samples.append({"sample": record})
-    explanations._add_provenance(task, explanations.Session("off", []), asked=True)
-    assert task.task_config["metadata"]["data_revision"] == "ace, beef, c0ffee, dad, ebb"
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    results = simple_evaluate(model=Parrot(*ANSWERS), tasks=["odd"], task_manager=manager, limit=5)
+    assert results is not None and failures.noted() == []
+    assert results["results"]["odd"]["mine,none"] == 2 and 0 < results["results"]["odd"]["acc,none"] < 1
+    assert "versions" in results["configs"]["odd"]["metadata"][1]
 
 
 def test_a_choice_that_no_preflight_has_checked_costs_no_run(
@@ -417,148 +371,12 @@ def test_a_choice_that_no_preflight_has_checked_costs_no_run(
 ) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "bleu")
     failures.noted()
-    assert Odd().sample_metrics == {}
-    assert "explanations were not scored, see the log" in failures.noted()
+    record = {"id": "a", "gold": 1, "predicted": 1, "reference": "A fin.", "explanation": "A fin."}
+    session = explanations.score_task([record], None)
+    assert session is not None and session.name == "off" and "explanation_scores" not in record
+    assert failures.noted() == ["explanations were not scored, see the log"]
     assert "valid: vflute25" in warnings_of_loguru[0]
-
-
-def test_without_the_plugin_in_place_aggregators_still_have_the_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A YAML file that includes ours, run by code that never loaded the entry point."""
-    monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    explained = [Explained("a", 1, 1, "The lawyer has fins.", "The lawyer has fins.", "a")]
-    assert explanations._current is None
-    assert aggregate.f1_at_53(explained) == 1
-    assert aggregate.explanation_score(explained) == pytest.approx(1, abs=1e-5)
-    kept = [scorer._bertscore._runner for scorer in explanations._scorers.values()]
-    assert [runner._model for runner in kept] == [None], "the plugin, which would let go of it, is not there"
-
-
-def test_repeats_are_scored_each_with_its_own_text() -> None:
-    session = explanations.Session(
-        "embedded",
-        [Explained("a", 1, 1, "The lawyer has fins.", text, "a") for text in ("The lawyer has fins.", "A storm")],
-    )
-    same, other = session._pairs[1], session._pairs[0]
-    session.scores([])
-    assert session.details(same)["mean"] > 0.99 > session.details(other)["mean"]  # type: ignore[index]
 
 
 def test_the_environment_of_this_suite_reaches_no_hub() -> None:
     assert os.environ["FIGLANG_SCORER"] == "embedded"
-
-
-# --- FLUTE's accuracies ----------------------------------------------------------------------------------------------
-
-
-def flute(scheme: str) -> list[Explained]:
-    def row(name: str, gold: int, predicted: int | None, explanation: str | None) -> Explained:
-        return Explained(name, gold, predicted, "The lawyer has fins.", explanation, name, scheme)
-
-    return [
-        row("right", 1, 1, "The lawyer has fins."),
-        row("unexplained", 1, 1, None),
-        row("also right", 0, 0, "The lawyer has fins."),
-        row("badly explained", 0, 0, "A storm"),
-        row("wrong", 0, 1, "The lawyer has fins."),
-        row("no label", 1, None, "The lawyer has fins."),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "expected"),
-    [
-        ("all", {"acc@0": 4 / 6, "acc@50": 2 / 6, "acc@60": 2 / 6, "v1_acc@50": 3 / 6, "v1_acc@60": 3 / 6}),
-        ("contradiction", {"acc@0": 4 / 6, "acc@50": 3 / 6, "acc@60": 3 / 6}),
-    ],
-)
-def test_accuracies_of_flute(scheme: str, expected: dict[str, float]) -> None:
-    explained = flute(scheme)
-    with explanations.session("embedded", explained) as session:
-        scores = session.scores(explained)
-        assert scores is not None
-        found = all_metrics(explained, scores, [("simile", "pooled")] * 3 + [("idiom",)] * 3)
-        for name, value in expected.items():
-            function = name.replace("@", "_at_")
-            assert found[name] == getattr(aggregate, function)(explained) == pytest.approx(value)
-            for end in ("_ci_low", "_ci_high"):
-                assert found[name + end] == getattr(aggregate, function + end)(explained)
-            assert found[f"{name}_ci_low"] <= value <= found[f"{name}_ci_high"]
-        assert found["acc@0_simile"] == found["acc@0_pooled"] == 1
-        assert found["acc@0_idiom"] == 1 / 3
-        needed = scores[~np.isnan(scores)]
-        assert len(needed) == (6 if scheme == "all" else 3)
-        assert found["explanation_score"] == aggregate.explanation_score(explained) == pytest.approx(needed.mean())
-    every = {
-        f"{name}{scope}{end}"
-        for name in (*expected, "explanation_score")
-        for scope in ("", "_simile", "_pooled", "_idiom")
-        for end in ("", "_ci_low", "_ci_high")
-    }
-    # A score without an interval: of a single row, or of rows that score alike.
-    assert set(found) <= every and all("explanation_score" in name for name in every - set(found))
-
-
-def test_acc_at_0_is_the_labels_accuracy_whatever_the_explanations_score() -> None:
-    """ "A threshold of 0% ... is equivalent to simply reporting label accuracy": an empty explanation scores 0."""
-    explained = [Explained("a", 0, 0, "The lawyer has fins.", "", "a", "all")]
-    assert explanations.all_metrics(explained, np.array([0.0]), ["idiom"])["acc@0"] == 1
-    assert explanations.all_metrics(explained, np.array([0.0]), ["idiom"])["acc@50"] == 0
-
-
-@pytest.mark.parametrize("scheme", ["all", "contradiction"])
-def test_without_scores_flute_keeps_the_labels(scheme: str) -> None:
-    explained = flute(scheme)
-    with explanations.session("off", explained):
-        assert aggregate.acc_at_0(explained) == 4 / 6
-        assert aggregate.acc_at_50(explained) is None and aggregate.explanation_score_ci_low(explained) is None
-
-
-def test_entailments_alone_have_no_mean_score_where_none_is_asked_for() -> None:
-    entailments = flute("contradiction")[:2]
-    with explanations.session("embedded", entailments):
-        assert aggregate.explanation_score(entailments) is None
-        assert aggregate.acc_at_60(entailments) == 1
-
-
-def test_rows_of_several_schemes_have_no_metric() -> None:
-    mixed = [row for scheme in ("f1", "contradiction", "all") for row in flute(scheme)]
-    with pytest.raises(ValueError, match="rows of several schemes: all, contradiction, f1"):
-        explanations.metric("acc@0", mixed, None)
-
-
-def test_a_metric_of_another_benchmark_is_nan() -> None:
-    with explanations.session("off", flute("all")):
-        value = aggregate.f1_at_53(flute("all"))
-        assert value is not None and np.isnan(value)
-        mixed = aggregate.acc_at_0([*flute("all"), *flute("contradiction")])
-        assert mixed is not None and np.isnan(mixed)
-
-
-@pytest.mark.parametrize(
-    ("variable", "row_choice", "expected"),
-    [(None, None, "flute22"), (None, "embedded", "embedded"), ("figlang24", "embedded", "figlang24")],
-)
-def test_outside_of_a_session_the_rows_bring_their_scorer_along(
-    variable: str | None, row_choice: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("FIGLANG_SCORER", raising=False)
-    if variable:
-        monkeypatch.setenv("FIGLANG_SCORER", variable)
-    explanations.release()
-    explained = [Explained("a", 0, 0, "The lawyer has fins.", "A storm", "a", "all", row_choice)]
-    assert explanations.current(explained).name == expected
-    explanations.release()
-
-
-def test_outside_of_a_session_parts_of_the_rows_are_served_by_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    explanations.release()
-    explained = flute("all")
-    whole = explanations.current(explained)
-    assert explanations.current(explained[2:4]) is whole
-    other = [Explained("b", 0, 0, "The lawyer has fins.", "Another storm", "b", "all")]
-    assert explanations.current(other) is not whole
-    assert explanations.current(explained[:1]) is whole
-    assert explanations.current(explained) is whole
-    monkeypatch.setenv("FIGLANG_SCORER", "off")
-    assert explanations.current(explained).name == "off"
-    explanations.release()

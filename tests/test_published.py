@@ -659,7 +659,12 @@ def written(folder: Path, *given: Any) -> Path:
 
 
 def test_a_good_file(tmp_path: Path) -> None:
-    ranged = {k: v for k, v in GOOD.items() if k != "value"} | {"task": ["t", "u"], "low": 0, "high": 1, "metric": "f1@0"}
+    ranged = {k: v for k, v in GOOD.items() if k != "value"} | {
+        "task": ["t", "u"],
+        "low": 0,
+        "high": 1,
+        "metric": "f1@0",
+    }
     one, two = read_file(written(tmp_path, GOOD | {"std": 0.1}, ranged)).figures
     assert one == Published("P", "1", "M", ("t",), "acc", "zero-shot", "s", value=0.5, std=0.1)
     assert (two.tasks, two.value, two.low, two.high, two.text()) == (("t", "u"), None, 0.0, 1.0, "0.0-100.0")

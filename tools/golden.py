@@ -38,7 +38,7 @@ MINI = (
     "figlang_mini,figlang_mini_irfl,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms,figlang_mini_metaclue"
 )
 # A majority is of labels.
-MAJORITY = "figlang_mini,figlang_mini_irfl_detect,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
+MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
 # The tables of open similes are not there.
 IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"
@@ -164,7 +164,7 @@ def samples(path: Path) -> list[str]:
 
 
 def numbers(path: Path) -> list[str]:
-    """Every value of every task, to 12 digits: those of the harness's table, then all measures, with their intervals."""
+    """Every value of every task, to 12 digits: those of the harness's table, and all measures with their intervals."""
     content = json.loads(path.read_text(encoding="utf-8"))
     found = {(task, name): value for task, of_task in content["results"].items() for name, value in of_task.items()}
     for task, config in content["configs"].items():

@@ -293,7 +293,9 @@ def _listing(found: Sequence[Definition]) -> str:
             rows = "-" if each.rows is None else f"{each.rows:,}"
             version = each.version or each.kind
             lines.append(f"{each.name:{width}}  {rows:>5}  {version:7}  {', '.join(each.harnesses)}")
-            about = f"{each.data}: {', '.join(each.headline_metrics)}" if each.kind == "task" else ", ".join(each.members)
+            about = (
+                f"{each.data}: {', '.join(each.headline_metrics)}" if each.kind == "task" else ", ".join(each.members)
+            )
             lines.append(
                 textwrap.fill(
                     about,

@@ -304,7 +304,9 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
 
 def _per_row(task: TaskRun) -> str | None:
     """The metric that says of a sample whether it was right; of NYK-MS they begin with the question."""
-    names = [name for name in task.measures.by_name if any(isinstance(line.get(name), int | float) for line in task.lines)]
+    names = [
+        name for name in task.measures.by_name if any(isinstance(line.get(name), int | float) for line in task.lines)
+    ]
     for wanted in _PER_ROW:
         for name in names:
             if name == wanted or name.endswith(f"_{wanted}"):

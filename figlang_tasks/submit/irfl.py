@@ -123,7 +123,13 @@ def _values(
 ) -> tuple[dict[str, float], list[TaskRun]]:
     """What `compute` makes of each task, by column; idioms have two."""
     idiom, metaphor, open_simile, simile = (compute(tasks[name]) for name in names)
-    values = (idiom["figurative"], idiom["figurative_literal"], metaphor[OVERALL], open_simile[OVERALL], simile[OVERALL])
+    values = (
+        idiom["figurative"],
+        idiom["figurative_literal"],
+        metaphor[OVERALL],
+        open_simile[OVERALL],
+        simile[OVERALL],
+    )
     return dict(zip(COLUMNS, values, strict=True)), [answered(tasks[name]) for name in names]
 
 

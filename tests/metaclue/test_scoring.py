@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +21,15 @@ from PIL import Image
 from scipy.stats import binomtest
 
 from figlang_tasks import failures
-from figlang_tasks.metaclue import classify, describe, generate, localize, retrieve, rows
+from figlang_tasks.metaclue import classify, describe, generate, localize, measures, retrieve, rows
 from figlang_tasks.metaclue.task import Options, doc_to_messages, doc_to_text, doc_to_visual, preflight, task_of
 from figlang_tasks.metrics import boxes, captions, images, ranking
 from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.scoring import Estimate, evaluate, flat, full_name
 
 MINI = "figlang_mini_metaclue"
+PATH = os.environ.get("PATH", "")
+JAVA = ("meteor", "spice")
 
 
 @pytest.fixture(autouse=True)
@@ -31,21 +37,31 @@ def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
 
-def collected(
-    docs: Sequence[Any], outputs: Sequence[str], judge: Callable[[Any, list[str]], dict[str, Any]]
-) -> dict[str, list[Any]]:
-    """Records by metric, as the harness gathers them."""
-    found: dict[str, list[Any]] = {}
-    for doc, output in zip(docs, outputs, strict=True):
-        for name, value in judge(doc, [output]).items():
-            found.setdefault(name, []).append(value)
+Judge = Callable[[Any, list[str]], dict[str, Any]]
+
+
+def records_of(docs: Sequence[Any], outputs: Sequence[str], judge: Judge) -> list[dict[str, Any]]:
+    """Records as samples files give them back."""
+    found = [judge(doc, [output])["sample"] for doc, output in zip(docs, outputs, strict=True)]
+    return list(json.loads(json.dumps(found)))
+
+
+def of_records(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
+    """All measures; those of the records in another order are equal."""
+    found = evaluate(records, measures.of_records(records), stderr_resamples=9)
+    mixed = random.Random(5).sample(records, len(records))
+    assert evaluate(mixed, measures.of_records(mixed), stderr_resamples=9) == found
     return found
 
 
-def shuffled(records: list[Any]) -> list[Any]:
-    mixed = list(records)
-    random.Random(5).shuffle(mixed)
-    return mixed
+def evaluated(docs: Sequence[Any], outputs: Sequence[str], judge: Judge) -> dict[str, dict[str, Estimate]]:
+    return of_records(records_of(docs, outputs, judge))
+
+
+def values_of(found: dict[str, Any]) -> dict[str, float]:
+    """Every measure of one document, by full name."""
+    of_one = evaluate([found["sample"]], measures.of_records([found["sample"]]), stderr_resamples=0)
+    return {full_name(*names): estimate.value for *names, estimate in flat(of_one)}
 
 
 # --- classification --------------------------------------------------------------------------------------------------
@@ -64,9 +80,8 @@ def shuffled(records: list[Any]) -> list[Any]:
 def test_classification(gold: bool, output: str, expected: dict[str, float]) -> None:
     doc = {"id": "0/1.jpg", "data": "MetaCLUE/classify_symbolic@local:x", "metaphor": gold}
     found = classify.process_results(doc, [output])
-    values = {name: value for name, value in found.items() if name != "sample" and not name.endswith(("_low", "_high"))}
-    assert values == expected
-    assert found["sample"]["gold"] == gold
+    assert values_of(found) == expected
+    assert found["sample"]["gold"] == gold and found.keys() == {"sample", "acc", "parse_rate"}
     assert classify.chance_answers(doc)[1] == classify.doc_to_target(doc) == ("Yes" if gold else "No")
 
 
@@ -92,7 +107,7 @@ def retrieval_doc(count: int = 4, answer: int = 2) -> dict[str, Any]:
 )
 def test_scores_give_rank_and_choice(scores: list[float], rank: int, chosen: int | None, tied: int) -> None:
     found = retrieve.process_results(retrieval_doc(), [json.dumps({"scores": scores})])
-    assert (found["rank"], found["p@1"], found["tie_rate"], found["parse_rate"]) == (rank, float(rank == 1), tied, 1)
+    assert values_of(found) == {"p@1": float(rank == 1), "rank": rank, "tie_rate": tied, "parse_rate": 1}
     record = found["sample"]
     assert (record["rank"], record["chosen"], record["status"], record["rule"]) == (rank, chosen, "scores", "argmax")
     text = None if chosen is None else f"statement {chosen}"
@@ -116,7 +131,7 @@ def test_rank_is_one_more_than_the_wrong_ones_at_least_as_high(scores: list[int]
 def test_an_answer_in_words_has_no_rank(output: str, right: float, parsed: float) -> None:
     found = retrieve.process_results(retrieval_doc(), [output])
     assert (found["p@1"], found["parse_rate"]) == (right, parsed)
-    assert not {"rank", "rank_ci_low", "tie_rate"} & set(found)
+    assert values_of(found).keys() == {"p@1", "parse_rate"}
     assert found["sample"]["rank"] is None
 
 
@@ -165,49 +180,49 @@ def test_chance_answers_are_numbers() -> None:
 
 # --- captions and answers --------------------------------------------------------------------------------------------
 
-AGGREGATES = {
-    name: (getattr(describe, name), getattr(describe, f"{name}_ci_low"), getattr(describe, f"{name}_ci_high"))
-    for name in describe.METRICS
-}
-
 
 def test_captions_are_judged_whole_and_in_parts() -> None:
     docs = list(rows.load(MINI, "caption"))[:12]
     outputs = [doc["references"][-1] for doc in docs[:6]]  # right
     outputs += ["this is no statement"] * 3
     outputs += [f"nothing is as {doc['references_relationship'][0]} as anything" for doc in docs[9:]]
-    found = collected(docs, outputs, describe.caption_process_results)
-    assert np.mean(found["parse_rate"]) == 9 / 12
-    values = {}
-    for metric, (value, low, high) in AGGREGATES.items():
-        for scope in ("", "_primary", "_relationship", "_secondary"):
-            records = found[f"{metric}{scope}"]
-            values[metric + scope] = got = value(records)
-            assert value(shuffled(records)) == got
-            ends = low(found[f"{metric}{scope}_ci_low"]), high(found[f"{metric}{scope}_ci_high"])
-            if metric in ("meteor", "spice"):
-                assert got is None and ends == (None, None)
-            else:
-                assert got is not None and ends[0] is not None and ends[1] is not None
-                assert ends[0] <= got + 1e-9 and got <= ends[1] + 1e-9
-    assert values["em"] == values["em_primary"] == values["em_secondary"] == 0.5
-    assert values["em_relationship"] == 0.75
-    whole = captions.caption_scores(outputs, [doc["references"] for doc in docs])
+    failures.noted()
+    found = evaluated(docs, outputs, describe.caption_process_results)
+    assert failures.noted() == [f"{name} could not be computed and is missing, see the log" for name in JAVA]
+    assert found["parse_rate"]["all"].value == 9 / 12
+    assert found.keys() == {"em", "bleu4", "rouge_l", "cider", "parse_rate"}
     for metric in ("em", "bleu4", "rouge_l", "cider"):
-        assert values[metric] == pytest.approx(whole.metrics[metric].value, abs=1e-12)
+        assert list(found[metric]) == ["all", "primary", "secondary", "relationship"]
+        for estimate in found[metric].values():
+            assert estimate.low is not None and estimate.high is not None and estimate.rows == 12
+            assert estimate.low <= estimate.value + 1e-9 and estimate.value <= estimate.high + 1e-9
+    assert [each.value for each in found["em"].values()] == [0.5, 0.5, 0.5, 0.75]
+    whole = captions.caption_scores(outputs, [doc["references"] for doc in docs])
     parts = [doc["references_relationship"][0] if place >= 9 else "" for place, doc in enumerate(docs)]
     parts[:6] = [output.split(" is as ")[1].split(" as ")[0] for output in outputs[:6]]
-    expected = captions.caption_scores(parts, [doc["references_relationship"] for doc in docs])
-    assert values["cider_relationship"] == pytest.approx(expected.metrics["cider"].value, abs=1e-12)
+    of_part = captions.caption_scores(parts, [doc["references_relationship"] for doc in docs])
+    for metric in ("em", "bleu4", "rouge_l", "cider"):
+        for scope, expected in (("all", whole), ("relationship", of_part)):
+            assert found[metric][scope].value == pytest.approx(expected.metrics[metric].value, abs=1e-12)
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
+def test_meteor_is_that_of_its_program_and_has_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", PATH)
+    docs = list(rows.load(MINI, "vqa_best"))[:9]
+    answers = [f"{doc['references'][0]} and more" for doc in docs]
+    found = evaluated(docs, answers, describe.vqa_process_results)["meteor"]
+    expected = captions.java_metrics(answers, [doc["references"] for doc in docs])["meteor"]
+    assert found["all"] == (pytest.approx(expected.value), None, None, None, 2) and len(found) == 4
 
 
 def test_an_unparsable_caption_scores_0_on_its_parts() -> None:
     doc = rows.load(MINI, "caption")[0]
     found = describe.caption_process_results(doc, ["fast"])
-    assert found["em_relationship"].candidate == ""
-    assert found["sample"]["primary"] is None and found["parse_rate"] == 0
-    assert describe.em([found["em_relationship"]]) == 0
-    assert found["em"].candidate == "fast"
+    record = found["sample"]
+    assert record["primary"] is None and found["parse_rate"] == 0 and record["caption"] == "fast"
+    values = values_of(found)
+    assert values["em_relationship"] == values["rouge_l_relationship"] == 0
 
 
 def test_words_around_a_statement_count_unless_read_with_care() -> None:
@@ -217,24 +232,30 @@ def test_words_around_a_statement_count_unless_read_with_care() -> None:
         judge(doc, [output]) for judge in (describe.caption_process_results, describe.careful_caption_process_results)
     )
     assert not strict["sample"]["em"] and careful["sample"]["em"]
-    assert describe.em([strict["em"]]) == 0 and describe.em([careful["em"]]) == 1
+    assert strict["em"] == 0 and careful["em"] == 1
 
 
 def test_answers_are_judged_by_role() -> None:
     docs = [doc for doc in rows.load(MINI, "vqa_best")][:30]
     outputs = [doc["references"][0] if doc["role"] == "primary" else "something else" for doc in docs]
-    found = collected(docs, outputs, describe.vqa_process_results)
-    value, low, high = AGGREGATES["em"]
-    assert value(found["em_primary"]) == 1 and value(found["em_secondary"]) == value(found["em_relationship"]) == 0
-    assert value(found["em"]) == pytest.approx(1 / 3)
+    found = evaluated(docs, outputs, describe.vqa_process_results)["em"]
+    assert {scope: estimate.value for scope, estimate in found.items() if scope != "all"} == {
+        "primary": 1,
+        "secondary": 0,
+        "relationship": 0,
+    }
+    whole = found["all"]
+    assert whole.value == pytest.approx(1 / 3) and whole.rows == len({doc["image"] for doc in docs})
     # Images are what counts, and in each a third is right: they vary less than rows, whose Wilson interval is left.
     # What ten images can tell of their variance is less: a little wider.
     of_rows = binomtest(10, 30).proportion_ci(method="wilson")
-    assert of_rows.low - 0.05 < low(found["em"]) < of_rows.low < of_rows.high < high(found["em"]) < of_rows.high + 0.07
+    assert whole.low is not None and whole.high is not None
+    assert of_rows.low - 0.05 < whole.low < of_rows.low < of_rows.high < whole.high < of_rows.high + 0.07
 
 
 def test_of_a_long_answer_both_ends_are_kept() -> None:
-    answer = describe.vqa_process_results(rows.load(MINI, "vqa_best")[0], ["one " * 200_000 + "end"])["em"].candidate
+    found = describe.vqa_process_results(rows.load(MINI, "vqa_best")[0], ["one " * 200_000 + "end"])
+    answer = found["sample"]["answer"]
     assert len(answer) <= 65_537 and answer.startswith("one ") and answer.endswith(" end")
 
 
@@ -282,16 +303,15 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
 @pytest.mark.parametrize("task", rows.LOCALIZE)
 def test_right_boxes_are_found_in_each_convention(task: str) -> None:
     docs = list(rows.load(MINI, task))
-    found = collected(docs, [written(doc, doc["boxes"]) for doc in docs], localize.process_results)
-    for record in found["sample"]:
+    records = records_of(docs, [written(doc, doc["boxes"]) for doc in docs], localize.process_results)
+    for record in records:
         assert np.allclose(record["predicted"], record["truth"], atol=0.2)
-    for role in ("primary", "secondary"):
-        for metric in ("map50", "map70"):
-            value, low, high = (getattr(localize, f"{metric}_{role}{end}") for end in ("", "_ci_low", "_ci_high"))
-            records = found[f"{metric.replace('map', 'mAP')}_{role}"]
-            assert value(records) == pytest.approx(1)
-            assert low(records) is high(records) is None  # every resample is perfect too: that is no interval
-    assert np.mean(found["parse_rate"]) == 1
+    found = of_records(records)
+    for name in ("mAP50_primary", "mAP50_secondary", "mAP70_primary", "mAP70_secondary"):
+        whole = found.pop(name)["all"]
+        assert whole.value == pytest.approx(1) and whole.rows == 40
+        assert whole.low is whole.high is None  # every resample is perfect too: that is no interval
+    assert found.keys() == {"parse_rate"} and found["parse_rate"]["all"].value == 1
 
 
 def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
@@ -302,12 +322,11 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
         shown = [[edge + generator.uniform(-9, 9) for edge in box] for box in doc["boxes"]]
         shown = [[max(0.0, x0), max(0.0, y0), min(x1, 159.0), min(y1, 127.0)] for x0, y0, x1, y1 in shown]
         outputs.append(written(doc, [*shown[: generator.randint(0, 2)], [1, 1, 30, 30]]))
-    found = collected(docs, outputs, localize.process_results)
-    names = {name for name in found if name.startswith("mAP") and not name.endswith(("_low", "_high"))}
-    assert len(names) == 20
+    records = records_of(docs, outputs, localize.process_results)
+    found = {full_name(*names): estimate for *names, estimate in flat(of_records(records))}
     seen = set()
-    for name in sorted(names):
-        metric, role, *kind = name.split("_")
+    for metric, role, *kind in itertools.product(("mAP50", "mAP70"), boxes.ROLES, ("", *boxes.BOX_TYPES)):
+        name = "_".join((metric, role, *filter(None, kind)))
         role_of: Any = role
         shown = [
             boxes.BoxImage(
@@ -321,18 +340,18 @@ def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
                     for place, box in enumerate(record["predicted"])
                 ),
             )
-            for record in found["sample"]
+            for record in records
             if record["role"] == role
         ]
-        type_of: Any = kind[0] if kind else None
+        type_of: Any = kind[0] or None
         precision = boxes.average_precision(shown, role_of, type_of)
         expected = precision.ap50 if metric == "mAP50" else precision.ap70
-        value, low, high = (getattr(localize, name.lower() + end) for end in ("", "_ci_low", "_ci_high"))
-        assert value(found[name]) == value(shuffled(found[name])) == expected
+        assert (name in found) == (expected is not None)
         if expected is not None:
+            value, low, high, stderr, _ = found[name]
             seen.add(expected)
-            ends = low(found[name]), high(found[name])
-            assert ends == (None, None) if expected in (0, 1) else ends[0] <= expected <= ends[1]
+            assert value == expected
+            assert low is high is None if expected in (0, 1) else low <= expected <= high and stderr > 0  # type: ignore[operator]
     assert len(seen) > 4  # not all 0 or 1
 
 
@@ -408,7 +427,6 @@ def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_pa
         file = found["sample"]["file"]
         assert (None if file is None else Path(file).name) == expected
         assert found["image_rate"] == float(expected is not None)
-        assert Path(found["fid"].file).name == (expected or "")
 
 
 def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
@@ -419,9 +437,12 @@ def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
         Image.effect_noise((64, 64), 90).save(tmp_path / f"{place:04d}.png")
     whole = (tmp_path / "0001.png").read_bytes()
     (tmp_path / "0001.png").write_bytes(whole[: len(whole) // 2])
-    found = collected(docs, [str(tmp_path)] * 3, generate.process_results)
-    assert found["image_rate"] == [1, 0, 1] and found["sample"][1]["file"] is None
-    assert generate.clip(found["clip_similarity"]) is None and generate.fid(found["fid"]) is None
+    records = records_of(docs, [str(tmp_path)] * 3, generate.process_results)
+    assert [record["file"] is not None for record in records] == [True, False, True]
+    failures.noted()
+    found = of_records([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
+    assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(2 / 3)
+    assert [note.partition(" is left out")[0] for note in failures.noted()] == ["CLIP similarity", "FID"]
     text = "\n".join(warnings_of_loguru)
     assert f"{docs[1]['id']}: counts as no picture: generated picture" in text
     assert "CLIP similarity is left out: 1 of 3 pictures are missing or damaged" in text
@@ -442,8 +463,11 @@ def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
 
 
 def test_few_pictures_have_no_fid_and_the_reason_is_said(warnings_of_loguru: list[str]) -> None:
-    pairs = [generate.Pair("0/100000.jpg", MINI, "x", "y.png")] * 3
-    assert generate.fid(pairs) is None
+    records = [
+        {"id": f"0/{number}.jpg", "data": "MetaCLUE/generate@local:x", "prompt": "x", "file": "y.png"}
+        for number in range(3)
+    ]
+    assert measures.distance(records) is None
     assert any("FID is left out: FID of 3 real images is refused" in message for message in warnings_of_loguru)
 
 
@@ -514,12 +538,13 @@ def test_similarity_of_generated_pictures_is_that_of_the_metric(
     shown = [Image.new("RGB", (16, 16), (50 * place, 0, 200)) for place in range(5)]
     for place, picture in enumerate(shown):
         picture.save(tmp_path / f"{place:04d}.png")
-    found = collected(docs, [str(tmp_path)] * 5, generate.process_results)
+    found = evaluated(docs, [str(tmp_path)] * 5, generate.process_results)
+    assert found.keys() == {"clip_similarity", "image_rate"}  # of so few pictures there is no FID
     expected = images.clip_similarity(shown, [generate.prompt_of(doc) for doc in docs], str(tiny_clip))
-    records = found["clip_similarity"]
-    assert generate.clip(records) == generate.clip(shuffled(records)) == pytest.approx(expected.value)
-    low, high = generate.clip_ci_low(records), generate.clip_ci_high(records)
+    value, low, high, stderr, count = found["clip_similarity"]["all"]
+    assert value == pytest.approx(expected.value) and count == 5
     assert low is not None and high is not None and low <= expected.value <= high
+    assert stderr == pytest.approx(np.std(expected.per_image, ddof=1) / np.sqrt(5), rel=0.1)
 
 
 @pytest.fixture(scope="session")

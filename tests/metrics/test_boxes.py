@@ -242,7 +242,9 @@ def test_a_second_prediction_of_an_ignored_box_is_wrong() -> None:
 )
 def test_empty_cases(images: list[BoxImage], expected: AveragePrecision) -> None:
     assert average_precision(images, "primary") == expected
-    assert bootstrap_average_precision(images, "primary", resamples=20) == (None, None)
+    for found in bootstrap_average_precision(images, "primary", resamples=20):
+        assert found.interval is None
+        assert found.stderr is None or len(images) > 1
 
 
 def test_the_mean_of_one_role_is_that_role() -> None:
@@ -279,11 +281,12 @@ def test_the_interval_equals_resampling_images() -> None:
             values.append(value)
     low, high = np.quantile(values, [0.025, 0.975])
     at_50, at_70 = bootstrap_average_precision(images, "primary", resamples=1000)
-    assert at_50 is not None and at_70 is not None
-    assert at_50 == pytest.approx((low, high), abs=0.05)
+    assert at_50.interval is not None and at_70.interval is not None
+    assert at_50.interval == pytest.approx((low, high), abs=0.05)
+    assert at_50.stderr == pytest.approx(np.std(values, ddof=1), rel=0.15)
     found = average_precision(images, "primary")
-    assert at_50.low < (found.ap50 or 0) < at_50.high
-    assert at_70.low < (found.ap70 or 0) < at_70.high
+    assert at_50.interval.low < (found.ap50 or 0) < at_50.interval.high
+    assert at_70.interval.low < (found.ap70 or 0) < at_70.interval.high
     assert (at_50, at_70) == bootstrap_average_precision(images, "primary")
     assert (at_50, at_70) != bootstrap_average_precision(images, "primary", resamples=1001)
 
@@ -318,7 +321,7 @@ def test_every_resample_is_scored_like_the_images_that_were_drawn(
 def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
     """Half of 100 images have their box found and no other prediction: k found are precision 1 up to recall k/100."""
     images = [image(f"{i:02}", [true(BOX)], [guess(BOX)] if i % 2 else []) for i in range(100)]
-    found = bootstrap_average_precision(images, "primary", confidence=0.45)
+    found = tuple(each.interval for each in bootstrap_average_precision(images, "primary", confidence=0.45))
     recalls = binom.ppf([0.275, 0.725], 100, 0.5) / 100
     expected = [np.count_nonzero(np.linspace(0, 1, 101) <= recall) / 101 for recall in recalls]
     assert found == (pytest.approx(tuple(expected), abs=1e-9),) * 2
@@ -327,7 +330,7 @@ def test_the_interval_of_a_recall_is_that_of_binomial_draws() -> None:
 def test_a_perfect_model_has_no_interval() -> None:
     """All resamples are perfect too; an interval from 1 to 1 would say that no image can be missed."""
     images = [image(str(i), [true(BOX)], [guess(BOX)]) for i in range(5)]
-    assert bootstrap_average_precision(images, "primary", resamples=10) == (None, None)
+    assert [each.interval for each in bootstrap_average_precision(images, "primary", resamples=10)] == [None, None]
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from figlang_tasks.submit.hub_results import Dataset
 pytestmark = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0: tests/cli/test_submit.py")
 WRITER, STRANGER = "hf_writer", "hf_stranger"
 README = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
-METRICS = {
+METRICS: Mapping[str, float | Estimate] = {
     "f1@0": Estimate(0.81234, 0.75, 0.875),
     "f1@0_muse": 0.5,
     "f1@60": 0.25,
@@ -133,7 +133,7 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
 
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
-    cut = results(**{"n-samples": {"vflute": {"original": 76, "effective": 76}}})
+    cut = results() | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
     run = runs.read(str(write_run(tmp_path / "run", mini, cut)))
     made = hub_results.files([run])
     assert (made.results, made.without) == ({}, ("figlang_mini",))

@@ -1,0 +1,177 @@
+"""Labels and explanations: F1@t of V-FLUTE, Acc@t of FLUTE, of records with and without scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from scipy.stats import binomtest
+
+from figlang_tasks import explanations, failures
+from figlang_tasks.flute.measures import V1, V2
+from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.scoring import OVERALL, Estimate, Measures, evaluate
+from figlang_tasks.scoring.explained import SCHEMES
+from figlang_tasks.vflute.measures import VFLUTE
+
+MEASURES: dict[str, Measures] = {"f1": VFLUTE, "all": V2, "contradiction": V1}
+THRESHOLDED = {name: [each.name for each in scheme.thresholds] for name, scheme in SCHEMES.items()}
+
+
+def row(
+    name: str, gold: int, predicted: int | None, explanation: str | None, scheme: str = "f1", score: float | None = None
+) -> dict[str, Any]:
+    record = {"id": name, "data": "V-FLUTE/test:0", "gold": gold, "predicted": predicted, "explanation": explanation,
+              "predicted_strict": predicted, "reference": "The lawyer has fins.", "unit": name,
+              "report_group": "idiom" if scheme != "f1" else "muse"}  # fmt: skip
+    record |= {} if scheme == "f1" else {"explained": scheme}
+    return record | ({} if score is None else {"explanation_scores": {"scorer": "x", "mean": score}})
+
+
+def overall(records: Sequence[dict[str, Any]], scheme: str) -> dict[str, Estimate]:
+    return {name: scopes[OVERALL] for name, scopes in evaluate(records, MEASURES[scheme]).items()}
+
+
+BETWEEN = [0.49, 0.5, 0.51, 0.59, 0.6, 0.61]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "scores", "expected"),
+    [
+        # Of 8 right rows of each label k are kept: tp = k, fn = fp = 8 - k, so F1 is k/8.
+        ("f1", [0, 0.05, 0.52, 0.53, 0.54, 0.59, 0.6, 0.61], {"f1@0": 7 / 8, "f1@53": 4 / 8, "f1@60": 1 / 8}),
+        (
+            "all",
+            BETWEEN,
+            {"acc@0": 1, "acc@50": 10 / 12, "acc@60": 4 / 12, "v1_acc@50": 10 / 12, "v1_acc@60": 7 / 12},
+        ),
+        ("contradiction", BETWEEN, {"acc@0": 1, "acc@50": 10 / 12, "acc@60": 7 / 12}),
+    ],
+)
+def test_thresholds_of_the_papers(scheme: str, scores: list[float], expected: dict[str, float]) -> None:
+    """Every label is right, once with each score. One that equals the threshold counts in FigLang 2022 alone."""
+    records = [row(f"{gold}{score}", gold, gold, "b", scheme, score) for gold in (0, 1) for score in scores]
+    found = overall(records, scheme)
+    assert {name: found[name].value for name in THRESHOLDED[scheme]} == pytest.approx(expected)
+    if scheme != "f1":  # shares of rows that are independent: Wilson's interval
+        for name, value in expected.items():
+            wilson = binomtest(round(12 * value), 12).proportion_ci(method="wilson")
+            assert found[name][1:3] == pytest.approx((wilson.low, wilson.high))
+    asked = scores if scheme == "contradiction" else scores * 2
+    assert found["explanation_score"].value == pytest.approx(sum(asked) / len(asked))
+
+
+def test_f1_at_0_costs_an_empty_explanation_its_row_and_acc_at_0_does_not() -> None:
+    """ "LABEL: entailment" alone leaves the label as explanation; the word taken away, nothing: BERTScore is 0.
+
+    "A threshold of 0% ... is equivalent to simply reporting label accuracy" (FLUTE).
+    """
+    for scheme, expected in (("f1", {"f1@0": 0}), ("all", {"acc@0": 1, "acc@50": 0})):
+        found = overall([row("a", 0, 0, "", scheme, 0.0)], scheme)
+        assert {name: found[name].value for name in expected} == expected
+    assert overall([row("a", 1, 1, "", "f1", 0.01)], "f1")["f1@0"].value == 1
+
+
+LABELS = [(1, 1)] * 30 + [(1, 0)] * 10 + [(0, 0)] * 25 + [(0, 1)] * 10 + [(0, None)] * 5
+
+
+def test_f1_at_0_without_scores_counts_labels_and_no_label_as_the_wrong_one() -> None:
+    # entailment: tp 30, fp 15, fn 10; contradiction: tp 25, fp 10, fn 15
+    found = overall([row(f"{at}", gold, said, "b") for at, (gold, said) in enumerate(LABELS)], "f1")
+    assert found["f1@0"].value == pytest.approx((60 / 85 + 50 / 75) / 2)
+    assert set(found) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+
+
+FLUTE = [
+    ("right", 1, 1, "The lawyer has fins."),
+    ("unexplained", 1, 1, None),
+    ("also right", 0, 0, "The lawyer has fins."),
+    ("badly explained", 0, 0, "A storm"),
+    ("wrong", 0, 1, "The lawyer has fins."),
+    ("no label", 1, None, "The lawyer has fins."),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_sessions() -> Iterator[None]:
+    explanations.release()
+    yield
+    explanations.release()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ("all", {"acc@0": 4 / 6, "acc@50": 2 / 6, "acc@60": 2 / 6, "v1_acc@50": 3 / 6, "v1_acc@60": 3 / 6}),
+        ("contradiction", {"acc@0": 4 / 6, "acc@50": 3 / 6, "acc@60": 3 / 6}),
+    ],
+)
+def test_accuracies_of_flute_with_scores_of_a_scorer(scheme: str, expected: dict[str, float]) -> None:
+    records = [row(*each, scheme) for each in FLUTE]
+    without = overall(records, scheme)
+    assert set(without) == {"acc@0", "acc", "parse_rate", "parse_disagreement"} and without["acc@0"].value == 4 / 6
+    explanations.add_scores(records)
+    found = overall(records, scheme)
+    assert {name: found[name].value for name in expected} == pytest.approx(expected)
+    scored = [record["explanation_scores"]["mean"] for record in records if "explanation_scores" in record]
+    assert len(scored) == (6 if scheme == "all" else 3)
+    direct = get_scorer("embedded", cache=False).score(
+        ["The lawyer has fins."] * 3, [record["explanation"] for record in records if record["gold"] == 0]
+    )
+    assert scored[-3 if scheme == "contradiction" else 2 :][:3] == pytest.approx(list(direct.mean), abs=1e-6)
+    assert found["explanation_score"].value == pytest.approx(sum(scored) / len(scored))
+
+
+def test_entailments_alone_have_no_mean_score_where_none_is_asked_for() -> None:
+    records = [row(*each, "contradiction") for each in FLUTE[:2]]
+    explanations.add_scores(records)
+    found = overall(records, "contradiction")
+    assert found["acc@60"].value == 1 and "explanation_score" not in found
+
+
+@pytest.mark.parametrize(
+    ("changed", "match"),
+    [
+        ({"gold": 2}, "row 0 has gold 2, predicted 1, must be 0 or 1"),
+        ({"predicted": 7}, "predicted 7"),
+        ({"explanation_scores": None}, "row 0 has no explanation score, others have"),
+    ],
+)
+def test_a_damaged_record_is_named(changed: dict[str, Any], match: str) -> None:
+    records = [row(f"{at}", 1, 1, "b", score=0.5) | (changed if at == 0 else {}) for at in range(2)]
+    with pytest.raises(ValueError, match=match):
+        evaluate(records, VFLUTE)
+
+
+# --- outside of lmms-eval ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "row_choice", "expected"),
+    [(None, None, "flute22"), (None, "embedded", "embedded"), ("figlang24", "embedded", "figlang24")],
+)
+def test_the_records_bring_their_scorer_along(
+    variable: str | None, row_choice: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FIGLANG_SCORER", raising=False)
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", "nowhere")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if variable:
+        monkeypatch.setenv("FIGLANG_SCORER", variable)
+    record = row("a", 0, 0, "A storm", "all") | ({"scorer": row_choice} if row_choice else {})
+    assert explanations.add_scores([record]).name == expected
+    failures.noted()
+
+
+def test_parts_of_the_records_are_served_by_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [row(*each, "all") for each in FLUTE]
+    whole = explanations.add_scores(records)
+    assert explanations.add_scores(records[2:4]) is whole
+    assert explanations.add_scores([row("b", 0, 0, "Another storm", "all")]) is not whole
+    assert explanations.add_scores(records[:1]) is whole
+    kept = [scorer._bertscore._runner for scorer in explanations._scorers.values()]
+    assert [runner._model for runner in kept] == [None], "the plugin, which would let go of it, is not there"
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    assert explanations.add_scores(records).name == "off"
+    assert explanations.add_scores([{"id": "1", "data": "IRFL/x"}]).provenance == "none (f1@0 counts labels alone)"
