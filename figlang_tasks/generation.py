@@ -9,6 +9,7 @@ answer off before its end. Each name gives a new dict, since the harnesses write
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from figlang_tasks import score_requests
 
 
 def _lmms_eval(tokens: int, beams: int = 1, **others: Any) -> dict[str, Any]:
-    settings = {"num_beams": beams, "do_sample": False, "temperature": 0, "top_p": None, "until": []}
+    settings: dict[str, Any] = {"num_beams": beams, "do_sample": False, "temperature": 0, "top_p": None, "until": []}
     return {**others, "max_new_tokens": tokens, **settings}
 
 
@@ -57,7 +58,11 @@ def _with_scores(**request: str) -> dict[str, Any]:
     return _BY_BACKEND | {score_requests.SCORES: {score_requests.KEY: request}}
 
 
-_BY_TOKENS = {"greedy": _lmms_eval, "beams": partial(_lmms_eval, beams=3), "lm_eval": _lm_eval}
+_BY_TOKENS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "greedy": _lmms_eval,
+    "beams": partial(_lmms_eval, beams=3),
+    "lm_eval": _lm_eval,
+}
 _NAMED: dict[str, dict[str, Any]] = {
     "beams_256_in_two_steps": _lmms_eval(256, beams=3, max_agentic_steps=2),
     "by_backend": _BY_BACKEND,
