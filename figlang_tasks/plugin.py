@@ -39,7 +39,7 @@ from figlang_tasks import (
     versions,
 )
 from figlang_tasks.prompting import PICTURES_FIRST
-from figlang_tasks.scoring import OVERALL, Estimates, Measure, Measures, evaluate, to_json
+from figlang_tasks.scoring import OVERALL, Estimates, evaluate, to_json
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluated, guarded
 
 if TYPE_CHECKING:
@@ -392,15 +392,13 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
 
 def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
     """All measures of a finished task; explanations are scored for them, and facts of the records become metadata."""
-    measures: dict[str, Measure] = {}
-    for metric in task_output.task.config.metric_list or []:
-        found = getattr(metric.get("aggregation"), "measures", None)
-        if found is not None:
-            measures |= found.by_name
-            row = found.row
-    records = next((own for (name, _), own in task_output.sample_metrics.items() if name == "sample"), [])
-    records = [record for record in records if isinstance(record, dict)]
-    if not measures or not records:
+    named = [getattr(each.get("aggregation"), "measures", None) for each in task_output.task.config.metric_list or []]
+    measures = next((found for found in named if found is not None), None)
+    of_documents: Sequence[Any] = next(
+        (own for (name, _), own in task_output.sample_metrics.items() if name == "sample"), ()
+    )
+    records = [record for record in of_documents if isinstance(record, dict)]
+    if measures is None or not records:
         return {}
     logged = [sample["sample"] for sample in task_output.logged_samples if isinstance(sample.get("sample"), dict)]
     option = (task_output.task.lmms_eval_specific_kwargs or {}).get("scorer")
@@ -409,8 +407,7 @@ def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):  # what a task file could not say
         if said := sorted({str(record[field]) for record in records if field in record}):
             _add_metadata(task_output, {name: ", ".join(said)})
-    resamples = min(bootstrap_iters, STDERR_RESAMPLES)
-    return evaluate(records, Measures.of(*measures.values(), row=row), resamples, guarded)
+    return evaluate(records, measures, min(bootstrap_iters, STDERR_RESAMPLES), guarded)
 
 
 def _add_metadata(task_output: Any, found: Mapping[str, Any]) -> None:

@@ -106,14 +106,14 @@ def test_lmms_eval_script_hooks() -> None:
     assert "return results, samples" in single and "return None, None" in single
 
 
-def test_yaml_functions_by_absolute_name_and_data_files_beside_the_yaml(tmp_path: Path) -> None:
-    (tmp_path / "_base.yaml").write_text("aggregation: !function figlang_tasks.aggregate.mean\na: 1\nb: 1\n")
+def test_yaml_attributes_by_absolute_name_and_data_files_beside_the_yaml(tmp_path: Path) -> None:
+    (tmp_path / "_base.yaml").write_text("metric_list: !function figlang_tasks.vflute.measures.VFLUTE\na: 1\nb: 1\n")
     (tmp_path / "rows.jsonl").write_text("{}\n")
     (tmp_path / "t.yaml").write_text(
         "include: _base.yaml\ntask: t\nb: 2\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n"
     )
     config = utils.load_yaml_config(str(tmp_path / "t.yaml"))
-    assert config["aggregation"]([1.0, 0.0]) == 0.5
+    assert config["metric_list"][0]["metric"] == "f1@0" and callable(config["metric_list"][0]["aggregation"])
     assert (config["a"], config["b"]) == (1, 2)
     assert config["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "rows.jsonl")
 

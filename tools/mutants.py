@@ -44,7 +44,7 @@ MODULES = [
     "metrics",
     "figlang_tasks/explanations.py",
     "figlang_tasks/vflute/parse.py",
-    "figlang_tasks/aggregate.py",
+    "figlang_tasks/scoring",
     "figlang_tasks/comparison.py",
     "figlang_tasks/irfl/measures.py",
     "figlang_tasks/irfl/task.py",
@@ -71,6 +71,7 @@ TESTS = {
     "figlang_tasks/submit/__init__.py": [
         f"tests/submit/test_{name}.py" for name in ("provenance", "irfl", "hub_results", "figlang24")
     ],
+    "figlang_tasks/scoring/evaluation.py": ["tests/scoring/test_measure.py", "tests/scoring/test_explained.py"],
     "figlang_tasks/submit/model_card.py": ["tests/submit/test_hub_results.py"],
 }
 

@@ -1,4 +1,4 @@
-"""The measures of FLUTE: arXiv 2205.12404 (Tables 4 and 5), its first version (v1), and the FigLang 2022 shared task."""
+"""The measures of FLUTE: arXiv 2205.12404 and its first version (v1), and the FigLang 2022 shared task."""
 
 from __future__ import annotations
 

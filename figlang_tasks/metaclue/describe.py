@@ -105,17 +105,18 @@ def _captioned(doc: Document, found: Caption) -> dict[str, Any]:
     parsed = found.status == PARSED
     parts = {part: (getattr(found, part) or "") if parsed else "" for part in schema.PARTS}
     references = {part: list(doc[f"references_{part}"]) for part in schema.PARTS}
+    of_parts: dict[str, Any] = {part: text if parsed else None for part, text in parts.items()}
+    of_parts |= {f"references_{part}": texts for part, texts in references.items()}
+    of_parts |= {f"em_{part}": captions.exact_match(parts[part], references[part]) for part in schema.PARTS}
     record = CaptionRecord(
         id=doc["id"],
         data=doc["data"],
         caption=found.text,
-        **{part: text if parsed else None for part, text in parts.items()},
         references=list(doc["references"]),
-        **{f"references_{part}": texts for part, texts in references.items()},
         status=found.status,
         rule=found.rule,
         em=captions.exact_match(found.text, doc["references"]),
-        **{f"em_{part}": captions.exact_match(parts[part], references[part]) for part in schema.PARTS},
+        **of_parts,
     )
     return judged(asdict(record), CAPTION)
 

@@ -57,8 +57,8 @@ def _parse_rate(is_parsed: Callable[[Record], bool]) -> Measure:
 def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:
     """The mean of numbers that only an `own` value has, with interval and standard error."""
     found = ratio(units, values)
-    ends = BOOTSTRAP.of(found) or (None, None)
-    return Estimate(found.total(), *ends, intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES))
+    stderr = intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES)
+    return Estimate.of(found.total(), BOOTSTRAP.of(found), stderr)
 
 
 _NO_INTERVAL = IntervalMethod("none", lambda found: None)
@@ -212,7 +212,7 @@ def _precision_of(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) ->
     if precision.ap50 is None or precision.ap70 is None:
         return None
     at_50, at_70 = (
-        Estimate(value, *(resampled.interval or (None, None)), resampled.stderr)
+        Estimate.of(value, resampled.interval, resampled.stderr)
         for value, resampled in zip(
             (precision.ap50, precision.ap70),
             boxes.bootstrap_average_precision(found, role, of_type, STDERR_RESAMPLES),

@@ -288,7 +288,8 @@ def _number(count: int, noun: str) -> str:
 
 def _percent(found: Estimate) -> Estimate:
     """A share in percent, with its interval alone."""
-    return Estimate(*(None if each is None else 100 * each for each in (found.value, found.low, found.high)))
+    low, high = (None if end is None else 100 * end for end in (found.low, found.high))
+    return Estimate(100 * found.value, low, high)
 
 
 def _listed(values: Mapping[str, float]) -> str:

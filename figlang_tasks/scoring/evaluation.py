@@ -1,8 +1,8 @@
 """The measures of all records of a task, inside a harness and outside of one.
 
-The harness calls an aggregator once a metric. An exception inside one would lose every model output of the run (facts of
-lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN for that metric alone, and status 1 at the end of our
-``lmms_eval`` command.
+The harness calls an aggregator once a metric. An exception inside one would lose every model output of the run (facts
+of lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN for that metric alone, and status 1 at the end of
+our ``lmms_eval`` command.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def judged(record: Record, measures: Measures) -> dict[str, Any]:
     return {"sample": record, **values}
 
 
-# --- lmms-eval ---------------------------------------------------------------------------------------------------------
+# --- lmms-eval --------------------------------------------------------------------------------------------------------
 
 _current: Mapping[str, float | None] = {}
 
@@ -75,7 +75,7 @@ def aggregator(measure: Measure, measures: Measures) -> Callable[[Sequence[Any]]
     return aggregate
 
 
-# --- lm-eval -----------------------------------------------------------------------------------------------------------
+# --- lm-eval ----------------------------------------------------------------------------------------------------------
 
 
 class Number(float):
@@ -164,7 +164,7 @@ def _data(records: Sequence[Record]) -> str:
     return ", ".join(sorted(found))
 
 
-# --- all measures of a task --------------------------------------------------------------------------------------------
+# --- all measures of a task -------------------------------------------------------------------------------------------
 
 
 def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Value:

@@ -19,6 +19,7 @@ from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     TWO_CLASSES,
+    WILSON,
     Measure,
     Record,
     Scopes,
@@ -261,7 +262,7 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
             each.name,
             statistic=_statistic(each, is_of_labels=each is scheme.thresholds[0]),
             scopes=scopes,
-            **({} if each.explained else {"interval": TWO_CLASSES}),
+            interval=WILSON if each.explained else TWO_CLASSES,
         )
         for each in scheme.thresholds
     ]

@@ -1,8 +1,9 @@
 """`Measure`: one metric, declared once.
 
-From one declaration come the value of a task, its standard error and 95 % interval, its value in every scope, the paired
-tests of ``figlang compare``, the tables of the report and what ``figlang submit`` writes. A benchmark's ``measures``
-module declares its measures; task files name them as ``metric_list: !function figlang_tasks.irfl.measures.DETECT``.
+From one declaration come the value of a task, its standard error and 95 % interval, its value in every scope, the
+paired tests of ``figlang compare``, the tables of the report and what ``figlang submit`` writes. A benchmark's
+``measures`` module declares its measures; task files name them:
+``metric_list: !function figlang_tasks.irfl.measures.DETECT``.
 """
 
 from __future__ import annotations
@@ -74,6 +75,12 @@ class Estimate(NamedTuple):
     stderr: float | None = None
     rows: int | None = None
 
+    @classmethod
+    def of(cls, value: float, interval: Interval | None, stderr: float | None = None) -> Estimate:
+        """An estimate with the ends of an interval, where there is one."""
+        low, high = interval or (None, None)
+        return cls(value, low, high, stderr)
+
 
 Estimates: TypeAlias = Mapping[str, Mapping[str, Estimate]]
 """By measure, then by scope."""
@@ -85,7 +92,7 @@ class Scopes(NamedTuple):
     Attributes:
         names: all that there may be, in the order of tables.
         of: those that a record counts for.
-        seen: the record as it counts in a scope, where that is a part of each record (the words of a caption's subject).
+        seen: the record as it counts in a scope, where that is a part of each record (one part of a caption).
     """
 
     names: tuple[str, ...]
@@ -190,16 +197,17 @@ class Measure:
         found = self.statistic_of(records)
         if found is None:
             return None
-        ends = self.interval.of(found) or (None, None)
         stderr = intervals.standard_error(found.rows, found.value, stderr_resamples) if stderr_resamples else None
-        return Estimate(found.total(), *ends, stderr)
+        return Estimate.of(found.total(), self.interval.of(found), stderr)
 
     def text(self, value: float) -> str:
         """A value as people read it."""
         return f"{100 * value:.1f}" if self.percent else f"{value:.2f}"
 
 
-def ratio(units: Iterable[str], numerators: Sequence[Any], denominators: Sequence[float] | None = None) -> Statistic:
+def ratio(
+    units: Iterable[str], numerators: Sequence[Any] | Floats, denominators: Sequence[float] | None = None
+) -> Statistic:
     """The ratio of two sums, by default the mean of `numerators`; records of one unit are added up."""
     totals = np.ones(len(numerators)) if denominators is None else denominators
     return grouped(units, np.stack([numerators, totals], axis=1), quotient)

@@ -109,8 +109,9 @@ def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
 
 def test_the_summary_has_the_reported_values_in_percent() -> None:
     summary = table(section(report(), "summary"), "figlang_mini (V-FLUTE): figlang_mini")
-    reported = two()[1].tasks["figlang_mini"].reported["f1@60"]["all"]
-    ends = [f"{100 * number:.1f}" for number in (reported.value, reported.low, reported.high)]
+    value, low, high, *_ = two()[1].tasks["figlang_mini"].reported["f1@60"]["all"]
+    assert low is not None and high is not None
+    ends = [f"{100 * number:.1f}" for number in (value, low, high)]
     assert column(summary, "F1@60")[1] == f"{ends[0]} [{ends[1]}, {ends[2]}]"
     assert column(summary, "model") == [HOSTILE, "strong"] and column(summary, "n") == ["76", "76"]
     assert [cell.text for cell in summary.head][-2:] == ["parse rate", "parse disagreement"]  # how the run went: last

@@ -50,7 +50,9 @@ F1 = Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES, headline=Fa
 ALL = Measures.of(ACC, LENGTH, F1)
 
 
-def record(number: int, hit: int = 1, length: float | None = None, unit: str | None = None, **more: Any) -> Record:
+def record(
+    number: int, hit: int = 1, length: float | None = None, unit: str | None = None, **more: Any
+) -> dict[str, Any]:
     found = {"id": str(number), "hit": float(hit), "part": "hard" if number % 3 else "easy", "gold": 1, "said": hit}
     found |= {} if length is None else {"length": length}
     return found | ({} if unit is None else {"unit": unit}) | more
@@ -146,7 +148,7 @@ def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures()
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES))
     rows = metric_list_of_lm_eval(shown, fact=lambda records: f"{len(records)} records")
-    records = [record(at, at % 2, data="b" if at else "a", **({} if at else {"revision": "v9"})) for at in range(4)]
+    records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
     of_documents = [judged_for_lm_eval(each, shown, "fact") for each in records]
     found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
     assert found == {"sample": "a (v9), b", "fact": "4 records", "acc": 0.5, "f1": pytest.approx(1 / 3)}
