@@ -30,7 +30,7 @@ TASKS = {
     "figlang_mini_irfl_detect_idiom": 12,
     "figlang_mini_irfl_detect_idiom_circular": 48,
     "figlang_mini_irfl_detect_idiom_grid": 12,
-    "figlang_mini_irfl_random4_metaphor": 10,
+    "figlang_mini_irfl_random4_metaphor": 12,
     "figlang_mini_irfl_retrieve_metaphor": 28,
     "figlang_mini_metaclue_caption": 40,
     "figlang_mini_metaclue_classify_literal": 48,
@@ -171,7 +171,7 @@ def test_ranking_with_equal_scores_is_among_them(runs: dict[int, Finished]) -> N
 
 @pytest.mark.slow
 def test_processes_without_a_row(site: Path, tmp_path: Path) -> None:
-    tasks = ("figlang_mini", "mini_sg", "figlang_mini_nykms_se")
+    tasks = ("figlang_mini", "mini_sg", "figlang_mini_nykms_mw")
     several = run(4, site, tmp_path, tasks, "--limit", "3")
     for task in tasks:
         one = evaluate(task, Varied(3, 0.5), include_path=str(site / "tasks"), as_model="varied", limit=3)
