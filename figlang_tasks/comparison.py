@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
+from typing import TypeAlias
 
 import numpy as np
 from loguru import logger
 
-from figlang_tasks import explanations, metric_names
-from figlang_tasks import statistics as statistics_of
-from figlang_tasks.metric_names import DIAGNOSTICS, OVERALL
+from figlang_tasks import measures
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
-from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.statistics import Line
+from figlang_tasks.runs import Run, RunError, TaskRun
+from figlang_tasks.scoring import OVERALL, flat, full_name
+from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
+from figlang_tasks.scoring.measure import unit_of
 
 _LISTED = 5
 _IDS_LISTED = 50
 _ROUNDING = 1e-6
+
+Place: TypeAlias = tuple[str, str]
+"""Name of a measure, and scope."""
 
 
 class ComparisonError(Exception):
@@ -35,7 +37,7 @@ class Difference:
 
     Attributes:
         task: its name; of a comparison across tasks both, ``vflute / vflute_blind``.
-        name: the metric as the task reports it, ``f1@0_muse``.
+        name: metric and scope in one word, ``f1@0_muse``.
         metric, scope: its parts, ``f1@0`` and ``muse``; the whole is ``all``.
         first, second: names of the runs.
         value_first, value_second: the metric, on its own scale (0 to 1 for shares).
@@ -47,6 +49,8 @@ class Difference:
         p_holm: the same, adjusted for all tests of the call.
         p_bootstrap: one-sided, of the paired bootstrap, as V-FLUTE reports it. For nothing but a comparison with that
             paper: it calls equal systems different too often (``figlang_tasks.metrics.significance.Comparison``).
+        n_first, n_second: how many rows of the benchmark the metric was taken over in each run; None where its samples
+            hold no row that counts.
     """
 
     task: str
@@ -63,43 +67,34 @@ class Difference:
     p_randomization: float | None = None
     p_holm: float | None = None
     p_bootstrap: float | None = None
+    n_first: int | None = None
+    n_second: int | None = None
 
 
-def statistics(run: TaskRun) -> dict[str, Statistic]:
-    """The sufficient statistics of each metric of a task, by the metric's name (``figlang_tasks.statistics``).
+def statistics(run: TaskRun) -> dict[Place, Statistic]:
+    """The sufficient statistics of each measure of a task in each scope; of METEOR, FID and the like there are none.
 
     Raises:
-        ComparisonError: a row is not as its task writes it; names file and line.
+        RunError: a row is not as its task writes it; names file and line.
     """
-    of_lines: Callable[[Sequence[Line]], dict[str, Statistic]]
-    of_lines = import_module(f"figlang_tasks.{run.benchmark}.statistics").statistics
-    try:
-        return of_lines(run.lines)
-    except _DAMAGE as error:
-        where = f"{run.path}, line {_damaged_line(run, of_lines)}"
-        raise ComparisonError(
-            f"{where} is not as the task {run.task} writes it ({type(error).__name__}: {error}): get the file again as "
-            f"the harness wrote it; if an earlier version of figlang_tasks did, evaluate again (figlang_replay scores "
-            f"saved outputs again without the model)"
-        ) from error
+    return run.computed(
+        lambda measures, records: {
+            (measure.name, scope): statistic
+            for measure in measures.all
+            for scope, statistic in measure.statistics(records).items()
+        }
+    )
 
 
-_DAMAGE = (LookupError, TypeError, ValueError, AttributeError)
-
-
-def _damaged_line(run: TaskRun, of_lines: Callable[[Sequence[Line]], dict[str, Statistic]]) -> str:
-    """The first line that lacks what most have, or that cannot be read alone."""
-    counts = Counter(field for line in run.lines for field in line["sample"])
-    usual = {field for field, count in counts.items() if 2 * count > len(run.lines)}
-    for number, line in enumerate(run.lines, start=1):
-        if usual - line["sample"].keys():
-            return str(number)
-    for number, line in enumerate(run.lines, start=1):
-        try:
-            of_lines([line])
-        except _DAMAGE:
-            return str(number)
-    return "unknown"
+def _counts(run: TaskRun) -> dict[Place, int]:
+    """How many rows of the benchmark count for each measure in each scope."""
+    return run.computed(
+        lambda measures, records: {
+            (measure.name, scope): measures.rows(own)
+            for measure in measures.all
+            for scope, own in measure.in_scopes(records).items()
+        }
+    )
 
 
 def compare(
@@ -117,8 +112,7 @@ def compare(
 
     Args:
         runs: at least two, their names distinct.
-        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but
-            ``figlang_tasks.metric_names.DIAGNOSTICS``.
+        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
         tasks: names; default all that two runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
@@ -129,7 +123,7 @@ def compare(
 
     Raises:
         ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
-            scorers, versions of a task whose scores are not comparable, an unknown task or metric.
+            scorers, versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
     """
     if len(runs) < 2:
         raise ComparisonError("one run alone: name at least two to compare")
@@ -205,7 +199,7 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
             f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
             f"the same rows (was one run with --limit?)"
         )
-    units = [{line["sample"]["id"]: statistics_of.unit(line) for line in run.lines} for run in (first, other)]
+    units = [{record["id"]: unit_of(record) for record in run.records} for run in (first, other)]
     if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
         raise ComparisonError(
             f"{task}: {first_name} and {name} do not say the same of which rows are independent (`unit` of "
@@ -228,10 +222,9 @@ def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequ
     explained = {name: run for name, run in runs if run.explained}
     signatures = {run.signature for run in explained.values()} - {None}
     alike = len({run.scorer for run in explained.values()}) <= 1 and len(signatures) <= 1
-    thresholded = {name for scheme in explanations.SCHEMES.values() for name in scheme.thresholds}
-    need = thresholded | {explanations.MEAN_SCORE}
-    asked = metrics is None or any(name == of or name.startswith(f"{of}_") for name in metrics for of in need)
-    if not asked:
+    need = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
+    named = [of[0].name for name in metrics or () if (of := measures.named(name)) is not None]
+    if metrics is not None and not need & set(named):
         return
     if not alike:
         found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
@@ -259,24 +252,27 @@ def _compare_task(
     known: set[str],
     progress: Callable[[float], object],
 ) -> list[Difference]:
-    of_runs = [statistics(run) for _, run in runs]
-    for (name, run), own in zip(runs, of_runs, strict=True):
-        _check_reported(name, run, own)
-    reported = [{name: value for name, value in run.metrics.items() if metric_names.is_metric(name)} for _, run in runs]
-    names = list(dict.fromkeys(itertools.chain(*reported, *of_runs)))
-    scoped = metric_names.scoped(names)
-    known.update(scoped, (metric for metric, _ in scoped.values()))
-    scopes = list(dict.fromkeys(scope for _, scope in scoped.values()))
-    heads = list(dict.fromkeys(metric for metric, _ in scoped.values()))
-    names.sort(key=lambda name: (heads.index(scoped[name][0]), scopes.index(scoped[name][1])))
-    chosen = [name for name in names if _wanted(name, scoped[name], metrics, overall)]
-    tested = [name for name in chosen if scoped[name][0] not in DIAGNOSTICS]
-    systems = _aligned([{name: own[name] for name in tested if name in own} for own in of_runs])
+    try:
+        of_runs = [statistics(run) for _, run in runs]
+        counts = [_counts(run) for _, run in runs]
+    except RunError as error:
+        raise ComparisonError(str(error)) from error
+    values = [_values(name, run, own) for (name, run), own in zip(runs, of_runs, strict=True)]
+    declared = {measure.name: measure for _, run in runs for measure in run.measures.all}
+    places = list(dict.fromkeys(itertools.chain(*values)))
+    known.update(name for place in places for name in (place[0], full_name(*place)))
+    heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
+    places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
+    chosen = [place for place in places if _wanted(place, declared[place[0]].diagnostic, metrics, overall)]
+    tested = [place for place in chosen if not declared[place[0]].diagnostic]
+    systems = _aligned([{full_name(*place): own[place] for place in tested if place in own} for own in of_runs])
     tests = significance.compare(systems, resamples, seed, progress=progress)
     found = []
     for i, j in itertools.combinations(range(len(runs)), 2):
-        for name in chosen:
-            about = (task, name, *scoped[name], runs[i][0], runs[j][0])
+        for place in chosen:
+            name = full_name(*place)
+            about = (task, name, *place, runs[i][0], runs[j][0])
+            n_first, n_second = counts[i].get(place), counts[j].get(place)
             if test := tests[i, j].get(name):
                 found.append(
                     Difference(
@@ -288,32 +284,41 @@ def _compare_task(
                         high=None if np.isnan(test.high) else test.high,
                         p_randomization=test.p_randomization,
                         p_bootstrap=test.p_bootstrap,
+                        n_first=n_first,
+                        n_second=n_second,
                     )
                 )
-            elif name in reported[i] and name in reported[j]:
-                one, other = reported[i][name], reported[j][name]
-                found.append(Difference(*about, value_first=one, value_second=other, difference=other - one))
+            elif place in values[i] and place in values[j]:
+                one, other = values[i][place], values[j][place]
+                found.append(Difference(*about, one, other, other - one, n_first=n_first, n_second=n_second))
     return found
 
 
-def _wanted(name: str, scoped: tuple[str, str], metrics: Sequence[str] | None, overall: bool) -> bool:
-    metric, scope = scoped
+def _wanted(place: Place, is_diagnostic: bool, metrics: Sequence[str] | None, overall: bool) -> bool:
+    (metric, scope), name = place, full_name(*place)
     if metrics is None:
-        named = metric not in DIAGNOSTICS
+        named = not is_diagnostic
     else:
         named = metric in metrics or name in metrics
     return named and (scope == OVERALL or not overall or (metrics is not None and name in metrics))
 
 
-def _check_reported(name: str, run: TaskRun, own: Mapping[str, Statistic]) -> None:
-    """Tell where a results file says something else than its samples."""
-    for metric, statistic in own.items():
-        reported, recomputed = run.metrics.get(metric), statistic.total()
-        if reported is not None and np.isfinite(recomputed) and abs(reported - recomputed) > _ROUNDING:
+def _values(name: str, run: TaskRun, own: Mapping[Place, Statistic]) -> dict[Place, float]:
+    """The values by the samples; of what has no statistic by the results file. Told is where they do not agree."""
+    reported = {(metric, scope): estimate.value for metric, scope, estimate in flat(run.reported)}
+    if unknown := sorted({metric for metric, _ in reported} - run.measures.by_name.keys()):
+        logger.warning(
+            f"figlang_tasks: {name}, {run.task}: its results have {_listing(unknown)}, which this version of "
+            f"figlang_tasks does not know: not compared"
+        )
+    values = {place: statistic.total() for place, statistic in own.items()}
+    for place, value in values.items():
+        if abs(reported.get(place, value) - value) > _ROUNDING:
             logger.warning(
-                f"figlang_tasks: {name}, {run.task}: its results say {metric} {reported:.6f}, its samples give "
-                f"{recomputed:.6f}: files of two runs, or of another version? The samples are used"
+                f"figlang_tasks: {name}, {run.task}: its results say {full_name(*place)} {reported[place]:.6f}, its "
+                f"samples give {value:.6f}: files of two runs, or of another version? The samples are used"
             )
+    return {place: value for place, value in (reported | values).items() if place[0] in run.measures.by_name}
 
 
 def _aligned(systems: Sequence[Mapping[str, Statistic]]) -> list[dict[str, Statistic]]:

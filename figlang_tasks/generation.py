@@ -1,14 +1,15 @@
 """Settings of generation that task files name: ``generation_kwargs: !function figlang_tasks.generation.greedy_128``.
 
 ``greedy_N`` is greedy decoding of at most N tokens, ``beams_N`` the three beams of V-FLUTE's paper (Appendix D),
-``lm_eval_N`` is ``greedy_N`` by the names of lm-eval. Every key that a backend would write back is given, so that
-``--use_cache`` hits. ``until`` is empty: the harness would add a blank line, which cuts an answer off before its end.
-Each name gives a new dict, since the harnesses write into the one that they get.
+``lm_eval_N`` is ``greedy_N`` by the names of lm-eval; for others see ``_NAMED``. Every key that a backend would write
+back is given, so that ``--use_cache`` hits. ``until`` is empty: the harness would add a blank line, which cuts an
+answer off before its end. Each name gives a new dict, since the harnesses write into the one that they get.
 """
 
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 from figlang_tasks import score_requests
@@ -56,16 +57,9 @@ def _with_scores(**request: str) -> dict[str, Any]:
     return _BY_BACKEND | {score_requests.SCORES: {score_requests.KEY: request}}
 
 
-_SETTINGS: dict[str, dict[str, Any]] = {
-    "greedy_64": _lmms_eval(64),
-    "greedy_128": _lmms_eval(128),
-    "greedy_256": _lmms_eval(256),
-    "greedy_512": _lmms_eval(512),
-    "beams_16": _lmms_eval(16, beams=3),
-    "beams_256": _lmms_eval(256, beams=3),
+_BY_TOKENS = {"greedy": _lmms_eval, "beams": partial(_lmms_eval, beams=3), "lm_eval": _lm_eval}
+_NAMED: dict[str, dict[str, Any]] = {
     "beams_256_in_two_steps": _lmms_eval(256, beams=3, max_agentic_steps=2),
-    "lm_eval_128": _lm_eval(128),
-    "lm_eval_256": _lm_eval(256),
     "by_backend": _BY_BACKEND,
     "by_backend_one_beam": {name: {"num_beams": 1, **own} if own else own for name, own in _BY_BACKEND.items()}
     | {name: {"num_beams": 1} for name in _WITHOUT_BEAMS},
@@ -75,6 +69,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def __getattr__(name: str) -> dict[str, Any]:
-    if name not in _SETTINGS:
-        raise AttributeError(f"figlang_tasks.generation has no settings {name!r}; it has: {', '.join(_SETTINGS)}")
-    return copy.deepcopy(_SETTINGS[name])
+    kind, _, tokens = name.rpartition("_")
+    if kind in _BY_TOKENS and tokens.isdecimal():
+        return _BY_TOKENS[kind](int(tokens))
+    if name not in _NAMED:
+        known = ", ".join([*(f"{kind}_N" for kind in _BY_TOKENS), *_NAMED])
+        raise AttributeError(f"figlang_tasks.generation has no settings {name!r}; it has: {known}")
+    return copy.deepcopy(_NAMED[name])

@@ -10,32 +10,20 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from loguru import logger
 
 from figlang_tasks import failures, measures, samples, scoring
+from figlang_tasks.measures import BENCHMARKS
 from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
-from figlang_tasks.scoring import Estimates, Measures
-
-BENCHMARKS: Mapping[str, str] = {
-    "V-FLUTE": "vflute",
-    "figlang_mini": "vflute",
-    "IRFL": "irfl",
-    "figlang_mini_irfl": "irfl",
-    "NYK-MS": "nykms",
-    "figlang_mini_nykms": "nykms",
-    "FLUTE": "flute",
-    "figlang_mini_flute": "flute",
-    "MetaCLUE": "metaclue",
-    "figlang_mini_metaclue": "metaclue",
-}
-"""The package of each dataset."""
+from figlang_tasks.scoring import Estimates, Measures, Record
+from figlang_tasks.scoring.explained import is_explained
 
 _PAPER_SCORERS = {"vflute": "vflute25", "flute": "flute22"}
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
@@ -44,6 +32,8 @@ _SAMPLES_NAME = re.compile(
 )
 _BY_TASK = ("results", "configs", "versions", "n-samples")
 _SHOWN = 5
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing with records that a task did not write
+_Value = TypeVar("_Value")
 
 
 class RunError(Exception):
@@ -67,6 +57,7 @@ class TaskRun:
         config: the task's entry in the results file; empty if there is no such file.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
+        failed: measures whose computation failed in the run: the results file has no number of them.
     """
 
     task: str
@@ -79,6 +70,7 @@ class TaskRun:
     config: Mapping[str, Any]
     scorer: str | None
     signature: str | None
+    failed: tuple[str, ...] = ()
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -86,24 +78,43 @@ class TaskRun:
         return tuple(line["sample"]["id"] for line in self.lines)
 
     @cached_property
-    def records(self) -> tuple[Mapping[str, Any], ...]:
+    def records(self) -> tuple[Record, ...]:
         """The record of each line."""
         return tuple(line["sample"] for line in self.lines)
 
     @cached_property
     def measures(self) -> Measures:
         """The measures of the task."""
-        return measures.of_records(self.benchmark, self.records)
+        return self.computed(lambda own, records: own)
 
     @cached_property
     def rows(self) -> int:
         """How many rows of the benchmark the lines are of."""
-        return self.measures.rows(self.records)
+        return self.computed(lambda own, records: own.rows(records))
 
     @cached_property
     def estimates(self) -> Estimates:
         """The reported estimates; where none are, those of the records."""
-        return self.reported or scoring.evaluate(self.records, self.measures, stderr_resamples=0)
+        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own, stderr_resamples=0))
+
+    def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
+        """What `compute` makes of the measures of the task and of its records.
+
+        Raises:
+            RunError: a row is not as its task writes it; names file and line.
+        """
+
+        def of(records: Sequence[Record]) -> _Value:
+            return compute(measures.of_records(self.benchmark, records), records)
+
+        try:
+            return of(self.records)
+        except _DAMAGE as error:
+            raise RunError(
+                f"{self.path}, line {_damaged_line(self.records, of)} is not as the task {self.task} writes it "
+                f"({type(error).__name__}: {error}): get the file again as the harness wrote it; if an earlier version "
+                f"of figlang_tasks did, evaluate again (figlang_replay scores saved outputs again without the model)"
+            ) from error
 
     @cached_property
     def unanswered(self) -> int:
@@ -124,7 +135,7 @@ class TaskRun:
     @property
     def explained(self) -> bool:
         """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
-        return {"gold", "reference", "explanation"} <= self.lines[0]["sample"].keys()
+        return is_explained(self.records[0])
 
     @property
     def dataset(self) -> str:
@@ -137,6 +148,21 @@ class TaskRun:
         metadata = self.config.get("metadata")
         version = metadata.get("version") if isinstance(metadata, Mapping) else None
         return None if version is None else str(version)
+
+
+def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]], object]) -> str:
+    """The first line that lacks what most have, or that cannot be read alone."""
+    counts = Counter(field for record in records for field in record)
+    usual = {field for field, count in counts.items() if 2 * count > len(records)}
+    for number, record in enumerate(records, start=1):
+        if usual - record.keys():
+            return str(number)
+    for number, record in enumerate(records, start=1):
+        try:
+            compute([record])
+        except _DAMAGE:
+            return str(number)
+    return "unknown"
 
 
 @dataclass(frozen=True)
@@ -376,9 +402,9 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
 
     `exact`: the user named this very file, which may be one with scores.
     """
-    if not exact and not samples.is_ours(path):
+    read = samples.read_any(path) if exact else samples.read_ours(path)
+    if read is None:
         return None
-    read = samples.read_any(path)
     benchmark = BENCHMARKS.get(read.data.partition("/")[0])
     if benchmark is None:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
@@ -402,6 +428,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         config=config,
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
+        failed=scoring.failed(_of_task(path, results, "results", task)),
     )
     if run.unanswered:
         logger.warning(

@@ -97,16 +97,13 @@ class AnySamples:
     lines: tuple[Mapping[str, Any], ...]
 
 
-def is_ours(path: Path) -> bool:
-    """Whether the first line of a samples file holds a record of figlang_tasks.
-
-    Raises:
-        SamplesError: the file is not readable, empty or damaged.
-    """
-    _, lines = _lines(path)
+def read_ours(path: Path) -> AnySamples | None:
+    """As `read_any`; None where the first line holds no record of figlang_tasks."""
+    content, lines = _lines(path)
     values = _json(f"{path}, line 1", lines[0], last=len(lines) == 1)
     record = values.get("sample") if isinstance(values, dict) else None
-    return isinstance(record, dict) and "id" in record and "data" in record
+    is_ours = isinstance(record, dict) and "id" in record and "data" in record
+    return _any(path, content, lines) if is_ours else None
 
 
 def read_any(path: Path) -> AnySamples:
@@ -115,7 +112,10 @@ def read_any(path: Path) -> AnySamples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    content, lines = _lines(path)
+    return _any(path, *_lines(path))
+
+
+def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
     found = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
@@ -143,9 +143,21 @@ def read(path: Path) -> Samples:
         where = f"{path}, line {number}"
         values, record = _json_record(path, where, line, last=number == len(lines), wanted=_EXPLAINED)
         rows.append(_row(path, where, values, record))
-    _check_ids(path, [row.record.id for row in rows])
     data = _data(path, rows)
     return Samples(path, hashlib.sha256(content).hexdigest(), _task(path), data, tuple(rows))
+
+
+def check_explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Check lines as `read` does: of an explainable-entailment task, already read by `read_any`.
+
+    Args:
+        path: the file, for messages.
+        lines: all lines.
+
+    Raises:
+        SamplesError: a record is damaged, of another task, or the file is mixed.
+    """
+    _data(path, [_row(path, f"{path}, line {n}", line, line["sample"]) for n, line in enumerate(lines, start=1)])
 
 
 def read_blind(path: Path) -> BlindSamples:
@@ -215,7 +227,7 @@ def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
     return NothingToScore(f"{what}: {task} This works on the files that --log_samples writes for {wanted}")
 
 
-def _row(path: Path, where: str, values: dict[str, Any], record: dict[str, Any]) -> Row:
+def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str, Any]) -> Row:
     if "codalab_id" in record:
         raise NothingToScore(
             f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
@@ -234,7 +246,7 @@ def _row(path: Path, where: str, values: dict[str, Any], record: dict[str, Any])
     return Row(values, kind(**checked))
 
 
-def _checked(where: str, record: dict[str, Any], kind: type[EntailmentRecord] | type[BlindRecord]) -> dict[str, Any]:
+def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord] | type[BlindRecord]) -> dict[str, Any]:
     """The fields of a record, each of the type that it must have."""
     types = get_type_hints(kind)
     for field in fields(kind):
@@ -270,6 +282,7 @@ def _check_ids(path: Path, ids: Sequence[str]) -> None:
 
 
 def _data(path: Path, rows: Sequence[Row]) -> str:
+    _check_ids(path, [row.record.id for row in rows])
     schemes = Counter(row.record.scheme for row in rows)
     if len(schemes) > 1:
         found = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())

@@ -23,7 +23,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 __all__ = [
     "DEFAULT_SEED",
@@ -101,6 +100,8 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
 
 
 def _wilson(found: float, n: float, confidence: float) -> Interval:
+    from scipy import special  # late: commands that compute nothing need not wait for it
+
     z2 = float(special.ndtri((1 + confidence) / 2)) ** 2
     middle, half = found + z2 / 2 / n, math.sqrt(z2 * (found * (1 - found) / n + z2 / 4 / n**2))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
@@ -108,6 +109,8 @@ def _wilson(found: float, n: float, confidence: float) -> Interval:
 
 
 def _t(freedom: float, confidence: float) -> float:
+    from scipy import special
+
     return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
@@ -216,9 +219,7 @@ def standard_error(
     return error_of_resamples(drawn, units)
 
 
-def _resampled(
-    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int, seed: int
-) -> tuple[Floats, int]:
+def _resampled(rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int, seed: int) -> tuple[Floats, int]:
     """Values of the resamples, and the number of units."""
     given = np.asarray(rows, dtype=np.float64)
     if given.ndim != 2 or given.size == 0:
@@ -326,6 +327,8 @@ def _percentile(drawn: Floats, units: int, confidence: float) -> Interval:
     """Interval of resampled values of n units: percentiles, whose tails are those of t instead of the normal
     distribution, and wider by ``sqrt(n / (n - 1))``, since resamples vary less than samples. n is at least 2.
     """
+    from scipy import special
+
     tail = float(special.ndtr(-_t(units - 1, confidence) * math.sqrt(units / (units - 1))))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return Interval(float(low), float(high))

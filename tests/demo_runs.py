@@ -18,6 +18,7 @@ import figlang_tasks
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import manifests
 from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.scoring import Estimate, flat, from_json, full_name
 
 DEMO = f"pretrained={DEMO_MODEL_DIR}"
 _FOLDER = TemporaryDirectory(prefix="figlang-tasks-", ignore_cleanup_errors=True)
@@ -72,6 +73,12 @@ def evaluate(
 def metrics(results: dict[str, Any], task: str) -> dict[str, Any]:
     """Return the metrics of a task, without the harness's own standard errors."""
     return {name: value for name, value in results["results"][task].items() if "_stderr" not in name}
+
+
+def estimates(results: dict[str, Any], task: str) -> dict[str, Estimate]:
+    """Return the estimates of a task, of the whole and of every scope, by full name (``f1@60_muse``)."""
+    found = from_json(results["configs"][task]["metadata"]["measures"])
+    return {full_name(measure, scope): estimate for measure, scope, estimate in flat(found)}
 
 
 def answers(results: dict[str, Any], task: str) -> dict[int, str]:

@@ -59,7 +59,7 @@ def test_a_new_vlm_is_evaluated_as_described(tmp_path: Path) -> None:
 
     expected = evaluate("figlang_mini", "llava_hf", DEMO, limit=4)
     assert said("figlang_mini") == answers(expected, "figlang_mini")
-    ranked = "figlang_mini_irfl_match_metaphor"
+    ranked = "figlang_mini_irfl_match_idiom"
     given = answers(evaluate(ranked, "figlang_vlm", DEMO, limit=4), ranked)
     for number, scores in said(ranked).items():
         assert read_answer(scores) == pytest.approx(read_answer(given[number]), abs=1e-5)

@@ -12,7 +12,7 @@ import varied_runs
 from saved_samples import NAME, evaluated
 from typer.testing import CliRunner
 
-from figlang_tasks import runs
+from figlang_tasks import runs, scoring
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.runs import RunError
 
@@ -38,7 +38,13 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert (mini.benchmark, mini.dataset, len(mini.lines), len(set(mini.ids))) == ("vflute", "figlang_mini", 76, 76)
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
     assert mini.version == "2-1" and mini.explained
-    assert 0 < mini.metrics["f1@60_muse_ci_low"] <= mini.metrics["f1@60_muse"] <= mini.metrics["f1@60_muse_ci_high"]
+    value, low, high, *_ = mini.estimates["f1@60"]["muse"]
+    assert low is not None and high is not None and 0 < low <= value <= high
+    assert mini.reported == mini.estimates
+    of_records = scoring.evaluate(mini.records, mini.measures, stderr_resamples=0)
+    assert {name: {scope: own[:3] for scope, own in of.items()} for name, of in of_records.items()} == {
+        name: {scope: own[:3] for scope, own in of.items()} for name, of in mini.reported.items()
+    }
     assert run.tasks["figlang_mini_irfl_match_simile"].benchmark == "irfl"
     assert not run.tasks["figlang_mini_irfl_match_simile"].explained
     assert runs.limited(run) is None
@@ -61,7 +67,7 @@ def test_scores_beside_the_samples_are_found(folder: Path) -> None:
     assert found.scorer == "embedded" and found.path.name.endswith(".embedded.jsonl")
     assert "explanation_scores" in found.lines[0]["sample"]
     report = json.loads((folder / NAME).with_suffix(".embedded.json").read_text(encoding="utf-8"))
-    assert found.metrics["f1@60"] == report["metrics"]["f1@60"] and found.signature == report["signature"]
+    assert found.estimates == scoring.from_json(report["measures"]) and found.signature == report["signature"]
     assert runs.read(str(found.path)).tasks["figlang_mini"] == found
 
 
@@ -148,7 +154,9 @@ def test_names_of_lm_eval(folder: Path) -> None:
     content = {"results": {"figlang_mini": {"acc,none": 0.5}}, "model_name": "org/tiny", "config": {"limit": 8.0}}
     (folder / "results_2026-01-02T03-04-05.123456.json").write_text(json.dumps(content), encoding="utf-8")
     run = runs.read(str(folder))
-    assert (run.name, run.tasks["figlang_mini"].metrics) == ("tiny", {"acc": 0.5})
+    task = run.tasks["figlang_mini"]
+    assert (run.name, task.reported) == ("tiny", {}), "lm-eval has no place for scopes: they come from the records"
+    assert {"all", "muse"} < task.estimates["acc"].keys()
     assert runs.limited(run) == "limit 8"
 
 
@@ -189,10 +197,10 @@ def test_damaged_explanation_scores_are_named(folder: Path, scores: object) -> N
 @pytest.mark.parametrize(
     "content",
     [
-        {"results": {"figlang_mini": [1]}},
         {"configs": {"figlang_mini": "x"}},
         {"configs": {"figlang_mini": {"metadata": [1]}}},
-        {"results": [1]},
+        {"configs": [1]},
+        {"configs": {"figlang_mini": {"metadata": {"measures": {"format": 1, "values": {"acc": [0.5]}}}}}},
     ],
 )
 def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -> None:

@@ -19,14 +19,20 @@ from figlang_tasks.score_requests import ScoreRequest
 TASKS = (
     "figlang_mini",
     "figlang_mini_flute",
+    "figlang_mini_flute_v1",
     "figlang_mini_irfl_detect_idiom",
     "figlang_mini_irfl_detect_idiom_circular",
     "figlang_mini_irfl_match_simile",
+    "figlang_mini_irfl_random4_metaphor",
     "figlang_mini_irfl_retrieve_metaphor",
     "figlang_mini_metaclue_caption",
     "figlang_mini_metaclue_classify_literal",
+    "figlang_mini_metaclue_localize",
     "figlang_mini_metaclue_retrieve_swap",
+    "figlang_mini_metaclue_vqa",
+    "figlang_mini_nykms_mc",
     "figlang_mini_nykms_metaphor",
+    "figlang_mini_nykms_mw",
     "figlang_mini_nykms_sarcasm",
 )
 """One of each kind."""

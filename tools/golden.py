@@ -2,7 +2,7 @@
 
     python tools/golden.py before          # in a checkout of the commit before the change
     python tools/golden.py after           # in the changed one
-    diff -r before after                   # what differs, line by line
+    diff -r -I _stderr before after        # what differs, line by line
 
 Folder `parsers`: the typed result of each parser for seeded hostile texts (``benchmarks/fuzz_parsers.py``), and for
 every text that stands in the tests of parsers. `results` and `samples`: the mini benchmarks by chance, by the majority
@@ -30,13 +30,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from figlang_tasks.scoring import flat, from_json, full_name
+
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("parsers", "runs", "after")
 MINI = (
     "figlang_mini,figlang_mini_irfl,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms,figlang_mini_metaclue"
 )
 # A majority is of labels.
-MAJORITY = "figlang_mini,figlang_mini_irfl_detect,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
+MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_flute_v1,figlang_mini_nykms"
 # The tables of open similes are not there.
 IRFL = "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,irfl_retrieve_simile"
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"
@@ -162,13 +164,15 @@ def samples(path: Path) -> list[str]:
 
 
 def numbers(path: Path) -> list[str]:
-    """Every value of every task, to 12 digits."""
-    results = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        f"{task}\t{name}\t{_rounded(value)}"
-        for task, of_task in sorted(results["results"].items())
-        for name, value in sorted(of_task.items())
-    ]
+    """Every value of every task, to 12 digits: those of the harness's table, and all measures with their intervals."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    found = {(task, name): value for task, of_task in content["results"].items() for name, value in of_task.items()}
+    for task, config in content["configs"].items():
+        for measure, scope, estimate in flat(from_json(config["metadata"]["measures"])):
+            name = full_name(measure, scope)
+            values = {"": estimate.value, "_ci_low": estimate.low, "_ci_high": estimate.high}
+            found |= {(task, f"{name}{end},none"): value for end, value in values.items() if value is not None}
+    return [f"{task}\t{name}\t{_rounded(value)}" for (task, name), value in sorted(found.items())]
 
 
 def _rounded(value: Any) -> str:

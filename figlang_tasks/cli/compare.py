@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from figlang_tasks import markdown, metric_names
+from figlang_tasks import markdown
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.metric_names import ENDS, OVERALL
 
 if TYPE_CHECKING:
     from figlang_tasks.comparison import Difference
     from figlang_tasks.runs import Run, TaskRun
+    from figlang_tasks.scoring import Measure
 
 _ALPHA = 0.05
 _SECONDS_BEFORE_A_BAR = 2
@@ -104,10 +104,7 @@ def _content(
         "resamples": resamples,
         "seed": seed,
         "tests": _tests(differences),
-        "differences": [
-            asdict(each) | dict(zip(("n_first", "n_second"), _counts(each, by_name), strict=True))
-            for each in differences
-        ],
+        "differences": [asdict(each) for each in differences],
     }
     if paper:
         comparable = {}
@@ -171,16 +168,20 @@ def _runs_of(differences: Sequence[Difference], by_name: Mapping[str, Run]) -> l
 def _values(task: str, runs: Sequence[Run], own: Sequence[Difference], paper: bool) -> str:
     """A table of the runs, and of what was published, by the metrics of the whole."""
     from figlang_tasks import published
+    from figlang_tasks.scoring import OVERALL
 
     metrics = list(dict.fromkeys(each.name for each in own if each.scope == OVERALL)) or _metrics_of(own, task)
-    compared = _runs_of(own, {run.name: run for run in runs})
-    values = {(each.first, each.name): each.value_first for each in own}
-    values |= {(each.second, each.name): each.value_second for each in own}
+    by_name = {run.name: run for run in runs}
+    compared = _runs_of(own, by_name)
+    cells = {}
+    for each in own:
+        first, second = (_task_of(by_name[name], task) for name in (each.first, each.second))
+        cells[each.first, each.name] = _cell(each, each.value_first, each.n_first, first)
+        cells[each.second, each.name] = _cell(each, each.value_second, each.n_second, second)
     rows = [["", "n", *metrics]]
     for run in compared:
-        of_run = _task_of(run, task)
-        cells = [_cell(metric, values.get((run.name, metric)), of_run) for metric in metrics]
-        rows.append([run.name, str(of_run.rows), *cells])
+        own_cells = [cells.get((run.name, metric), "") for metric in metrics]
+        rows.append([run.name, str(_task_of(run, task).rows), *own_cells])
     if not paper:
         return markdown.table(rows)
     comparable, left_out = _comparable(task, compared, metrics)
@@ -205,37 +206,35 @@ def _task_of(run: Run, task: str) -> TaskRun:
     return run.tasks[task] if task in run.tasks else next(iter(run.tasks.values()))
 
 
-def _cell(metric: str, value: float | None, run: TaskRun) -> str:
-    if value is None:
-        return ""
-    ends = [run.metrics[metric + end] for end in ENDS if metric + end in run.metrics]
-    if not math.isclose(run.metrics.get(metric, math.nan), value, abs_tol=1e-6):
-        ends = []  # of another value: the results file is of another run, which a warning said
-    interval = f" [{', '.join(metric_names.text(end, metric) for end in ends)}]" if len(ends) == len(ENDS) else ""
-    return metric_names.text(value, metric) + interval + metric_names.of_fewer(run.counts.get(metric), run.rows)
+def _measure(each: Difference, runs: Mapping[str, Run]) -> Measure:
+    return _task_of(runs[each.first], each.task).measures.by_name[each.metric]
 
 
-def _counts(each: Difference, by_name: Mapping[str, Run]) -> tuple[int | None, int | None]:
-    """How many rows the metric was taken over in the two runs; None where the samples do not tell."""
-    first, second = (_task_of(by_name[name], each.task).counts.get(each.name) for name in (each.first, each.second))
-    return first, second
+def _cell(each: Difference, value: float, n: int | None, run: TaskRun) -> str:
+    """A value with the interval that the results file has of it, and its own number of rows."""
+    from figlang_tasks.measures import estimate_text
+    from figlang_tasks.scoring import Estimate
+
+    reported = run.reported.get(each.metric, {}).get(each.scope)
+    if reported is None or not math.isclose(reported.value, value, abs_tol=1e-6):
+        reported = Estimate(value)  # the results file is of another run, which a warning said
+    return estimate_text(each.metric, reported._replace(value=value, rows=n), run.rows)
 
 
 def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool) -> str:
     first, second = own[0].first, own[0].second
     rows = [["metric", "source", "n", first, second, "difference", "p", "p Holm", *["p bootstrap"] * all_tests]]
     for each in own:
-        shown = [metric_names.text(value, each.metric) for value in (each.value_first, each.value_second)]
-        counts = " / ".join(dict.fromkeys(str(count) for count in _counts(each, by_name) if count is not None))
-        rows.append([each.metric, each.scope, counts, *shown, _difference(each), *_p_values(each, all_tests)])
+        text = _measure(each, by_name).text
+        counts = " / ".join(dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None))
+        shown = [text(each.value_first), text(each.value_second), _difference(each, text)]
+        rows.append([each.metric, each.scope, counts, *shown, *_p_values(each, all_tests)])
     return f"{markdown.printable(second)} against {markdown.printable(first)}\n\n{markdown.table(rows)}"
 
 
-def _difference(each: Difference) -> str:
+def _difference(each: Difference, text: Callable[[float], str]) -> str:
     numbers = [each.difference, each.low, each.high]
-    shown = [
-        f"{'+' * (number > 0)}{metric_names.text(number, each.metric)}" for number in numbers if number is not None
-    ]
+    shown = [f"{'+' * (number > 0)}{text(number)}" for number in numbers if number is not None]
     return shown[0] if len(shown) == 1 else f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 

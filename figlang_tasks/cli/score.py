@@ -20,7 +20,6 @@ from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.summary import estimates_table, scorer_line
 from figlang_tasks.files import write_whole
 from figlang_tasks.markdown import printable
-from figlang_tasks.runs import BENCHMARKS
 from figlang_tasks.samples import NothingToScore, Samples, SamplesError
 from figlang_tasks.scoring import explained
 
@@ -275,7 +274,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
     for record in asked:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     thresholds = explained.scheme_of(records[0]).by_name
-    measures_of = measures.of_records(BENCHMARKS[output.samples.data.partition("/")[0]], records)
+    measures_of = measures.of_records(measures.BENCHMARKS[output.samples.data.partition("/")[0]], records)
     report = {
         "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
@@ -296,7 +295,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         report["explanations"] = len(asked)
     lines = [_line({**row.values, "sample": own}) for row, own in zip(output.samples.rows, records, strict=True)]
     # The metrics first: they are what says that the samples beside them are ours to replace.
-    _write(output.metrics, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("ascii"))
+    _write(output.metrics, (json.dumps(report, indent=2) + "\n").encode("ascii"))
     _write(output.scored, b"".join(lines))
     return {"path": str(output.samples.path), **report, "written": [str(output.scored), str(output.metrics)]}
 

@@ -143,11 +143,12 @@ def score24(
             bertscore_layer=bertscore_layer,
         )
         report = target.score(file, ready)
-    from figlang_tasks.cli.summary import metrics_table, scorer_line
+    from figlang_tasks import scoring
+    from figlang_tasks.cli.summary import estimates_table, scorer_line
 
     text = [
         f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
-        metrics_table("figlang24", report["metrics"], dict.fromkeys(report["metrics"], report["n"])),
+        estimates_table("figlang24", scoring.from_json(report["measures"])),
         f"{scorer_line(report['signature'])}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
         f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}",

@@ -27,8 +27,8 @@ def summary_table(results: Mapping[str, Any]) -> str:
         if not isinstance(metadata, Mapping) or "measures" not in metadata:
             continue
         estimates = scoring.from_json(metadata["measures"])
-        failed = [name for key, value in values.items() if (name := key.partition(",")[0]) and value != value]
-        parts.append(estimates_table(task, estimates | {name: {OVERALL: Estimate(math.nan)} for name in failed}))
+        failed = {name: {OVERALL: Estimate(math.nan)} for name in scoring.failed(values)}
+        parts.append(estimates_table(task, estimates | failed))
         scorer = metadata.get("explanation_scorer")
         if scorer is not None:
             parts.append(scorer_line(scorer))
@@ -62,21 +62,6 @@ def estimates_table(title: str, estimates: Estimates) -> str:
     for scope in dict.fromkeys([OVERALL, *(scope for _, scope, _ in scoring.flat(estimates))]):
         of_scope = {name: scopes[scope] for name, scopes in estimates.items() if scope in scopes}
         n = max((each.rows for each in of_scope.values() if each.rows is not None), default=None)
-        cells = [estimate_text(name, of_scope[name], n) if name in of_scope else "" for name in estimates]
+        cells = [measures.estimate_text(name, of_scope[name], n) if name in of_scope else "" for name in estimates]
         table.append([scope, "" if n is None else str(n), *cells])
     return markdown.table(table)
-
-
-def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
-    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``.
-
-    Args:
-        measure: its name.
-        estimate: of it.
-        n: rows of the line of a table that the value stands in; where it was taken over fewer, it says so.
-    """
-    if math.isnan(estimate.value):
-        return "failed, see the log"
-    ends = [measures.text(measure, end) for end in (estimate.low, estimate.high) if end is not None]
-    fewer = "" if estimate.rows is None or n is None or estimate.rows == n else f" (n {estimate.rows})"
-    return measures.text(measure, estimate.value) + (f" [{', '.join(ends)}]" if ends else "") + fewer

@@ -1,6 +1,7 @@
 """``figlang tasks``: which tasks there are, on what data and with which metrics, and where their definitions lie.
 
-Task files are read as the harnesses read them, but nothing that they name is imported: the list is there at once.
+Task files are read as the harnesses read them, but of what they name only the measures are imported: the list is there
+at once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -28,7 +30,6 @@ BENCHMARKS = tuple(DATASETS)
 MINI = "figlang_mini"
 WIDTH = 100
 
-_INTERVAL = ("_ci_low", "_ci_high")
 _TOLD = ("sample", "explanation_scorer")  # "metrics" by which lm-eval says what was read and what scored it
 
 
@@ -48,7 +49,8 @@ class Definition:
         rows: published rows of that part, those of the package's own data counted; None where no number was
             published. A row of IRFL's retrieval is one request for each image, one with rotations is four.
         version: task version; None for a group.
-        metrics: names in the order of the task file; intervals are left out.
+        metrics: names, in the order of tables: ``f1@60``, then its values for a part of the rows, ``f1@60_muse``.
+        headline_metrics: those that the harness's own table has.
     """
 
     name: str
@@ -62,11 +64,7 @@ class Definition:
     rows: int | None = None
     version: str | None = None
     metrics: tuple[str, ...] = ()
-
-    @property
-    def headline(self) -> tuple[str, ...]:
-        """The metrics without their values for one source or type: those whose names do not begin with another's."""
-        return tuple(name for name in self.metrics if not any(name.startswith(f"{other}_") for other in self.metrics))
+    headline_metrics: tuple[str, ...] = ()
 
 
 def tasks(
@@ -120,7 +118,7 @@ def tasks(
         )
         raise typer.Exit(1)
     if as_json:
-        say_json([asdict(each) | {"headline_metrics": each.headline} for each in found])
+        say_json([asdict(each) for each in found])
     else:
         say(_listing(found))
 
@@ -160,7 +158,7 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
     if not isinstance(content.get("task"), str):
         return None
     asked = _asked(content, harness)
-    names = [metric["metric"] for metric in content["metric_list"]]
+    metrics, headline = _metrics(content["metric_list"])
     return define(
         content["task"],
         "task",
@@ -168,8 +166,31 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
         data=", ".join(_words(asked)),
         rows=_rows(asked),
         version=str(content["metadata"]["version"]),
-        metrics=tuple(name for name in names if not name.endswith(_INTERVAL) and name not in _TOLD),
+        metrics=metrics,
+        headline_metrics=headline,
     )
+
+
+@cache
+def _metrics(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """All metrics of a task file's ``metric_list``, and those of the harness's table.
+
+    Args:
+        named: the list, as ``!function`` names it.
+    """
+    from figlang_tasks.scoring import OVERALL, Measures, full_name
+
+    module, _, name = named.rpartition(".")
+    found = getattr(import_module(module), name)
+    headline = tuple(row["metric"] for row in found if row["metric"] not in _TOLD)
+    if not isinstance(found, Measures):  # of lm-eval
+        return headline, headline
+    names = [
+        full_name(measure.name, scope)
+        for measure in found.all
+        for scope in (OVERALL, *(measure.scopes.names if measure.scopes else ()))
+    ]
+    return tuple(names), headline
 
 
 def _members(entries: Any) -> Iterator[str]:
@@ -272,7 +293,9 @@ def _listing(found: Sequence[Definition]) -> str:
             rows = "-" if each.rows is None else f"{each.rows:,}"
             version = each.version or each.kind
             lines.append(f"{each.name:{width}}  {rows:>5}  {version:7}  {', '.join(each.harnesses)}")
-            about = f"{each.data}: {', '.join(each.headline)}" if each.kind == "task" else ", ".join(each.members)
+            about = (
+                f"{each.data}: {', '.join(each.headline_metrics)}" if each.kind == "task" else ", ".join(each.members)
+            )
             lines.append(
                 textwrap.fill(
                     about,

@@ -57,8 +57,8 @@ def _parse_rate(is_parsed: Callable[[Record], bool]) -> Measure:
 def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:
     """The mean of numbers that only an `own` value has, with interval and standard error."""
     found = ratio(units, values)
-    ends = BOOTSTRAP.of(found) or (None, None)
-    return Estimate(found.total(), *ends, intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES))
+    low, high = BOOTSTRAP.of(found) or (None, None)
+    return Estimate(found.total(), low, high, intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES))
 
 
 _NO_INTERVAL = IntervalMethod("none", lambda found: None)
@@ -211,18 +211,17 @@ def _precision_of(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) ->
     precision = boxes.average_precision(found, role, of_type)
     if precision.ap50 is None or precision.ap70 is None:
         return None
-    at_50, at_70 = (
-        Estimate(value, *(resampled.interval or (None, None)), resampled.stderr)
-        for value, resampled in zip(
-            (precision.ap50, precision.ap70),
-            boxes.bootstrap_average_precision(found, role, of_type, STDERR_RESAMPLES),
-            strict=True,
-        )
-    )
-    return at_50, at_70
+    at_50, at_70 = boxes.bootstrap_average_precision(found, role, of_type, _BOXES_RESAMPLES)
+    return _with(precision.ap50, at_50), _with(precision.ap70, at_70)
 
 
-_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, STDERR_RESAMPLES)
+def _with(value: float, resampled: boxes.Resampled) -> Estimate:
+    low, high = resampled.interval or (None, None)
+    return Estimate(value, low, high, resampled.stderr)
+
+
+_BOXES_RESAMPLES = 1_000  # each costs a whole computation
+_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, _BOXES_RESAMPLES)
 
 
 def _average_precision(threshold: int, role: str) -> Measure:
@@ -291,12 +290,10 @@ def similarity(records: Sequence[Record], model: str = images.CLIP_MODEL) -> ima
         None if it cannot be computed; the reason is logged.
     """
     try:
-        found = images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
+        return images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
     except (images.ImageMetricError, DataError) as error:
         _left_out(f"CLIP similarity is left out: {error}")
         return None
-    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
-    return found
 
 
 def distance(records: Sequence[Record]) -> float | None:
@@ -334,7 +331,10 @@ def _in_order(records: Sequence[Record]) -> list[Record]:
 def _clip_similarity(records: Sequence[Record], scope: str) -> Estimate | None:
     ordered = _in_order(records)
     found = None if _incomplete(ordered, "CLIP similarity") else similarity(ordered)
-    return None if found is None else _mean(list(map(image_of, ordered)), found.per_image.tolist())
+    if found is None:
+        return None
+    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
+    return _mean(list(map(image_of, ordered)), found.per_image.tolist())
 
 
 def _fid(records: Sequence[Record], scope: str) -> Estimate | None:
@@ -367,4 +367,7 @@ def of_records(records: Sequence[Record]) -> Measures:
         "truth": LOCALIZE,
         "file": GENERATE,
     }
-    return next(measures for field, measures in fields.items() if field in records[0])
+    for field, measures in fields.items():
+        if field in records[0]:
+            return measures
+    raise LookupError(f"row {records[0]['id']} has none of the fields {', '.join(fields)}")

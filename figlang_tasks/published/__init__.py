@@ -4,8 +4,8 @@ Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ...,
 record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken
 from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than ours; a task
 that is not there has no number that is known.
-Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for
-``metric_names.NO_SHARES``. The files are read when they are first asked for, and once.
+Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for what is no
+share (``Measure.percent``). The files are read when they are first asked for, and once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from figlang_tasks import markdown, measures
-from figlang_tasks.scoring import OVERALL
+from figlang_tasks.scoring import OVERALL, Measure
 from figlang_tasks.scoring.explained import SCHEMES
 
 __all__ = [
@@ -62,7 +62,7 @@ class Published:
             ``supervised``, ``beside the supervised model`` (a figure of the main table, repeated), ``third party``
             and ``not comparable`` keep it out of the short table; what follows a comma is the reason.
         source: where the figure was taken from.
-        value: the figure, 0 to 1, or 0 and above for ``NO_SHARES``; None where only a range is published.
+        value: the figure, 0 to 1, or 0 and above for what is no share; None where only a range is published.
         low, high: the range, on the same scale; None where there is a value.
         std: standard deviation over runs, on the same scale; None where none is published.
     """
@@ -91,7 +91,7 @@ class Published:
         return max(1, *(-int(number.normalize().as_tuple().exponent) for number in self._printed()))
 
     def text(self, digits: int | None = None) -> str:
-        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), ``NO_SHARES`` as it is.
+        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is no share as it is.
 
         Args:
             digits: after the point; None for as many as the paper prints.
@@ -101,7 +101,7 @@ class Published:
 
     def _printed(self) -> list[Decimal]:
         numbers = (self.low, self.high) if self.value is None else (self.value,)
-        scale = 100 if _is_percent(self.metric) else 1
+        scale = 100 if _named(self.metric)[0].percent else 1
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
@@ -130,7 +130,7 @@ class Measured:
     """What decides whether published figures may stand beside a run of a task.
 
     Attributes:
-        rows: how many rows were counted (``figlang_tasks.row_counts``).
+        rows: how many rows of the benchmark were counted.
         cut: how the run was cut short (``limit 8``); None if it was not.
         scorer: signature or name of the explanation scorer; None if there was none.
     """
@@ -185,20 +185,20 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
 
 def _scorer_of(metric: str) -> str | None:
     """The scorer by which a paper has a metric; None for what needs no explanation scores."""
-    for scheme in SCHEMES.values():
-        if any(metric == name or metric.startswith(f"{name}_") for name in scheme.need_scores):
-            return scheme.scorer
-    return None
+    name = _named(metric)[0].name
+    return next((scheme.scorer for scheme in SCHEMES.values() if name in scheme.need_scores), None)
 
 
-def _is_percent(metric: str) -> bool:
+def _named(metric: str) -> tuple[Measure, str]:
+    """Measure and scope of a figure.
+
+    Raises:
+        PublishedError: there is no such measure.
+    """
     found = measures.named(metric)
-    return found is not None and found[0].percent
-
-
-def _place(metric: str) -> tuple[str, str]:
-    found = measures.named(metric)
-    return (metric, OVERALL) if found is None else (found[0].name, found[1])
+    if found is None:
+        raise PublishedError(f"no task has the metric {metric!r}")
+    return found
 
 
 def _family(scorer: str | None) -> str:
@@ -247,7 +247,7 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[R
 
 
 def beside(task: str, metrics: Collection[str]) -> str:
-    """Return a Markdown table of what was published for `task`, in percent but for ``NO_SHARES``.
+    """Return a Markdown table of what was published for `task`, in percent but for what is no share.
 
     Args:
         task: name of a task.
@@ -264,7 +264,9 @@ def beside(task: str, metrics: Collection[str]) -> str:
     columns = [metric for metric in dict.fromkeys(metrics) if any(metric in row.values for row in found)]
     if not columns:
         return ""
-    places = {metric: _place(metric) if len(columns) > _WIDE else (metric, OVERALL) for metric in columns}
+    places = {metric: (metric, OVERALL) for metric in columns}
+    if len(columns) > _WIDE:
+        places = {metric: (_named(metric)[0].name, _named(metric)[1]) for metric in columns}
     heads = list(dict.fromkeys(places[metric][0] for metric in columns))
     digits: dict[str, int] = {}  # the most that a column needs
     lines: dict[tuple[str, str], dict[str, Published]] = {}
@@ -307,8 +309,8 @@ def read_file(path: Path) -> File:
     """Read and check one data file.
 
     Raises:
-        PublishedError: it is no JSON of the form above, a field is missing, unknown or of another kind, a share lies
-            outside [0, 1], or two figures would stand in the same cell of a table.
+        PublishedError: it is no JSON of the form above, a field is missing, unknown or of another kind, a metric is
+            none of ours, a share lies outside [0, 1], or two figures would stand in the same cell of a table.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -355,7 +357,11 @@ def _checked(paper: str, record: Any, where: str) -> Published:
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) and task for task in tasks):
         raise PublishedError(f"{where}: task must be a name or a list of names")
     numbers = {name: record[name] for name in _NUMBERS if name in record}
-    top, meaning = (1.0, "a share from 0 to 1") if _is_percent(texts["metric"]) else (math.inf, "0 or above")
+    try:
+        measure, _ = _named(texts["metric"])
+    except PublishedError as error:
+        raise PublishedError(f"{where}: {error}") from None
+    top, meaning = (1.0, "a share from 0 to 1") if measure.percent else (math.inf, "0 or above")
     for name, number in numbers.items():
         is_number = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
         if not is_number or not 0 <= number <= top:

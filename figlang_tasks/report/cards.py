@@ -76,7 +76,7 @@ def answer(task: TaskRun, lines: Sequence[Line]) -> Answer:
     """
     record = lines[0]["sample"]
     try:
-        made = _ANSWER.get(task.benchmark, _any_answer)([line["sample"] for line in lines], lines[0])
+        made = _ANSWER.get(task.benchmark, _any_answer)([line["sample"] for line in lines])
     except _DAMAGED as error:
         raise _not_ours(task, record, error) from error
     made = {"status": record.get("status", ""), "rule": record.get("rule", "")} | made
@@ -144,7 +144,7 @@ def _entailment(task: TaskRun, records: Sequence[Record], document: Document) ->
     }
 
 
-def _entailment_answer(records: Sequence[Record], line: Line) -> Answer:
+def _entailment_answer(records: Sequence[Record]) -> Answer:
     record = records[0]
     predicted, strict = record["predicted"], record["predicted_strict"]
     scores = {name: value for name, value in record.get("explanation_scores", {}).items() if name != "scorer"}
@@ -185,7 +185,7 @@ def _irfl(task: TaskRun, records: Sequence[Record], document: Document) -> Card:
     }
 
 
-def _irfl_answer(records: Sequence[Record], line: Line) -> Answer:
+def _irfl_answer(records: Sequence[Record]) -> Answer:
     from figlang_tasks.metrics.ranking import precision_at_k
 
     record = records[0]
@@ -226,18 +226,19 @@ def _nykms(task: TaskRun, records: Sequence[Record], document: Document) -> Card
     }
 
 
-def _nykms_answer(records: Sequence[Record], line: Line) -> Answer:
+def _nykms_answer(records: Sequence[Record]) -> Answer:
     record = records[0]
     fields = list(record["predicted"].items())
     name, value = fields[0]
     if isinstance(value, int):
         outcome = _outcome(value == record["gold"][name], record["status"] == "answered")
     else:
-        outcome = _outcome(line.get(f"{name.lower()}_em") == 1, record["status"] == "answered", OPEN)
+        is_match = record["words"].get(name, {}).get("em") == 1
+        outcome = _outcome(is_match, record["status"] == "answered", OPEN)
     scores = {
-        _NYKMS[each] + ", BLEU-4": float(line[f"{each.lower()}_bleu4"])
+        f"{_NYKMS[each]}, BLEU-4": float(record["words"][each]["bleu4"])
         for each, _ in fields
-        if isinstance(line.get(f"{each.lower()}_bleu4"), int | float)
+        if each in record["words"]
     }
     return {
         "predicted": _YES.get(value, value) if value != "" else "nothing",
@@ -280,7 +281,7 @@ def _metaclue(task: TaskRun, records: Sequence[Record], document: Document) -> C
     }
 
 
-def _metaclue_answer(records: Sequence[Record], line: Line) -> Answer:
+def _metaclue_answer(records: Sequence[Record]) -> Answer:
     record = records[0]
     if "gold" in record:
         predicted = record["predicted"]
@@ -338,7 +339,7 @@ def _any(task: TaskRun, records: Sequence[Record], document: Document) -> Card:
     }
 
 
-def _any_answer(records: Sequence[Record], line: Line) -> Answer:
+def _any_answer(records: Sequence[Record]) -> Answer:
     record = records[0]
     predicted = record.get("predicted")
     return {

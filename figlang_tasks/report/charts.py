@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from figlang_tasks.metrics.intervals import Estimated
+from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ class Entry:
     strong: bool = False
 
 
-Panels = Mapping[str, Mapping[str, Mapping[str, Estimated]]]
+Panels = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
 """Values by panel, category and series."""
 
 
@@ -206,7 +206,7 @@ def bars(
     series = _series((group for panel in panels.values() for group in panel.values()), order)
     places = list(series)
     rows = [
-        (panel, category, name, *found, references.get((panel, category)))
+        (panel, category, name, found.value, found.low, found.high, references.get((panel, category)))
         for panel, groups in panels.items()
         for category, group in groups.items()
         for name, found in group.items()
@@ -243,7 +243,7 @@ def dots(
     chart_id: str,
     title: str,
     alt: str,
-    series: Mapping[str, Mapping[int, Estimated]],
+    series: Mapping[str, Mapping[int, Estimate]],
     *,
     x_label: str,
     y_label: str,
@@ -282,7 +282,11 @@ def dots(
         axis.set(xlabel=x_label, ylabel=y_label)
         _legend(figure, numbers, lambda style: _line(style) | _marks(style) | {"linestyle": style["linestyle"]})
         svg = _svg(figure, chart_id, title, alt)
-    rows = [(name, place, *each) for name, found in series.items() for place, each in found.items()]
+    rows = [
+        (name, place, each.value, each.low, each.high)
+        for name, found in series.items()
+        for place, each in found.items()
+    ]
     return Chart(chart_id, title, alt, svg, _csv(("run", x_label, y_label, "low", "high"), rows))
 
 
@@ -485,7 +489,7 @@ def _marks(style: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _bar(axis: Axes, at: float, thickness: float, found: Estimated, number: int) -> None:
+def _bar(axis: Axes, at: float, thickness: float, found: Estimate, number: int) -> None:
     (drawn,) = axis.barh(at, found.value, 0.8 * thickness, clip_on=False, **_outline(number))
     drawn.set_gid(f"{_BAR}{number}")
     if found.low is not None and found.high is not None and math.isfinite(found.low) and math.isfinite(found.high):

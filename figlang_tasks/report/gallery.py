@@ -47,20 +47,23 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
         most: cards, of all tasks; each task has the same share, small ones leave theirs to the others. 0: no gallery.
 
     Raises:
-        RunError: a row is not as its task writes it.
+        RunError: a row, in the gallery or not, is not as its task writes it; names file and row.
     """
-    if most == 0:
-        return Gallery([], [], [])
     album, found, notices = Album(), [], list[str]()
     tasks = {task: _by_card(task, runs) for task in dict.fromkeys(task for run in runs for task in run.tasks)}
-    share = _share([len(rows) for rows in tasks.values()], most)
+    share = _share([len(rows) for rows in tasks.values()], most) if most else 0
     for task, rows in tasks.items():
-        originals = _originals(next(run.tasks[task] for run in runs if task in run.tasks), notices)
-        chosen = dict(list(rows.items())[:share])
-        if len(chosen) < len(rows):
-            notices.append(f"{task}: the first {len(chosen)} of {len(rows)} rows are in the gallery")
-        for lines in chosen.values():
-            found.append(_card(task, runs, lines, originals, album if pictures else None))
+        of_runs = [run.tasks[task] for run in runs if task in run.tasks]
+        for of in of_runs:
+            _check(of)
+        originals = _originals(of_runs[0], notices) if share else None
+        if 0 < share < len(rows):
+            notices.append(f"{task}: the first {share} of {len(rows)} rows are in the gallery")
+        for place, lines in enumerate(rows.values()):
+            if place < share:
+                found.append(_card(task, runs, lines, originals, album if pictures else None))
+            else:  # to see that it can be read
+                _card(task, runs, lines, None, None)
     made, damaged = _thumbnails(album, size)
     for picture in (picture for card in found for picture in card["pictures"]):
         if picture["picture"] is not None and made[picture["picture"]] is None:
@@ -68,22 +71,12 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
     return Gallery(found, made, [*_merged(notices), *damaged])
 
 
-def check(runs: Sequence[Run]) -> None:
-    """Check that all rows, of whatever task, are as their tasks write them.
-
-    Raises:
-        RunError: one is not; names file and row.
-    """
-    for run in runs:
-        for name, task in run.tasks.items():
-            if task.explained:
-                try:
-                    samples.read(task.path)
-                except SamplesError as error:
-                    raise RunError(str(error)) from error
-            for lines in _by_card(name, [run]).values():
-                cards.card(task, lines[0], None)
-                cards.answer(task, lines[0])
+def _check(task: TaskRun) -> None:
+    if task.explained:
+        try:
+            samples.check_explained(task.path, task.lines)
+        except SamplesError as error:
+            raise RunError(str(error)) from error
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:

@@ -79,14 +79,8 @@ def build(
     """
     from figlang_tasks.report import sections
 
-    gallery.check(runs)
-    return render(
-        runs,
-        sections.build(runs, published=published),
-        gallery.build(runs, pictures, size, most),
-        title=title,
-        command=command,
-    )
+    shown = gallery.build(runs, pictures, size, most)  # first: it refuses damaged rows
+    return render(runs, sections.build(runs, published=published), shown, title=title, command=command)
 
 
 def render(

@@ -6,35 +6,35 @@ page has to escape all of them.
 
 from __future__ import annotations
 
+import math
 import re
 import statistics as descriptive
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, product
 from os.path import commonprefix
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from loguru import logger
 from tqdm import tqdm
 
-from figlang_tasks import comparison, explanations, metric_names
+from figlang_tasks import comparison, measures
 from figlang_tasks import published as papers
 from figlang_tasks import runs as finished
 from figlang_tasks.comparison import ComparisonError, Difference
-from figlang_tasks.explanations import Explained
+from figlang_tasks.irfl.measures import LITERAL_ROLES
+from figlang_tasks.irfl.rows import LETTERS
 from figlang_tasks.markdown import printable
-from figlang_tasks.metric_names import DIAGNOSTICS, ENDS, OVERALL
 from figlang_tasks.metrics import entailment, ranking
-from figlang_tasks.metrics.intervals import DEFAULT_SEED, Estimated
+from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.prompting import render
-from figlang_tasks.records import PARAPHRASE_AND_SARCASM, flute_scopes
+from figlang_tasks.records import PARAPHRASE_AND_SARCASM
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Entry
 from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, Record, explained, full_name
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,6 @@ METRICS: Mapping[str, str] = {
 
 _DATASETS = {"figlang_mini": "figlang_mini (V-FLUTE)"}
 _FLUTE_SCOPES = {PARAPHRASE_AND_SARCASM: "paraphrase + sarcasm"}
-_THRESHOLD_NAMES = {"f1": "F1@t (percent)", "all": "Acc@t (percent)", "contradiction": "Acc@t (percent)"}
 _HEADLINES = (
     "acc",
     "p@k",
@@ -158,33 +157,34 @@ _DETECTION = {
     "random2": "among random images",
     "random4": "among random images",
 }
-_LITERAL_ROLES = ("literal", "source", "target")
-_LETTERS = "ABCD"
 _MOST_IN_ONE_MATRIX = 3  # runs, before there is a matrix for each metric
 _ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class _Result:
-    """One task of one run, with its metrics (scope included in the name) on their own scale."""
+    """One task of one run."""
 
     run: str
     of: TaskRun
-    values: Mapping[str, Estimated]
-    reported: bool
     runs: tuple[str, ...]  # all of the report
     measured: papers.Measured
 
-    @property
-    def heads(self) -> list[str]:
-        """The metrics of the whole, those that tell how the run went last."""
-        overall = [name for name, (_, scope) in metric_names.scoped(self.values).items() if scope == OVERALL]
-        return sorted(overall, key=lambda name: name in DIAGNOSTICS)
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What was reported, else what the samples give; measures that failed are no number."""
+        failed = {name: {OVERALL: Estimate(math.nan)} for name in self.of.failed}
+        found = {**self.of.estimates, **failed}
+        return {name: found[name] for name in self.of.measures.by_name if name in found}
 
     @property
-    def sample(self) -> Mapping[str, Any]:
-        first: Mapping[str, Any] = self.of.lines[0]["sample"]
-        return first
+    def heads(self) -> list[str]:
+        """The measures with a value of all rows, those that tell how the run went last."""
+        overall = [name for name, scopes in self.estimates.items() if OVERALL in scopes]
+        return sorted(overall, key=lambda name: self.of.measures.by_name[name].diagnostic)
+
+    def estimate(self, measure: str, scope: str = OVERALL) -> Estimate | None:
+        return self.estimates.get(measure, {}).get(scope)
 
 
 _Results = Mapping[str, Sequence[_Result]]
@@ -228,50 +228,42 @@ def _by_task(runs: Sequence[Run]) -> _Results:
     for run in runs:
         for task, of in run.tasks.items():
             measured = finished.measured(run, of)
-            found.setdefault(task, []).append(_Result(run.name, of, _values(of), bool(of.metrics), names, measured))
+            found.setdefault(task, []).append(_Result(run.name, of, names, measured))
     return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
 
 
-def _values(of: TaskRun) -> dict[str, Estimated]:
-    """What was reported; without a results file what the samples give, without intervals."""
-    if not of.metrics:
-        return {name: Estimated(float(own.total())) for name, own in comparison.statistics(of).items()}
-    return {
-        name: Estimated(value, *(of.metrics.get(f"{name}{end}") for end in ENDS))
-        for name, value in of.metrics.items()
-        if metric_names.is_metric(name)
-    }
+def _declared(results: Sequence[_Result]) -> dict[str, Measure]:
+    """The measures of a task by name."""
+    return {name: measure for result in results for name, measure in result.of.measures.by_name.items()}
 
 
 # --- cells and texts -------------------------------------------------------------------------------------------------
 
 
-def _cell(found: Estimated | None, metric: str) -> Cell:
+def _cell(found: Estimate | None, measure: str, n: int | None = None) -> Cell:
     if found is None:
         return Cell("")
     if not np.isfinite(found.value):
         return Cell("failed", "not a number: see the log of the run")
-    texts = [metric_names.text(each, metric) for each in found if each is not None and np.isfinite(each)]
-    return Cell(texts[0] if len(texts) < 3 else f"{texts[0]} [{texts[1]}, {texts[2]}]", numeric=True)
+    return Cell(measures.estimate_text(measure, found, n), numeric=True)
 
 
-def _cells(result: _Result, names: Sequence[str], heads: Sequence[str], overall: bool) -> list[Cell]:
-    """The name of a run, n, and its metrics; those that were taken over fewer rows have their own n beside them."""
-    counts = [result.of.counts.get(name) for name in names]
-    n = result.of.rows if overall else max((count for count in counts if count is not None), default=None)
-    cells = []
-    for name, head, count in zip(names, heads, counts, strict=True):
-        cell = _cell(result.values.get(name), head)
-        cells.append(replace(cell, text=cell.text + metric_names.of_fewer(count, n)) if cell.text else cell)
+def _cells(result: _Result, columns: Sequence[str], scope: str) -> list[Cell]:
+    """The name of a run, n, and its measures; those that were taken over fewer rows have their own n beside them."""
+    found = [result.estimate(column, scope) for column in columns]
+    counts = [each.rows for each in found if each is not None and each.rows is not None]
+    n = result.of.rows if scope == OVERALL else max(counts, default=None)
+    cells = [_cell(each, column, n) for each, column in zip(found, columns, strict=True)]
     return [Cell(result.run), Cell("" if n is None else str(n), numeric=True), *cells]
 
 
 _N = Cell("n", "rows of the benchmark", numeric=True)
 
 
-def _head(metric: str) -> Cell:
-    share = metric_names.text(1.0, metric) == "100.0"
-    return Cell(_metric_name(metric), f"{metric}, {'percent' if share else 'on its own scale'}", numeric=True)
+def _heads(columns: Sequence[str], results: Sequence[_Result]) -> list[Cell]:
+    """Heads of the columns of some measures of `results`."""
+    scales = {name: "percent" if each.percent else "on its own scale" for name, each in _declared(results).items()}
+    return [Cell(_metric_name(column), f"{column}, {scales[column]}", numeric=True) for column in columns]
 
 
 def _metric_name(metric: str) -> str:
@@ -294,8 +286,9 @@ def _number(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def _percent(found: Estimated) -> Estimated:
-    return Estimated(*(None if each is None else 100 * each for each in found))
+def _percent(found: Estimate) -> Estimate:
+    """A share in percent, with its interval alone."""
+    return Estimate(*(None if each is None else 100 * each for each in (found.value, found.low, found.high)))
 
 
 def _listed(values: Mapping[str, float]) -> str:
@@ -329,24 +322,29 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
             groups.setdefault((of_task[0].of.dataset, frozenset(heads[task])), []).append(task)
     tables = []
     for (dataset, _), tasks in groups.items():
-        columns = heads[tasks[0]]
+        columns, every = heads[tasks[0]], [result for task in tasks for result in results[task]]
         rows: list[tuple[Cell, ...]] = []
         for task in tasks:
             about = (Cell(task),) if len(tasks) > 1 else ()
-            rows += [(*about, *_cells(result, columns, columns, overall=True)) for result in results[task]]
+            rows += [(*about, *_cells(result, columns, OVERALL)) for result in results[task]]
             rows += _published_rows(task, results[task], columns, about) if published else []
         tables.append(
             Table(
                 _caption(dataset, tasks),
-                (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), _N, *map(_head, columns)),
+                (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), _N, *_heads(columns, every)),
                 tuple(rows),
                 _notes_of_table({task: results[task] for task in tasks}, columns if published else []),
             )
         )
     notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
-    without = sorted({result.run for of_task in results.values() for result in of_task if not result.reported})
+    without = sorted({result.run for of_task in results.values() for result in of_task if not result.of.reported})
     if without:
-        notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples, without intervals.")
+        notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
+    for result in (result for of_task in results.values() for result in of_task):
+        if unknown := [name for name in result.of.reported if name not in result.of.measures.by_name]:
+            notes.append(
+                f"{result.run}, {result.of.task}: not shown, as this version knows it not: {', '.join(unknown)}."
+            )
     if not tables and not notes:
         return None
     return Section(
@@ -407,7 +405,7 @@ def _published_cell(figure: papers.Published | None) -> Cell:
 
 
 def _scopes(results: _Results, published: bool) -> Section | None:
-    """A table for the tasks of a dataset that report the same metrics by source, type or part; and phenomena."""
+    """A table for the tasks of a dataset that report the same measures by source, type or part; and phenomena."""
     groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     places = {task: _places(of_task) for task, of_task in results.items()}
     for task, of_task in results.items():
@@ -422,20 +420,22 @@ def _scopes(results: _Results, published: bool) -> Section | None:
         notes = [_NYCARTOONS] if "nycartoons" in scopes else []
         for task, scope in product(tasks, scopes):
             about = (*([Cell(task)] if len(tasks) > 1 else []), *_scope_cells(benchmark, scope))
-            names = [places[task][scope].get(head, "") for head in columns]
-            overall = scope == OVERALL
-            rows += [(*about, *_cells(result, names, columns, overall)) for result in results[task]]
-            if published and not overall:
-                rows += _published_rows(task, results[task], names, about)
+            rows += [(*about, *_cells(result, columns, scope)) for result in results[task]]
+            if published and scope != OVERALL:
+                rows += _published_rows(task, results[task], [full_name(head, scope) for head in columns], about)
         kinds = ("source", "phenomenon") if benchmark == "vflute" else ("part",)
         top = [*(Cell(kind) for kind in (*(["task"] if len(tasks) > 1 else []), *kinds, "model")), _N]
         for task in tasks if published else ():
-            parts = [name for scope, of in places[task].items() if scope != OVERALL for name in of.values()]
+            parts = [full_name(head, scope) for scope, of in places[task].items() if scope != OVERALL for head in of]
             _, told = _comparable(task, results[task], parts)
             notes += [f"{task}: {told}."] * bool(told)
+        every = [result for task in tasks for result in results[task]]
         tables.append(
             Table(
-                f"{_caption(dataset, tasks)}, by {kinds[0]}", (*top, *map(_head, columns)), tuple(rows), " ".join(notes)
+                f"{_caption(dataset, tasks)}, by {kinds[0]}",
+                (*top, *_heads(columns, every)),
+                tuple(rows),
+                " ".join(notes),
             )
         )
         if benchmark == "vflute":
@@ -449,14 +449,16 @@ def _scopes(results: _Results, published: bool) -> Section | None:
 _NYCARTOONS = "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it."
 
 
-def _places(results: Sequence[_Result]) -> dict[str, dict[str, str]]:
-    """The names of metrics by scope (V-FLUTE's in the order of the paper) and metric."""
-    found: dict[str, dict[str, str]] = {}
+def _places(results: Sequence[_Result]) -> dict[str, list[str]]:
+    """The measures that have a value, by scope: all first, then in the order in which the measures declare them."""
+    known = [scope for each in _declared(results).values() if each.scopes for scope in each.scopes.names]
+    found: dict[str, list[str]] = {scope: [] for scope in (OVERALL, *known)}
     for result in results:
-        for name, (head, scope) in metric_names.scoped(result.values).items():
-            found.setdefault(scope, {})[head] = name
-    sources = list(SOURCES)
-    return dict(sorted(found.items(), key=lambda each: sources.index(each[0]) if each[0] in sources else -1))
+        for measure, scopes in result.estimates.items():
+            for scope in scopes:
+                of_scope = found.setdefault(scope, [])
+                of_scope += [measure] * (measure not in of_scope)
+    return {scope: of_scope for scope, of_scope in found.items() if of_scope}
 
 
 def _scope_cells(benchmark: str, scope: str) -> tuple[Cell, ...]:
@@ -471,16 +473,15 @@ def _phenomena(task: str, results: Sequence[_Result]) -> Table:
     for phenomenon in dict.fromkeys(phenomenon for _, phenomenon in SOURCES.values()):
         sources = [name for name, (_, of) in SOURCES.items() if of == phenomenon]
         for result in results:
-            chosen = [line for line in result.of.lines if line["sample"]["report_group"] in sources]
-            values = _explained_metrics(chosen) if chosen else {}
-            columns += [metric for metric in values if metric not in columns]
-            rows.append((phenomenon, result.run, len(chosen), values))
+            count, values = result.of.computed(partial(_pooled, sources))
+            columns += [measure for measure in values if measure not in columns]
+            rows.append((phenomenon, result.run, count, values))
     cells = [
         (
             Cell(phenomenon),
             Cell(run),
             Cell(str(count), numeric=True),
-            *(_cell(values.get(metric), metric) for metric in columns),
+            *(_cell(values.get(measure), measure) for measure in columns),
         )
         for phenomenon, run, count, values in rows
     ]
@@ -490,34 +491,21 @@ def _phenomena(task: str, results: Sequence[_Result]) -> Table:
     told = "; ".join(f"{phenomenon}: {', '.join(names)}" for phenomenon, names in pooled.items())
     return Table(
         f"{task}, by phenomenon",
-        (Cell("phenomenon"), Cell("model"), _N, *map(_head, columns)),
+        (Cell("phenomenon"), Cell("model"), _N, *_heads(columns, results)),
         tuple(cells),
         f"Rows pooled over sources: {told} (arXiv 2405.01474, Table 3).",
     )
 
 
-def _explained_metrics(lines: Sequence[Mapping[str, Any]]) -> dict[str, Estimated]:
-    rows, scores = _explained(lines)
+def _pooled(sources: Collection[str], declared: Measures, records: Sequence[Record]) -> tuple[int, dict[str, Estimate]]:
+    """How many records are of some sources, and their measures, without those that tell how a run went."""
+    chosen = [record for record in records if record["report_group"] in sources]
     found = {}
-    for metric in (*explanations.scheme_of(rows).thresholds, explanations.MEAN_SCORE):
-        estimate = explanations.metric(metric, rows, scores)
-        if estimate is not None:
-            found[metric] = estimate
-    return found | {"acc": explanations.accuracy(rows)}
-
-
-def _explained(lines: Sequence[Mapping[str, Any]]) -> tuple[list[Explained], npt.NDArray[np.float64] | None]:
-    """Rows and explanation scores, NaN where a row needs none; None unless every row that needs a score has one."""
-    rows = [
-        Explained(
-            **{name: line["sample"][name] for name in ("id", "gold", "predicted", "reference", "explanation", "unit")},
-            scheme=line["sample"].get("explained", "f1"),
-        )
-        for line in lines
-    ]
-    scores = np.array([line["sample"].get("explanation_scores", {}).get("mean", np.nan) for line in lines], dtype=float)
-    complete = all(np.isfinite(score) or not row.needs_score for row, score in zip(rows, scores, strict=True))
-    return rows, scores if complete else None
+    for measure in declared.all:
+        counted = [record for record in chosen if measure.counts(record)]
+        if counted and not measure.diagnostic and (estimate := measure.estimate(counted)) is not None:
+            found[measure.name] = estimate
+    return len(chosen), found
 
 
 # --- 3. curves, 4. drops ---------------------------------------------------------------------------------------------
@@ -529,7 +517,7 @@ def _explanation_quality(results: _Results) -> Section | None:
     for number, (task, of_task) in enumerate(results.items()):
         if not of_task[0].of.explained:
             continue
-        scored = [result for result in of_task if _explained(result.of.lines)[1] is not None]
+        scored = [result for result in of_task if explained.has_scores(result.of.records)]
         if scored:
             found.append(_curves(f"curves-{number}", task, scored))
             drops = _drops(f"drops-{number}", task, scored)
@@ -547,20 +535,20 @@ def _explanation_quality(results: _Results) -> Section | None:
 
 def _explains(result: _Result) -> bool:
     """Whether there is any explanation; a task may ask for labels alone."""
-    return any((line["sample"]["explanation"] or "").strip() for line in result.of.lines)
+    return any((record["explanation"] or "").strip() for record in result.of.records)
 
 
 def _curves(chart_id: str, task: str, results: Sequence[_Result]) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
     benchmark = results[0].of.benchmark
-    scheme = results[0].sample.get("explained", "f1")
+    scheme = explained.scheme_of(results[0].of.records[0])
+    by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
     panels: dict[str, dict[str, list[float]]] = {}
-    for scope in (OVERALL, *_parts(results)):
-        for result in results:
-            lines = [line for line in result.of.lines if scope == OVERALL or scope in _scopes_of(benchmark, line)]
-            if lines:
-                panels.setdefault(_scope_name(benchmark, scope), {})[result.run] = _curve(lines)
-    thresholds = list(dict.fromkeys(explanations.SCHEMES[scheme].thresholds.values()))
+    for scope in _places(results):
+        for run, curves in by_run.items():
+            if scope in curves:
+                panels.setdefault(_scope_name(benchmark, scope), {})[run] = curves[scope]
+    thresholds = list(dict.fromkeys(threshold.at for threshold in scheme.thresholds))
     told = []
     for result in results:
         own = {name: lines[result.run] for name, lines in panels.items() if result.run in lines}
@@ -569,63 +557,38 @@ def _curves(chart_id: str, task: str, results: Sequence[_Result]) -> Chart:
         last = {name: values[-1] for name, values in at.items() if name != "all"}
         parts = f"; at {thresholds[-1]:.2f} by part: {_listed(last)}" if last else ""
         told.append(f"{result.run}, all rows: {values}{parts}.")
-    name = _THRESHOLD_NAMES[scheme]
+    name = f"{_metric_name(scheme.of_labels).partition('@')[0]}@t"
     return charts.curves(
         chart_id,
-        f"{task}: {name.partition(' ')[0]} by threshold",
-        f"Curves of {name} for t from 0 to 1, a panel for each part of {task}. {' '.join(told)}",
+        f"{task}: {name} by threshold",
+        f"Curves of {name} (percent) for t from 0 to 1, a panel for each part of {task}. {' '.join(told)}",
         entailment.CURVE_THRESHOLDS,
         panels,
         x_label="threshold t",
-        y_label=name,
+        y_label=f"{name} (percent)",
         marks=thresholds[1:],
         order=results[0].runs,
     )
 
 
-def _parts(results: Sequence[_Result]) -> list[str]:
-    """The scopes of an explained task, V-FLUTE's in the order of the paper."""
-    benchmark = results[0].of.benchmark
-    found = dict.fromkeys(
-        scope for result in results for line in result.of.lines for scope in _scopes_of(benchmark, line)
-    )
-    order = list(SOURCES)
-    return sorted(found, key=lambda scope: order.index(scope) if scope in order else len(order))
-
-
-def _scopes_of(benchmark: str, line: Mapping[str, Any]) -> tuple[str, ...]:
-    group = line["sample"]["report_group"]
-    return flute_scopes(group) if benchmark == "flute" else (group,)
-
-
-def _curve(lines: Sequence[Mapping[str, Any]]) -> list[float]:
-    """F1@t or Acc@t in percent at `entailment.CURVE_THRESHOLDS`; every row that needs a score has one."""
-    rows, scores = _explained(lines)
-    assert scores is not None
-    gold, predicted = [row.gold for row in rows], [row.predicted for row in rows]
-    scheme = rows[0].scheme
-    if scheme == "f1":
-        return [100 * float(value) for value in entailment.f1_curve(gold, predicted, list(scores))]
-    cuts = np.array(entailment.CURVE_THRESHOLDS)
-    right = np.array([row.predicted == row.gold for row in rows])
-    asked = np.array([row.needs_score for row in rows])
-    with np.errstate(invalid="ignore"):
-        counted = right[:, None] & (~asked[:, None] | entailment.explained_well(scores[:, None], cuts, scheme))
-    counted[:, 0] = right  # Acc@0 is label accuracy, whatever the scores (arXiv 2205.12404v1, section 4)
-    return [100 * float(value) for value in counted.mean(axis=0)]
+def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, list[float]]:
+    """F1@t or Acc@t in percent at `entailment.CURVE_THRESHOLDS`."""
+    of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
+    return {
+        scope: [100 * value for value in explained.curve(own)] for scope, own in of_labels.in_scopes(records).items()
+    }
 
 
 def _drops(chart_id: str, task: str, results: Sequence[_Result]) -> Chart | None:
     """Figure 6 of V-FLUTE's paper."""
     benchmark = results[0].of.benchmark
-    groups: dict[str, dict[str, Estimated]] = {}
-    for scope in (OVERALL, *_parts(results)):
-        suffix = "" if scope == OVERALL else f"_{scope}"
+    groups: dict[str, dict[str, Estimate]] = {}
+    for scope in _places(results):
         for result in results:
-            before, after = (result.values.get(f"f1@{t}{suffix}") for t in (0, 60))
+            before, after = (result.estimate(f"f1@{t}", scope) for t in (0, 60))
             if before is not None and after is not None:
                 drop = relative_drop(before.value, after.value)
-                groups.setdefault(_scope_name(benchmark, scope), {})[result.run] = Estimated(drop)
+                groups.setdefault(_scope_name(benchmark, scope), {})[result.run] = Estimate(drop)
     if not groups:
         return None
     panels = {"": groups}
@@ -674,7 +637,7 @@ def _irfl(task: str) -> _Irfl | None:
 class _Bars:
     """A chart of bars in the making."""
 
-    panels: dict[str, dict[str, dict[str, Estimated]]]
+    panels: dict[str, dict[str, dict[str, Estimate]]]
     references: dict[tuple[str, str], float]
     order: tuple[str, ...] = ()
 
@@ -683,14 +646,20 @@ class _Bars:
         return cls({}, {})
 
     def add(
-        self, panel: str, category: str, results: Sequence[_Result], metric: str, chance: Callable[[_Result], float]
+        self,
+        panel: str,
+        category: str,
+        results: Sequence[_Result],
+        measure: str,
+        chance: Callable[[Sequence[Record]], float],
+        scope: str = OVERALL,
     ) -> None:
-        """Add a group of bars, if any run reports the metric."""
-        group = {result.run: _percent(result.values[metric]) for result in results if metric in result.values}
-        if group:
+        """Add a group of bars, if any run has the measure in the scope."""
+        found = [(result, value) for result in results if (value := result.estimate(measure, scope)) is not None]
+        if found:
             self.order = results[0].runs
-            self.panels.setdefault(panel, {})[category] = group
-            level = 100 * chance(next(each for each in results if metric in each.values))
+            self.panels.setdefault(panel, {})[category] = {of.run: _percent(value) for of, value in found}
+            level = 100 * found[0][0].of.computed(lambda _, records: chance(records))
             if np.isfinite(level):
                 self.references[panel, category] = level
 
@@ -757,41 +726,41 @@ def _choices(results: _Results) -> Section | None:
     return Section("detection", "Detection and retrieval (IRFL)", intro, charts=tuple(found))
 
 
-def _by_class(bars: _Bars, named: _Irfl, results: Sequence[_Result], metric: str, chance: Callable[..., float]) -> None:
+def _by_class(
+    bars: _Bars, named: _Irfl, results: Sequence[_Result], measure: str, chance: Callable[..., float]
+) -> None:
     """Add a task: an idiom's classes apart, as the paper reports them, where the task has both."""
-    classes = [kind for kind in ("figurative", "figurative_literal") if f"{metric}_{kind}" in results[0].values]
+    classes = [kind for kind in ("figurative", "figurative_literal") if results[0].estimate(measure, kind)]
     if len(classes) < 2:
-        bars.add(named.panel, named.what, results, metric, chance)
+        bars.add(named.panel, named.what, results, measure, chance)
         return
     for kind in classes:
         category = f"{named.what}, {kind.replace('_', ' + ')}"
-        bars.add(named.panel, category, results, f"{metric}_{kind}", partial(chance, kind=kind))
+        bars.add(named.panel, category, results, measure, partial(chance, kind=kind), kind)
 
 
-def _roles(result: _Result, kind: str | None = None) -> list[Sequence[str]]:
-    samples = (line["sample"] for line in result.of.lines)
-    return [sample["roles"] for sample in samples if kind is None or sample["type"] == kind]
+def _roles(records: Sequence[Record], kind: str | None = None) -> list[Sequence[str]]:
+    return [record["roles"] for record in records if kind is None or record["type"] == kind]
 
 
-def _chance_of_choice(result: _Result, kind: str | None = None) -> float:
-    return float(np.mean([1 / len(roles) for roles in _roles(result, kind)]))
+def _chance_of_choice(records: Sequence[Record], kind: str | None = None) -> float:
+    return float(np.mean([1 / len(roles) for roles in _roles(records, kind)]))
 
 
-def _chance_of_literal(result: _Result) -> float:
+def _chance_of_literal(records: Sequence[Record]) -> float:
     """Share of partially literal images among the wrong ones, mean over rows."""
-    wrong = [[role for role in roles if role != "answer"] for roles in _roles(result)]
-    return float(np.mean([sum(role in _LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
+    wrong = [[role for role in roles if role != "answer"] for roles in _roles(records)]
+    return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
 
 
-def _chance_of_retrieval(result: _Result, kind: str | None = None) -> float:
+def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> float:
     """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
     positives: dict[str, list[bool]] = {}
     images: dict[str, int] = {}
-    for line in result.of.lines:
-        sample = line["sample"]
-        if kind is None or sample["type"] == kind:
-            positives.setdefault(sample["row"], []).append(sample["positive"])
-            images[sample["row"]] = sample["images"]
+    for record in records:
+        if kind is None or record["type"] == kind:
+            positives.setdefault(record["row"], []).append(record["positive"])
+            images[record["row"]] = record["images"]
     complete = [of for row, of in positives.items() if len(of) == images[row]]
     if not complete:
         return float("nan")
@@ -802,8 +771,8 @@ def _position_bias(results: _Results) -> Section | None:
     found = []
     for number, (task, of_task) in enumerate(results.items()):
         bars = _Bars.empty()
-        for letter in _LETTERS:
-            bars.add("", letter, of_task, f"share_{letter}", lambda _: 1 / len(_LETTERS))
+        for letter in LETTERS:
+            bars.add("", letter, of_task, f"share_{letter}", lambda _: 1 / len(LETTERS))
         found += bars.chart(
             f"position-{number}",
             f"{task}: letters named",
@@ -824,7 +793,7 @@ def _retrieval(results: _Results) -> Section | None:
     for number, dataset in enumerate(datasets):
         bars = _Bars.empty()
         for task, of_task in results.items():
-            if of_task[0].of.dataset == dataset and "candidates" in of_task[0].sample:
+            if of_task[0].of.dataset == dataset and "candidates" in of_task[0].of.records[0]:
                 kind = task.rpartition("retrieve_")[2].replace("_", " ")
                 bars.add("", kind, of_task, "p@1", _chance_of_candidates)
         found += bars.chart(
@@ -839,8 +808,8 @@ def _retrieval(results: _Results) -> Section | None:
     return Section("metaclue", "Retrieval (MetaCLUE)", intro, charts=tuple(found))
 
 
-def _chance_of_candidates(result: _Result) -> float:
-    return float(np.mean([1 / line["sample"]["candidates"] for line in result.of.lines]))
+def _chance_of_candidates(records: Sequence[Record]) -> float:
+    return float(np.mean([1 / record["candidates"] for record in records]))
 
 
 # --- 7. prompt sensitivity -------------------------------------------------------------------------------------------
@@ -848,14 +817,14 @@ def _chance_of_candidates(result: _Result) -> float:
 
 def _instructions(results: _Results) -> Section | None:
     """F1@0 by instruction, for the tasks that ask all rows with one of Table 8's."""
-    by_base: dict[str, dict[str, dict[int, Estimated]]] = {}
+    by_base: dict[str, dict[str, dict[int, Estimate]]] = {}
     counts: dict[tuple[str, str], set[int]] = {}
     for task, of_task in results.items():
         if named := _INSTRUCTION.fullmatch(task):
             for result in of_task:
-                if "f1@0" in result.values:
+                if (value := result.estimate("f1@0")) is not None:
                     of_run = by_base.setdefault(named["of"], {}).setdefault(result.run, {})
-                    of_run[int(named["number"])] = _percent(result.values["f1@0"])
+                    of_run[int(named["number"])] = _percent(value)
                     counts.setdefault((named["of"], result.run), set()).add(result.of.rows)
     tables, found = [], []
     for number, (base, series) in enumerate(by_base.items()):
@@ -962,27 +931,30 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
 
 def _headlines(results: Sequence[_Result]) -> list[str]:
     """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the first."""
-    shared = [head for head in results[0].heads if all(head in result.values for result in results)]
-    heads = [head for head in shared if head not in (*metric_names.LOWER_IS_BETTER, *metric_names.DIAGNOSTICS)]
+    declared = _declared(results)
+    shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
+    heads = [head for head in shared if declared[head].higher_is_better and not declared[head].diagnostic]
     if results[0].of.explained:
-        scheme = explanations.SCHEMES[results[0].sample.get("explained", "f1")]
+        scheme = explained.scheme_of(results[0].of.records[0])
         scorers = {result.of.signature or result.of.scorer for result in results}
-        thresholds = [name for name in scheme.thresholds if name in heads and not name.startswith("v1")]
+        thresholds = [each.name for each in scheme.thresholds if each.name in heads and not each.name.startswith("v1")]
         return thresholds if len(scorers) == 1 else [name for name in heads if name == "acc"]
     return [next(name for name in _HEADLINES if name in heads)] if set(heads) & set(_HEADLINES) else heads[:1]
 
 
-def _entry(difference: float, metric: str, p: float | None) -> Entry:
-    scale = 100 if metric_names.text(1.0, metric) == "100.0" else 1
+def _entry(of: Difference, sign: int = 1) -> Entry:
+    """A difference in points; `sign` -1: of the first run against the second."""
+    found, p = measures.named(of.metric), of.p_holm
+    difference = sign * of.difference * (100 if found is None or found[0].percent else 1)
     told = "no test" if p is None else "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
-    points = round(scale * difference, 1)
-    return Entry(scale * difference, (f"{points:+.1f}" if points else "0.0", told), p is not None and p < _ALPHA)
+    points = round(difference, 1)
+    return Entry(difference, (f"{points:+.1f}" if points else "0.0", told), p is not None and p < _ALPHA)
 
 
 def _told_differences(found: Sequence[Difference]) -> str:
     sentences = []
     for each in found:
-        entry = _entry(each.difference, each.metric, each.p_holm)
+        entry = _entry(each)
         sentences.append(f"{each.task}, {_metric_name(each.metric)}, {each.second} against {each.first}: ")
         sentences[-1] += f"{entry.text[0]}, {entry.text[1]}."
     return " ".join(sentences)
@@ -1002,10 +974,7 @@ def _matrix_of_pairs(chart_id: str, dataset: str, found: Sequence[Difference]) -
     pairs = list(dict.fromkeys((each.first, each.second) for each in found))
     rows = list(dict.fromkeys((each.task, each.metric) for each in found))
     entries = {
-        (rows.index((each.task, each.metric)), pairs.index((each.first, each.second))): _entry(
-            each.difference, each.metric, each.p_holm
-        )
-        for each in found
+        (rows.index((each.task, each.metric)), pairs.index((each.first, each.second))): _entry(each) for each in found
     }
     return charts.matrix(
         chart_id,
@@ -1023,9 +992,9 @@ def _matrix_of_runs(chart_id: str, found: Sequence[Difference]) -> Chart:
     names = list(dict.fromkeys(name for each in found for name in (each.first, each.second)))
     entries = {}
     for each in found:
-        first, second, p = names.index(each.first), names.index(each.second), each.p_holm
-        entries[second, first] = _entry(each.difference, each.metric, p)
-        entries[first, second] = _entry(-each.difference, each.metric, p)
+        first, second = names.index(each.first), names.index(each.second)
+        entries[second, first] = _entry(each)
+        entries[first, second] = _entry(each, -1)
     task, metric = found[0].task, _metric_name(found[0].metric)
     return charts.matrix(
         chart_id,
@@ -1049,25 +1018,25 @@ def _outcomes(results: _Results) -> Section | None:
         counts: list[tuple[str, str, Counter[str], int, int]] = []
         for task, of_task in results.items():
             for result in of_task if of_task[0].of.dataset == dataset else ():
-                samples = [line["sample"] for line in result.of.lines]
-                statuses = Counter(str(sample["status"]) for sample in samples if "status" in sample)
-                unexplained = sum("explanation" in s and not (s["explanation"] or "").strip() for s in samples)
+                records = result.of.records
+                statuses = Counter(str(record["status"]) for record in records if "status" in record)
+                unexplained = sum("explanation" in r and not (r["explanation"] or "").strip() for r in records)
                 if statuses:
-                    counts.append((result.run, task, statuses, len(samples), unexplained))
+                    counts.append((result.run, task, statuses, len(records), unexplained))
         columns = list(dict.fromkeys(status for _, _, statuses, _, _ in counts for status in sorted(statuses)))
-        explained = any(of[0].of.explained for of in results.values() if of[0].of.dataset == dataset)
+        asked = any(of[0].of.explained for of in results.values() if of[0].of.dataset == dataset)
         rows = [
             (
                 Cell(task),
                 Cell(run),
                 Cell(str(total), numeric=True),
                 *(_count(statuses[status], total) for status in columns),
-                *([_count(unexplained, total)] if explained else []),
+                *([_count(unexplained, total)] if asked else []),
             )
             for run, task, statuses, total, unexplained in counts
         ]
         heads = [Cell(each.replace("_", " "), numeric=True) for each in ("rows", *columns)]
-        if explained:
+        if asked:
             heads.append(Cell("no explanation", "the output holds no explanation", numeric=True))
         if rows:
             tables.append(Table(_dataset_name(dataset), (Cell("task"), Cell("model"), *heads), tuple(rows)))

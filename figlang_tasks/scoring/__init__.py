@@ -1,6 +1,6 @@
 """From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
 
-from figlang_tasks.scoring.evaluation import evaluate, from_json, judged, judged_for_lm_eval, to_json
+from figlang_tasks.scoring.evaluation import evaluate, failed, from_json, judged, judged_for_lm_eval, to_json
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     OVERALL,
@@ -35,6 +35,7 @@ __all__ = [
     "Scopes",
     "by_field",
     "evaluate",
+    "failed",
     "flat",
     "from_json",
     "full_name",

@@ -258,6 +258,15 @@ def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
         raise ValueError(f"measures are damaged ({type(error).__name__}: {error})") from error
 
 
+def failed(results: Mapping[str, Any]) -> tuple[str, ...]:
+    """The headline measures whose value is no number: their computation failed.
+
+    Args:
+        results: of one task, as a harness returns them: ``{"f1@0,none": 0.5, ...}``.
+    """
+    return tuple(name.partition(",")[0] for name, value in results.items() if value != value)
+
+
 def _estimate(of: Mapping[str, Any]) -> Estimate:
     for key, value in of.items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):

@@ -7,7 +7,8 @@ A record has ``gold`` (1 entailment, 0 contradiction), ``predicted`` (None: no l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -171,39 +172,78 @@ def is_right(record: Record) -> bool:
     return bool(record["predicted"] == record["gold"])
 
 
-def hits(records: Sequence[Record], threshold: Threshold, is_of_labels: bool) -> npt.NDArray[np.bool_] | None:
-    """Whether each of n records counts as right; None without scores where they are needed.
+@dataclass(frozen=True)
+class _Columns:
+    """What n records say, as arrays of n; each is read when it is asked for."""
+
+    records: Sequence[Record]
+
+    @cached_property
+    def gold(self) -> npt.NDArray[np.int64]:
+        return np.array([record["gold"] for record in self.records])
+
+    @cached_property
+    def right(self) -> npt.NDArray[np.bool_]:
+        return np.array([is_right(record) for record in self.records], dtype=bool)
+
+    @cached_property
+    def scores(self) -> npt.NDArray[np.float64] | None:
+        """None: explanations are not scored."""
+        return np.array([score_of(record) for record in self.records]) if has_scores(self.records) else None
+
+    def hits(self, threshold: Threshold, is_of_labels: bool) -> npt.NDArray[np.bool_] | None:
+        """Whether each record counts as right; None without scores where they are needed.
+
+        Args:
+            is_of_labels: whether without scores the labels alone decide. Acc@0 never looks at scores: "a threshold of
+                0% does not account for the quality of NLE and is equivalent to simply reporting label accuracy" (arXiv
+                2205.12404v1, section 4; the shared task's page says the same).
+        """
+        if is_of_labels and (threshold.explained or self.scores is None):
+            return self.right  # scores are not looked at, nor do all have to be there
+        return None if self.scores is None else threshold.keeps(self.gold, self.right, self.scores)
+
+
+def _cells(gold: npt.NDArray[np.int64], hit: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """``tn, fp, fn, tp`` of each of n rows, shape [n, 4]; a row that is no hit has the wrong label."""
+    return np.eye(4)[np.where(hit, 3 * gold, 2 - gold)]
+
+
+def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[float]:
+    """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t.
 
     Args:
-        is_of_labels: whether without scores the labels alone decide. Acc@0 never looks at scores: "a threshold of 0%
-            does not account for the quality of NLE and is equivalent to simply reporting label accuracy" (arXiv
-            2205.12404v1, section 4; the shared task's page says the same).
+        records: at least one; those that need a score have one.
+        at: thresholds, 0 to 1; at 0 what the measure of labels is (``f1@0``, ``acc@0``).
+
+    Returns:
+        A value for each threshold, 0 to 1.
+
+    Raises:
+        ValueError: there are no scores, or one is missing.
     """
-    right = np.array([is_right(record) for record in records], dtype=bool)
-    scored = has_scores(records)
-    if is_of_labels and (threshold.explained or not scored):
-        return right
-    if not scored:
-        return None
-    gold = [record["gold"] for record in records]
-    return threshold.keeps(gold, right, [score_of(record) for record in records])
-
-
-def cells(records: Sequence[Record], hit: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """``tn, fp, fn, tp`` of each of n records, shape [n, 4]; a record that is no hit has the wrong label."""
-    gold = np.array([record["gold"] for record in records])
-    return np.eye(4)[np.where(hit, 3 * gold, 2 - gold)]
+    columns, of_labels = _Columns(records), scheme_of(records[0]).thresholds[0]
+    if columns.scores is None:
+        raise ValueError("there are no explanation scores")
+    values = []
+    for t in at:
+        hit = columns.hits(replace(of_labels, at=t), is_of_labels=t == of_labels.at)
+        assert hit is not None  # there are scores
+        kept = hit.mean() if of_labels.explained else macro_f1_from_counts(_cells(columns.gold, hit).sum(axis=0))
+        values.append(float(kept))
+    return values
 
 
 def _statistic(threshold: Threshold, is_of_labels: bool) -> Callable[[Sequence[Record]], Statistic | None]:
     def of(records: Sequence[Record]) -> Statistic | None:
-        hit = hits(records, threshold, is_of_labels)
+        columns = _Columns(records)
+        hit = columns.hits(threshold, is_of_labels)
         if hit is None:
             return None
         units = map(unit_of, records)
         if threshold.explained:
             return ratio(units, hit.astype(float))
-        return grouped(units, cells(records, hit), macro_f1_from_counts)
+        return grouped(units, _cells(columns.gold, hit), macro_f1_from_counts)
 
     return of
 
@@ -214,7 +254,7 @@ def _mean_score(records: Sequence[Record]) -> Statistic | None:
     return ratio(map(unit_of, records), [score_of(record) for record in records])
 
 
-def explained_measures(scheme: Scheme, scopes: Scopes) -> tuple[Measure, ...]:
+def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Measure, ...]:
     """The measures of labels and explanations, ``acc`` and ``parse_rate`` of labels alone, and the readers' dissent."""
     thresholded = [
         Measure(

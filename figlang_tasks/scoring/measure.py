@@ -85,7 +85,7 @@ class Scopes(NamedTuple):
     Attributes:
         names: all that there may be, in the order of tables.
         of: those that a record counts for.
-        seen: the record as it counts in a scope, where that is a part of each record (the words of a caption's subject).
+        seen: the record as it counts in a scope, where a scope is a part of each record (of a caption its subject).
     """
 
     names: tuple[str, ...]

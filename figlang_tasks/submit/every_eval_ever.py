@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks.metric_names import interval_method
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, provenance, write_checked
@@ -173,16 +172,16 @@ def _library(run: Run) -> dict[str, Any]:
 
 def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
     low, high = value.bounds
-    score: dict[str, Any] = {"score": value.value}
-    if value.low is not None and value.high is not None:
-        method = interval_method(value.name)
-        numbers = {"num_samples": value.rows, "num_bootstrap_samples": method.resamples}
+    measure, found = value.measure, value.estimate
+    score: dict[str, Any] = {"score": found.value}
+    if found.low is not None and found.high is not None:
+        numbers = {"num_samples": found.rows, "num_bootstrap_samples": measure.interval.resamples}
         score["uncertainty"] = {
             "confidence_interval": {
-                "lower": value.low,
-                "upper": value.high,
+                "lower": found.low,
+                "upper": found.high,
                 "confidence_level": CONFIDENCE,
-                "method": method.name,
+                "method": measure.interval.name,
             },
             **{name: number for name, number in numbers.items() if number is not None},
         }
@@ -194,8 +193,8 @@ def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
             "evaluation_description": f"{value.name} of the task {task.task} of figlang_tasks",
             "metric_id": f"figlang_tasks.{value.name}",
             "metric_name": value.name,
-            "metric_unit": "proportion" if value.is_share else "points",
-            "lower_is_better": value.lower_is_better,
+            "metric_unit": "proportion" if measure.percent else "points",
+            "lower_is_better": not measure.higher_is_better,
             "score_type": "continuous",
             "min_score": _bound(low),
             "max_score": _bound(high),
@@ -305,7 +304,9 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
 
 def _per_row(task: TaskRun) -> str | None:
     """The metric that says of a sample whether it was right; of NYK-MS they begin with the question."""
-    names = [name for name in task.metrics if any(isinstance(line.get(name), int | float) for line in task.lines)]
+    names = [
+        name for name in task.measures.by_name if any(isinstance(line.get(name), int | float) for line in task.lines)
+    ]
     for wanted in _PER_ROW:
         for name in names:
             if name == wanted or name.endswith(f"_{wanted}"):

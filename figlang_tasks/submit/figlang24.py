@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks import explanations, hub, samples
-from figlang_tasks.explanations import Explained
+from figlang_tasks import explanations, hub, samples, scoring
 from figlang_tasks.markdown import printable
 from figlang_tasks.records import EntailmentRecord
 from figlang_tasks.runs import Run, TaskRun
 from figlang_tasks.samples import SamplesError
+from figlang_tasks.scoring.explained import pair
 from figlang_tasks.submit import (
     SubmissionError,
     answered,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 MEMBER = "pred.csv"
 COLUMNS = ("id", "label", "explanation")
-THRESHOLDS = {"f1@0": 0.0, "f1@50": 0.50, "f1@60": 0.60}
 DATASET, SPLIT = "V-FLUTE", "test"
 UPLOAD = "CodaBench, the competition of the FigLang 2024 shared task on multimodal figurative language"
 
@@ -271,7 +270,7 @@ def _member(path: Path) -> str:
 # --- its scores ------------------------------------------------------------------------------------------------------
 
 
-def answers(path: Path) -> tuple[list[Explained], str]:
+def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
     """Put the predictions of a submission beside the references, as the board does.
 
     Args:
@@ -279,7 +278,8 @@ def answers(path: Path) -> tuple[list[Explained], str]:
             have an explanation.
 
     Returns:
-        The rows of the test split in its order, and what was read: dataset, split and digest.
+        Records of the rows of the test split in its order, as ``scoring.explained`` takes them, and what was read:
+        dataset, split and digest.
 
     Raises:
         SubmissionError: the file is not valid, its ids are not those of the test split, or the board's scorer would
@@ -302,14 +302,14 @@ def answers(path: Path) -> tuple[list[Explained], str]:
     if foreign := [row_id for row_id in predictions if row_id not in wanted]:
         raise SubmissionError(f"{path}: {len(foreign)} ids are none of the {SPLIT} split: {listing(foreign)}")
     rows = [
-        Explained(
-            row["id"],
-            vflute_rows.LABELS[row["label"]],
-            predictions[row["id"]].label,
-            row["explanation"],
-            predictions[row["id"]].explanation if predictions[row["id"]].explained else _AS_SCORED,
-            row["family"],
-        )
+        {
+            "id": row["id"],
+            "gold": vflute_rows.LABELS[row["label"]],
+            "predicted": predictions[row["id"]].label,
+            "reference": row["explanation"],
+            "explanation": predictions[row["id"]].explanation if predictions[row["id"]].explained else _AS_SCORED,
+            "unit": row["family"],
+        }
         for row in references
     ]
     return rows, references[0]["data"]
@@ -326,27 +326,27 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
         scorer: ``figlang24`` (`figlang_tasks.metrics.explanation.get_scorer`), or another in its place.
 
     Returns:
-        file, data, n, ``without_label``, ``without_explanation``, ``scorer``, ``signature``, and ``metrics``: f1@0,
-        f1@50, f1@60, acc and explanation_score, 0 to 1, each with the ends of its 95 % interval.
+        file, data, n, ``without_label``, ``without_explanation``, ``scorer``, ``signature``, and
+        ``measures``: f1@0, f1@50, f1@60, explanation_score and acc, as ``scoring.to_json`` writes estimates.
 
     Raises:
         SubmissionError, hub.DataError: as `answers`.
         WeightsError: the scorer's weights cannot be had.
     """
+    from figlang_tasks.vflute.measures import FIGLANG24
+
     rows, data = answers(path)
-    scored = scorer.score([row.reference for row in rows], [row.explanation for row in rows])
-    metrics: dict[str, float] = {}
-    for name, threshold in THRESHOLDS.items():
-        metrics |= explanations.as_metrics(name, explanations.f1_at(rows, scored.mean, threshold))
-    metrics |= explanations.as_metrics("acc", explanations.accuracy(rows))
-    metrics |= explanations.as_metrics(explanations.MEAN_SCORE, explanations.mean_score(rows, scored.mean))
+    scored = scorer.score(*zip(*map(pair, rows), strict=True))
+    details = explanations.by_pair(list(map(pair, rows)), scored)
+    for row in rows:
+        row["explanation_scores"] = details[pair(row)]
     return {
         "file": str(path),
         "data": data,
         "n": len(rows),
-        "without_label": sum(row.predicted is None for row in rows),
-        "without_explanation": sum((row.explanation or "").strip() in ("", _AS_SCORED) for row in rows),
+        "without_label": sum(row["predicted"] is None for row in rows),
+        "without_explanation": sum(row["explanation"].strip() in ("", _AS_SCORED) for row in rows),
         "scorer": scorer.name,
         "signature": scored.signature,
-        "metrics": metrics,
+        "measures": scoring.to_json(scoring.evaluate(rows, FIGLANG24, stderr_resamples=0)),
     }

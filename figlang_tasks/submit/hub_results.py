@@ -164,16 +164,17 @@ def _entries(run: Run, task: TaskRun, named: Dataset | None, source_url: str | N
     ]
     entries = []
     for value in provenance.values(task):
-        if value.diagnostic:
+        if value.measure.diagnostic:
             continue
-        unit = "percent" if value.is_share else "points"
+        is_percent, number = value.measure.percent, value.estimate.value
+        unit = "percent" if is_percent else "points"
         interval = value.shown()[1]
         notes = [f"{value.name}, {unit}" + (f", 95 % interval {interval}" if interval else ""), *details]
         entries.append(
             EvalResultEntry(
                 dataset_id=repository,
                 task_id=f"{task.task}_{value.name}",
-                value=round(100 * value.value, 2) if value.is_share else round(value.value, 4),
+                value=round(100 * number, 2) if is_percent else round(number, 4),
                 dataset_revision=named.revision if named else data.revision,
                 date=date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else None,
                 source_url=source_url,

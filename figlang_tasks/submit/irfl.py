@@ -17,8 +17,8 @@ from typing import Any
 import figlang_tasks
 from figlang_tasks import markdown
 from figlang_tasks.irfl import tables
-from figlang_tasks.metrics.ranking import precision_at_k
 from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, full_name
 from figlang_tasks.submit import SubmissionError, answered, brief, listing, provenance, whole
 
 BOARD = "https://irfl-dataset.github.io"
@@ -123,38 +123,37 @@ def _values(
 ) -> tuple[dict[str, float], list[TaskRun]]:
     """What `compute` makes of each task, by column; idioms have two."""
     idiom, metaphor, open_simile, simile = (compute(tasks[name]) for name in names)
-    values = (idiom["figurative"], idiom["figurative_literal"], metaphor[""], open_simile[""], simile[""])
+    values = (
+        idiom["figurative"],
+        idiom["figurative_literal"],
+        metaphor[OVERALL],
+        open_simile[OVERALL],
+        simile[OVERALL],
+    )
     return dict(zip(COLUMNS, values, strict=True)), [answered(tasks[name]) for name in names]
 
 
 def _accuracies(task: TaskRun) -> dict[str, float]:
-    """Accuracy by type ("" for all) of a detection task."""
+    """Accuracy of a detection task, by type."""
     records = _records(task, {"type": str, "answer": int, "status": str})
     if task.task.startswith("irfl_match") and (unscored := [each["id"] for each in records if not each.get("scores")]):
         raise SubmissionError(
             f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): take a backend that "
             f"gives them, or submit irfl_detect"
         )
-    hits = [float(record.get("chosen") == record["answer"]) for record in records]
-    return _by_type(task, "acc", [record["type"] for record in records], hits)
+    return _reported(task, "acc")
 
 
 def _precisions(task: TaskRun) -> dict[str, float]:
-    """Mean precision at k by type ("" for all) of a retrieval task."""
+    """Mean precision at k of a retrieval task, by type."""
     records = _records(task, {"type": str, "row": str, "positive": bool, "images": int, "value": int | float})
-    by_row: dict[str, list[Mapping[str, Any]]] = {}
+    found = Counter(record["row"] for record in records)
     for record in records:
-        by_row.setdefault(record["row"], []).append(record)
-    types, values = [], []
-    for name, images in by_row.items():
-        if len(images) != images[0]["images"]:
-            raise SubmissionError(f"{task.path}: row {brief(name)} has {len(images)} of {images[0]['images']} images")
-        types.append(images[0]["type"])
-        try:
-            values.append(precision_at_k([image["value"] for image in images], [image["positive"] for image in images]))
-        except ValueError as error:
-            raise SubmissionError(f"{task.path}: row {brief(name)}: {error}") from error
-    return _by_type(task, "p@k", types, values)
+        if found[record["row"]] != record["images"]:
+            raise SubmissionError(
+                f"{task.path}: row {brief(record['row'])} has {found[record['row']]} of {record['images']} images"
+            )
+    return _reported(task, "p@k")
 
 
 def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -187,20 +186,20 @@ def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]
     return records
 
 
-def _by_type(task: TaskRun, metric: str, types: Sequence[str], values: Sequence[float]) -> dict[str, float]:
-    means = {"": sum(values) / len(values)}
-    for kind in set(types):
-        own = [value for value, each in zip(values, types, strict=True) if each == kind]
-        means[kind] = sum(own) / len(own)
-    for kind, mean in means.items():
-        name = f"{metric}_{kind}" if kind else metric
-        reported = task.metrics.get(name)
-        if reported is not None and abs(reported - mean) > _CLOSE:
+def _reported(task: TaskRun, name: str) -> dict[str, float]:
+    """The values of a measure, as the rows have them, by type."""
+    values = {
+        scope: found.total()
+        for scope, found in task.computed(lambda measures, rows: measures.by_name[name].statistics(rows)).items()
+    }
+    for scope, value in values.items():
+        reported = task.reported.get(name, {}).get(scope)
+        if reported is not None and abs(reported.value - value) > _CLOSE:
             raise SubmissionError(
-                f"{task.path}: the rows say {name} {mean:.6f}, the results file {reported:.6f}: files of two runs, or "
-                f"rows that were changed"
+                f"{task.path}: the rows say {full_name(name, scope)} {value:.6f}, the results file "
+                f"{reported.value:.6f}: files of two runs, or rows that were changed"
             )
-    return means
+    return values
 
 
 def _revision(data: str) -> str:

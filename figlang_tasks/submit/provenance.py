@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Mapping
@@ -11,16 +10,17 @@ from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from figlang_tasks import hub, metric_names, row_counts
-from figlang_tasks.metric_names import ENDS
+from figlang_tasks import hub
 from figlang_tasks.redaction import redacted
 from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 from figlang_tasks.submit import SubmissionError
 
 CONFIDENCE = 0.95
+_CATEGORIES = ("figurative", "figurative_literal")  # of IRFL's idioms
 
 _INFINITY = float("inf")
-# Bounds of what is no share from 0 to 1, by metric; values in points, not percent, unless they are explanation scores.
+# Bounds of what is no share from 0 to 1, by measure; values in points, not percent, unless they are explanation scores.
 _BOUNDS = {
     "rank": (1.0, _INFINITY),
     "cider": (0.0, _INFINITY),
@@ -28,55 +28,32 @@ _BOUNDS = {
     "clip_similarity": (-_INFINITY, _INFINITY),
     "explanation_score": (-_INFINITY, _INFINITY),  # BLEURT is not bounded
 }
-_NAME = re.compile(r"[a-z][\w@.-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
 class Value:
-    """A reported metric.
+    """A reported metric: the value of a measure in a scope."""
 
-    Attributes:
-        name: of the metric, with the scope that it is of: ``f1@0``, ``f1@0_muse``.
-        value: 0 to 1 if `is_share`, else points.
-        low, high: ends of its 95 % interval; None where there is none.
-        rows: of the benchmark that it was taken over (``figlang_tasks.row_counts``); None where the samples do not say.
-    """
+    measure: Measure
+    scope: str
+    estimate: Estimate
 
-    name: str
-    value: float
-    low: float | None
-    high: float | None
-    rows: int | None = None
+    @property
+    def name(self) -> str:
+        """Measure and scope in one word: ``f1@0``, ``f1@0_muse``."""
+        return full_name(self.measure.name, self.scope)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Least and greatest possible value."""
-        return next((of for name, of in _BOUNDS.items() if metric_names.is_one_of(self.name, [name])), (0.0, 1.0))
-
-    @property
-    def is_share(self) -> bool:
-        """Whether people write it in percent."""
-        return metric_names.is_share(self.name)
-
-    @property
-    def lower_is_better(self) -> bool:
-        return metric_names.is_one_of(self.name, metric_names.LOWER_IS_BETTER)
-
-    @property
-    def diagnostic(self) -> bool:
-        """Whether it says how the run went (how the outputs could be read, say), not how good they are."""
-        return metric_names.is_one_of(self.name, (*metric_names.DIAGNOSTICS, "share"))
+        return _BOUNDS.get(self.measure.name, (0.0, 1.0))
 
     def shown(self) -> tuple[str, str]:
         """Value and interval as people read them."""
-        scale, digits = (100, 1) if self.is_share else (1, 2)
-        interval = (
-            ""
-            if self.low is None or self.high is None
-            else f"{scale * self.low:.{digits}f} to {scale * self.high:.{digits}f}"
-        )
-        return f"{scale * self.value:.{digits}f}", interval
+        text, found = self.measure.text, self.estimate
+        interval = "" if found.low is None or found.high is None else f"{text(found.low)} to {text(found.high)}"
+        return text(found.value), interval
 
 
 @dataclass(frozen=True)
@@ -99,7 +76,7 @@ class Data:
 
 
 def values(task: TaskRun, scopes: bool = False) -> list[Value]:
-    """The task's metrics, without facts of the data (``metric_names.FACTS``).
+    """The task's metrics, in the order of tables.
 
     Args:
         task: the task.
@@ -107,29 +84,20 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
 
     Raises:
         SubmissionError: the run reported none: there is no results file beside the samples.
+        RunError: the results file tells no metrics (lm-eval's tells no intervals), and a row is not as its task writes
+            it.
     """
-    if not task.metrics:
+    if not task.reported and not task.config:
         raise SubmissionError(
             f"{task.path}: no metrics: the results file of the run (*results*.json) is not beside it, or holds no "
             f"results of {task.task}"
         )
-    known = [name for name in task.metrics if _NAME.fullmatch(name) and metric_names.is_metric(name)]
-    chosen = [name for name in known if scopes or _of_the_whole(name, known)]
-    # What is not finite: its aggregation has failed.
-    numbers = {name: value for name, value in task.metrics.items() if math.isfinite(value)}
-    low, high = ENDS
-    counts = row_counts.of_lines(task.lines)
     return [
-        Value(name, numbers[name], numbers.get(name + low), numbers.get(name + high), counts.get(name))
-        for name in chosen
-        if name in numbers
+        Value(measure, scope, estimate)
+        for measure in task.measures.all
+        for scope, estimate in task.estimates.get(measure.name, {}).items()
+        if scopes or scope in (OVERALL, *_CATEGORIES)
     ]
-
-
-def _of_the_whole(name: str, names: list[str]) -> bool:
-    """Whether a metric is of the whole benchmark: `acc` is, and `acc_muse` its value for one source."""
-    whole = not any(name.startswith(f"{other}_") for other in names)
-    return whole or name.endswith(("_figurative", "_figurative_literal"))
 
 
 def data(task: TaskRun) -> Data:

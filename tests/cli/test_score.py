@@ -27,6 +27,7 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.weights import locate
+from figlang_tasks.scoring import from_json
 
 STEM = NAME.removesuffix(".jsonl")
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
@@ -90,27 +91,28 @@ def test_metrics_equal_scikit_learn_and_those_of_the_task(samples_file: Path) ->
     printed = done("score", samples_file, *EMBEDDED)
     report = json.loads((samples_file.parent / f"{STEM}.embedded.json").read_text())
     records = [line["sample"] for line in read_lines(samples_file.parent / f"{STEM}.embedded.jsonl")]
-    for group in (None, *{record["report_group"] for record in records}):
-        chosen = [record for record in records if group in (None, record["report_group"])]
+    found = from_json(report["measures"])
+    for scope in ("all", *{record["report_group"] for record in records}):
+        chosen = [record for record in records if scope in ("all", record["report_group"])]
         scores = np.array([record["explanation_scores"]["mean"] for record in chosen])
-        suffix = f"_{group}" if group else ""
-        expected = {"explanation_score" + suffix: scores.mean()}
+        expected = {"explanation_score": scores.mean()}
         gold = np.array([record["gold"] for record in chosen])
         for name, threshold in THRESHOLDS.items():
             right = np.array([record["predicted"] == record["gold"] for record in chosen]) & (scores > threshold)
-            expected[name + suffix] = f1_score(gold, np.where(right, gold, 1 - gold), average="macro")
+            expected[name] = f1_score(gold, np.where(right, gold, 1 - gold), average="macro")
         for name, value in expected.items():
-            assert report["metrics"][name] == pytest.approx(value, abs=1e-12), name
-            assert report["metrics"][f"{name}_ci_low"] <= value <= report["metrics"][f"{name}_ci_high"]
-            assert in_task[name] == pytest.approx(value, abs=1e-6), name
-    assert len(report["metrics"]) == 7 * 4 * 3
+            estimate = found[name][scope]
+            assert estimate.value == pytest.approx(value, abs=1e-12), name
+            assert estimate.low is not None and estimate.high is not None and estimate.low <= value <= estimate.high
+            assert scope != "all" or in_task[name] == pytest.approx(value, abs=1e-6), name
+    assert list(found) == ["f1@0", "f1@53", "f1@60", "explanation_score", "acc", "parse_rate", "parse_disagreement"]
     assert report["n"] == 76
     assert report["without_explanation"] == 15
     assert report["samples"]["file"] == NAME
     assert report["signature"] == get_scorer("embedded", cache=False).signature
     for part in ("| all ", "| muse ", "f1@53", report["signature"], "without an explanation: 15 of 76", "written: "):
         assert part in printed
-    assert f"{100 * report['metrics']['f1@60']:.1f} [" in printed
+    assert f"{100 * found['f1@60']['all'].value:.1f} [" in printed
 
 
 def test_lines_are_those_of_the_harness_with_the_scores_added(samples_file: Path) -> None:
@@ -511,18 +513,18 @@ def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tm
     report = json.loads(path.with_suffix(".embedded.json").read_text())
     scored = [line["sample"] for line in read_lines(path.with_suffix(".embedded.jsonl"))]
     assert (report["task"], report["n"]) == ("flute", 12)
-    for scope in ("", "_simile", "_sarcasm", "_paraphrase_sarcasm"):
-        group = scope.rpartition("_")[2]
-        chosen = [record for record in scored if group in ("", record["report_group"])]
+    found = from_json(report["measures"])
+    for scope in ("all", "simile", "sarcasm", "paraphrase_sarcasm"):
+        chosen = [record for record in scored if scope.rpartition("_")[2] in ("all", record["report_group"])]
         right = [record for record in chosen if record["predicted"] == record["gold"]]
-        assert report["metrics"][f"acc@0{scope}"] == pytest.approx(len(right) / len(chosen))
+        assert found["acc@0"][scope].value == pytest.approx(len(right) / len(chosen))
         for k in (50, 60):
             above = [r for r in right if r.get("explanation_scores", {"mean": 0})["mean"] > k / 100]
             v1 = sum(r["gold"] == 1 for r in right) + sum(r["gold"] == 0 for r in above)
             own = len(above) if explained == "all" else v1
-            assert report["metrics"][f"acc@{k}{scope}"] == pytest.approx(own / len(chosen))
+            assert found[f"acc@{k}"][scope].value == pytest.approx(own / len(chosen))
             if explained == "all":
-                assert report["metrics"][f"v1_acc@{k}{scope}"] == pytest.approx(v1 / len(chosen))
+                assert found[f"v1_acc@{k}"][scope].value == pytest.approx(v1 / len(chosen))
     assert report["thresholds"]["acc@60"] == 0.6
     unscored = [record for record in scored if "explanation_scores" not in record]
     if explained == "all":

@@ -60,12 +60,12 @@ def test_figlang24_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytest.
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": rows()}, image_size=2)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
     scores = json.loads(done("score24", target, "--scorer", "embedded", "--no-cache", "--json"))
-    assert scores["metrics"].keys() >= {"f1@0", "f1@50", "f1@60", "acc", "explanation_score"}
+    assert scores["measures"]["values"].keys() == {"f1@0", "f1@50", "f1@60", "acc", "explanation_score"}
     right = sum(record["predicted"] == record["gold"] for record in records())
-    assert scores["metrics"]["acc"] == pytest.approx(right / 723)
+    assert scores["measures"]["values"]["acc"]["all"]["value"] == pytest.approx(right / 723)
     assert "neither a folder nor a hub rep" in refused("score24", target, "--bertscore-model", tmp_path / "no")
     table = done("score24", target, "--scorer", "embedded")
-    assert f"{100 * scores['metrics']['f1@50']:.1f} [" in table and "f1@50" in table
+    assert f"{100 * scores['measures']['values']['f1@50']['all']['value']:.1f} [" in table and "f1@50" in table
     assert "explanation scorer: embedded (not a published metric)|" in table
 
 

@@ -62,7 +62,7 @@ def test_every_headline_metric_is_explained(name: str) -> None:
     for each in definitions().values():
         if Path(each.card).stem != name:
             continue
-        for metric in each.headline:
+        for metric in each.headline_metrics:
             assert any(pattern.fullmatch(metric) for pattern in patterns), f"{each.name}: {metric}"
 
 

@@ -73,6 +73,11 @@ CHANGES = [
         "--tasks match_the --include_path tasks",
         "a task that asks for scores, in words that the demo says",
     ),
+    (
+        r"(?<=--tasks )irfl_detect(?= )",
+        "figlang_mini_irfl_detect_idiom",
+        "pictures of 1.7 GB: one of them on ours",
+    ),
     (r"(?<=--tasks )irfl_(\w+)(,irfl_(\w+))?", r"figlang_mini_irfl_\1", "pictures of 1.7 GB: the same tasks on ours"),
     (r"--scorer vflute25", "--scorer embedded", "weights of 5 GB"),
     (r"(figlang score (?!.*--scorer).*)", r"\1 --scorer embedded", "weights of 5 GB"),

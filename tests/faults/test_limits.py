@@ -23,7 +23,7 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
         ("figlang_mini", {"offset": -1}, "--offset -1: number of rows to leave out"),
         ("figlang_mini", {"offset": 76}, "task figlang_mini: --offset 76 leaves nothing of the 76 rows"),
         ("figlang_mini_flute", {"offset": 900, "limit": 2}, "task figlang_mini_flute: --offset 900 leaves nothing"),
-        ("figlang_mini_nykms_sc", {"offset": 900}, "task figlang_mini_nykms_sc: --offset 900 leaves nothing"),
+        ("figlang_mini_nykms_mc", {"offset": 900}, "task figlang_mini_nykms_mc: --offset 900 leaves nothing"),
         ("figlang_mini_metaclue_vqa", {"offset": 9000}, "figlang_mini_metaclue_vqa: --offset 9000 leaves nothing"),
         (CIRCULAR, {"offset": 9000}, f"task {CIRCULAR}: --offset 9000 leaves nothing"),
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Take --limit 4, or"),

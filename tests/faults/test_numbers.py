@@ -6,12 +6,9 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from faults.faulty_runs import TASK, Runs
-from lmms_eval.utils import load_yaml_config
 
 from figlang_tasks import failures
 from figlang_tasks import runs as saved_runs
@@ -32,23 +29,34 @@ def forget_failures() -> Iterator[None]:
     failures.noted()
 
 
+MINE = """\
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, judged
+from figlang_tasks.vflute import task
+
+
+def broken(records):
+    return 1 / 0
+
+
+MEASURES = Measures.of(
+    Measure("acc", statistic=broken),
+    Measure("length", each=lambda record: float(len(record["reference"])), interval=BOOTSTRAP),
+)
+
+
+def process_results(doc, results):
+    return judged(task.process_results(doc, results)["sample"], MEASURES)
+"""
+
+
 def broken_task(folder: Path) -> Path:
-    """figlang_mini with an aggregator of ours that fails, and one of a user's own, without a guard, that works."""
+    """figlang_mini with measures of a user's own: one that fails, and one that works."""
     folder.mkdir()
-    (folder / "mine.py").write_text(
-        "from figlang_tasks.aggregate import aggregator\n\n\n"
-        "@aggregator\ndef broken(records):\n    return sum(records) / 0\n\n\n"
-        "def count(records):\n    return float(len(records))\n"
+    (folder / "mine.py").write_text(MINE)
+    (folder / "broken.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: broken\n"
+        "process_results: !function mine.process_results\nmetric_list: !function mine.MEASURES\n"
     )
-    metrics = [
-        {"metric": f"acc{end}", "aggregation": f"!function mine.{function}", "higher_is_better": True}
-        for end, function in (("", "broken"), ("_ci_low", "count"), ("_ci_high", "count"))
-    ]
-    metrics.append({"metric": "parse_rate", "aggregation": "!function mine.count", "higher_is_better": True})
-    text = yaml.safe_dump(
-        {"include": f"{tasks_dir()}/mini/figlang_mini.yaml", "task": "broken", "metric_list": metrics}
-    )
-    (folder / "broken.yaml").write_text(text.replace("'!function ", "!function ").replace("'\n", "\n"))
     return folder
 
 
@@ -57,33 +65,15 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     done = runs.by_command("--include_path", str(folder), "--limit", "4", task="broken")
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stdout + done.stderr  # the harness has taken the log to where it wants it
-    assert done.stderr.splitlines()[-1] == "lmms_eval: aggregation broken failed; its value is NaN, see the log"
+    assert done.stderr.splitlines()[-1] == "lmms_eval: acc failed; its value is NaN, see the log"
     assert "failed, see the log" in done.stdout
     (path,) = runs.files("*_results.json")
     reported = json.loads(path.read_text(encoding="utf-8"))["results"]["broken"]
-    assert math.isnan(reported["acc,none"]) and reported["parse_rate,none"] == 4
     (samples,) = runs.files("*_samples_broken.jsonl")
-    assert len(samples.read_text(encoding="utf-8").splitlines()) == 4
-
-
-def aggregators() -> dict[str, Any]:
-    """All functions that the task files name under ``aggregation``."""
-    found = {}
-    for path in tasks_dir().rglob("*.yaml"):
-        for metric in load_yaml_config(str(path)).get("metric_list") or []:
-            function = metric["aggregation"]
-            found[f"{function.__module__}.{function.__name__}"] = function
-    return found
-
-
-def test_no_aggregator_lets_an_error_out() -> None:
-    """The harness would lose the outputs of the whole run."""
-    found = aggregators()
-    assert len(found) > 50
-    for name, function in found.items():
-        value = function([object(), None, "x"])
-        assert value is None or math.isnan(value), name
-    assert len(failures.noted()) > 50
+    lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    assert math.isnan(reported["acc,none"])
+    assert reported["length,none"] == pytest.approx(sum(len(line["sample"]["reference"]) for line in lines) / 4)
+    assert [line["length"] for line in lines] == [len(line["sample"]["reference"]) for line in lines]
 
 
 NOT_SCORED = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"

@@ -11,8 +11,8 @@ import pytest
 from flute.synthetic import blind_rows, write_lines
 
 from figlang_tasks import hub
-from figlang_tasks.explanations import Explained
 from figlang_tasks.flute import rows, task
+from figlang_tasks.flute.measures import V2
 
 
 @pytest.fixture(autouse=True)
@@ -95,21 +95,14 @@ def test_a_record() -> None:
         "explained": "all",
         "revision": "local",
     }
-    assert judged["acc@50"] == judged["acc@50_simile_ci_low"] == judged["v1_acc@60"]
-    assert judged["acc@50"] == Explained(
-        "simile-3-01234567", 0, 1, "Snow makes no sound.", "It never Contradicts it.", "simile-3-01234567", "all"
-    )
-    assert json.dumps(judged["sample"])
+    assert json.loads(json.dumps(judged)) == judged
+    assert (judged["acc"], judged["acc@50"], judged["v1_acc@60"]) == (0, None, None)
 
 
 def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -> None:
     judged = task.process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
-    assert not any(name.startswith("v1_") for name in judged)
-    assert judged["acc@50"] == Explained(
-        "simile-3-01234567", 1, 1, "Snow makes no sound.", None, "simile-3-01234567", "contradiction", "embedded"
-    )
-    assert not judged["acc@50"].needs_score
-    assert judged["sample"]["explained"] == "contradiction"
+    assert not any(name.startswith("v1_") for name in judged) and "explanation_score" not in judged
+    assert (judged["sample"]["explained"], judged["sample"]["scorer"]) == ("contradiction", "embedded")
 
 
 @pytest.mark.parametrize("results", [[], [None], [float("nan")], [["Entails."]], [3]])
@@ -129,8 +122,7 @@ def test_odd_outputs_lose_no_run(results: list[Any]) -> None:
 )
 def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: set[str]) -> None:
     judged = task.process_results(document(report_group=group), ["Entails. Why."])
-    found = {name.removeprefix("acc@0_") for name in judged if name.startswith("acc@0_") and "_ci_" not in name}
-    assert found == scopes
+    assert set(V2.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
 
 
 @pytest.mark.parametrize(
@@ -226,9 +218,6 @@ def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.
         "rule": "released-contradicts",
         "predicted_strict": 0,
     }
-    assert {name.removesuffix("_ci_low").removesuffix("_ci_high") for name in judged} == {
-        "parse_rate",
-        "parse_disagreement",
-    }
+    assert judged == {"parse_rate": 1, "parse_disagreement": 0}
     answers, label = task.chance_answers(doc)
     assert label in answers

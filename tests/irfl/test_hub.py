@@ -57,11 +57,17 @@ def test_the_released_tables_by_a_tiny_clip(shared_file: Path, tmp_path: Path) -
         assert results["configs"][f"irfl_match_{name}"]["metadata"]["data"].startswith(
             f"IRFL/{name}-detection-task@{commit}:"
         )
-    assert {"figurative_over_source,none", "source_over_target,none"} <= set(results["results"]["irfl_match_simile"])
+    scopes = {
+        (name, measure, scope)
+        for name in counts
+        for measure, of in results["configs"][f"irfl_match_{name}"]["metadata"]["measures"]["values"].items()
+        for scope in of
+    }
+    assert {("idiom", "acc", scope) for scope in ("all", "figurative", "figurative_literal")} <= scopes
+    assert {("metaphor", "literal_preference", "all"), ("simile", "figurative_over_source", "all")} <= scopes
+    assert ("simile", "source_over_target", "all") in scopes and ("simile", "acc", "figurative") not in scopes
     assert len(samples(output, "irfl_retrieve_metaphor")) == 323 + 729
     assert len(samples(output, "irfl_retrieve_simile")) == 1107 + 3314
-    kinds = {"idiom": "acc_figurative_literal", "metaphor": "literal_preference"}
-    assert all(f"{metric},none" in results["results"][f"irfl_match_{name}"] for name, metric in kinds.items())
     uuids = {each for sample in samples(output, "irfl_match_idiom") for each in sample["sample"]["candidates"]}
     assert all(isinstance(each, str) and len(each) >= 72 for each in uuids)
     assert "CLIP" in done.stdout  # the paper's numbers beside ours

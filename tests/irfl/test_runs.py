@@ -1,4 +1,4 @@
-"""Every IRFL task through the harness on the mini data: the demo model in words, a tiny CLIP by score."""
+"""The mini tasks of IRFL through the harness: the demo model in words, a tiny CLIP by score."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import demo_runs
-import numpy as np
 import pytest
+from lmms_eval import utils
 from lmms_eval.api.model import lmms
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 from models import tiny_encoders
 
-from figlang_tasks import failures, plugin, score_requests
+from figlang_tasks import failures, measures, plugin, score_requests
 from figlang_tasks.hub import MINI_IRFL_DIR
 from figlang_tasks.irfl import rows, tables
 from figlang_tasks.irfl import task as task_of
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP
+from figlang_tasks.scoring import Estimate, evaluate, flat, from_json, full_name
 
-TASKS = [path.stem for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*_*.yaml"))]
-GROUPS = ("irfl_detect_grid", "irfl_detect_circular")
-TASKS = [name for name in TASKS if name not in GROUPS]
-BY_SCORE = [name for name in TASKS if name.split("_")[1] in ("match", "random2", "random4", "retrieve")]
+FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
+TASKS = [
+    path.stem.removeprefix("figlang_mini_")
+    for path in sorted((plugin.tasks_dir() / "mini" / "irfl").glob("figlang_mini_irfl_*_*.yaml"))
+]
+BY_SCORE = [name for name in TASKS if name.split("_")[1] in ("match", "random4", "retrieve")]
 IN_WORDS = [name for name in TASKS if name.split("_")[1] != "match"]
 
 
@@ -41,7 +44,7 @@ def clip_run() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def demo_run() -> dict[str, Any]:
-    found: dict[str, Any] = {"results": {}, "samples": {}}
+    found: dict[str, Any] = {"configs": {}, "samples": {}}
     for limit, ranked in ((4, False), (8, True)):  # a limit has to leave a whole row
         names = [f"figlang_mini_{name}" for name in IN_WORDS if ("retrieve" in name) == ranked]
         of_names = demo_runs.evaluate(names, "llava_hf", demo_runs.DEMO, limit=limit, gen_kwargs="max_new_tokens=4")
@@ -54,9 +57,13 @@ def random_run() -> dict[str, Any]:
     return demo_runs.evaluate([f"figlang_mini_{name}" for name in TASKS], "figlang_random", "seed=1")
 
 
+def estimates(results: dict[str, Any], task: str) -> dict[str, Estimate]:
+    found = from_json(results["configs"][f"figlang_mini_{task}"]["metadata"]["measures"])
+    return {full_name(measure, scope): estimate for measure, scope, estimate in flat(found)}
+
+
 def values(results: dict[str, Any], task: str) -> dict[str, float]:
-    found = demo_runs.metrics(results, f"figlang_mini_{task}")
-    return {name.partition(",")[0]: value for name, value in found.items() if isinstance(value, float)}
+    return {name: estimate.value for name, estimate in estimates(results, task).items()}
 
 
 def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:
@@ -70,22 +77,41 @@ def documents(task: str) -> int:
 
 
 def test_tasks_are_those_of_the_issue() -> None:
-    assert len(TASKS) == 33
+    names = {path.stem for path in FILES}
+    assert len(names) == 33
     kinds = ("idiom", "metaphor", "simile", "open_simile")
     for kind in kinds:
         expected = {f"irfl_detect_{kind}{variant}" for variant in ("", "_grid", "_circular")}
-        assert expected | {f"irfl_match_{kind}", f"irfl_retrieve_{kind}"} <= set(TASKS)
+        assert expected | {f"irfl_match_{kind}", f"irfl_retrieve_{kind}"} <= names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
+    """On the package's data, which hold every table."""
+    loaded = utils.load_yaml_config(str(path))
+    documents = rows.load("figlang_mini_irfl", *rows.named(loaded["dataset_name"])[1:])
+    assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
+    assert ("positive" in documents.column_names) == ("retrieve" in path.stem)
+    asked = {
+        name: task_of.doc_to_text(documents[0], block) for name, block in loaded["lmms_eval_specific_kwargs"].items()
+    }
+    whole = rows.text(documents[0])
+    assert all((whole in text) == ("phrase_only" not in path.stem) for text in asked.values())
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_document_is_judged_and_every_metric_has_an_interval(task: str) -> None:
-    found = values(random_run(), task)
+    found = estimates(random_run(), task)
     assert len(records(random_run(), task)) == documents(task)
-    heads = [name for name in found if not name.endswith(("_ci_low", "_ci_high"))]
-    assert {"p@k", "pooled_p@k"} <= set(heads) if "retrieve" in task else "acc" in heads
-    for name in heads:
-        assert 0 <= found[f"{name}_ci_low"] <= found[name] + 1e-9 <= found[f"{name}_ci_high"] + 2e-9 <= 1 + 3e-9
-    assert found["parse_rate"] == 1
+    assert {"p@k", "pooled_p@k"} <= set(found) if "retrieve" in task else "acc" in found
+    for value, low, high, *_ in found.values():
+        assert low is not None and high is not None
+        assert 0 <= low <= value + 1e-9 <= high + 2e-9 <= 1 + 3e-9
+    assert found["parse_rate"].value == 1
+    of_records = measures.of_records("irfl", records(random_run(), task))
+    assert list(found) == [
+        full_name(name, scope) for name, scope, _ in flat(evaluate(records(random_run(), task), of_records))
+    ]
     data = random_run()["configs"][f"figlang_mini_{task}"]["metadata"]["data"]
     assert data.startswith("figlang_mini_irfl/") and "@package:" in data
     assert {record["data"] for record in records(random_run(), task)} == {data}
@@ -111,23 +137,6 @@ def test_a_dual_encoder_reads_text_alone_and_other_models_a_prompt() -> None:
     assert prompt != rows.text(sample["doc"]) and rows.text(sample["doc"]) in prompt
 
 
-def test_the_clustered_error_of_the_harness_is_over_phrases() -> None:
-    """Miller 2024, "Adding Error Bars to Evals", equation 4, by sums over phrases."""
-    task = "figlang_mini_irfl_detect_idiom"
-    found = random_run()["results"][task]
-    of_phrases: dict[str, list[float]] = {}
-    for record in records(random_run(), "irfl_detect_idiom"):
-        of_phrases.setdefault(record["unit"], []).append(float(record["chosen"] == record["answer"]))
-    right = [each for own in of_phrases.values() for each in own]
-    n, mean = len(right), np.mean(right)
-    within = sum(
-        sum(each - mean for each in own) ** 2 - sum((each - mean) ** 2 for each in own) for own in of_phrases.values()
-    )
-    assert len(of_phrases) < n
-    assert found["acc_stderr_clustered,none"] == pytest.approx(np.sqrt(np.var(right, ddof=1) / n + within / n**2))
-    assert found["acc_stderr_clt,none"] == pytest.approx(np.std(right, ddof=1) / np.sqrt(n))
-
-
 def test_accuracy_is_what_the_scores_say() -> None:
     found = records(clip_run(), "irfl_match_simile")
     right = [record["scores"].index(max(record["scores"])) == record["answer"] for record in found]
@@ -136,13 +145,13 @@ def test_accuracy_is_what_the_scores_say() -> None:
 
 def test_precision_is_what_the_scores_say() -> None:
     by_row: dict[str, list[tuple[float, bool]]] = {}
-    for record in records(clip_run(), "irfl_retrieve_simile"):
+    for record in records(clip_run(), "irfl_retrieve_metaphor"):
         by_row.setdefault(record["row"], []).append((record["value"], record["positive"]))
     shares = []
     for images in by_row.values():
         count = sum(positive for _, positive in images)
         shares.append(sum(positive for _, positive in sorted(images, reverse=True)[:count]) / count)
-    assert values(clip_run(), "irfl_retrieve_simile")["p@k"] == pytest.approx(sum(shares) / len(shares))
+    assert values(clip_run(), "irfl_retrieve_metaphor")["p@k"] == pytest.approx(sum(shares) / len(shares))
 
 
 @pytest.mark.parametrize("task", IN_WORDS)
@@ -171,8 +180,8 @@ class Words(lmms):
 def test_a_model_of_words_is_not_matched(model: Any) -> None:
     """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
     name = model if isinstance(model, str) else "this model"
-    with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_metaphor: .*{name} answers in words. Take"):
-        demo_runs.evaluate("figlang_mini_irfl_match_metaphor", model, "pretrained=there/is_none")
+    with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Take"):
+        demo_runs.evaluate("figlang_mini_irfl_match_idiom", model, "pretrained=there/is_none")
 
 
 class Numbers(Words):
@@ -202,7 +211,7 @@ def test_a_class_that_declares_it_is_asked_for_scores(
     manifest = ModelManifest("my_numbers", simple_class_path=f"{__name__}.{kind.__qualname__}")
     monkeypatch.setitem(MODEL_REGISTRY_V2._manifests, "my_numbers", manifest)
     monkeypatch.setitem(MODEL_REGISTRY_V2._alias_to_model_id, "my_numbers", "my_numbers")
-    names = [f"figlang_mini_irfl_{task}_metaphor" for task in ("match", "random4")]
+    names = ["figlang_mini_irfl_match_idiom", "figlang_mini_irfl_random4_metaphor"]
     model = kind()
     results = demo_runs.evaluate(names, model, as_model="my_numbers" if given == "name" else None, limit=2)
     for name in names:
@@ -213,14 +222,14 @@ def test_a_class_that_declares_it_is_asked_for_scores(
 
 
 def test_a_class_of_scores_alone_is_not_asked_for_words() -> None:
-    with pytest.raises(SystemExit, match="this model: task figlang_mini_irfl_detect_metaphor asks for an answer in w"):
-        demo_runs.evaluate("figlang_mini_irfl_detect_metaphor", OnlyNumbers())
+    with pytest.raises(SystemExit, match="this model: task figlang_mini_irfl_detect_idiom asks for an answer in w"):
+        demo_runs.evaluate("figlang_mini_irfl_detect_idiom", OnlyNumbers())
 
 
 def asks_for_scores(folder: Path, model: str) -> str:
     """A user's task file with a line for a class of their own; returns the folder as the harness takes it."""
     (folder / "mine.yaml").write_text(
-        f"include: {plugin.tasks_dir()}/mini/irfl/figlang_mini_irfl_match_metaphor.yaml\ntask: mine\n"
+        f"include: {plugin.tasks_dir()}/mini/irfl/figlang_mini_irfl_match_idiom.yaml\ntask: mine\n"
         f"model_specific_generation_kwargs: {{{model}: {{figlang_score: {{kind: match}}}}}}\n"
     )
     return str(folder)
@@ -247,25 +256,16 @@ def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path)
 
 def test_saved_scores_are_matched_again(tmp_path: Path) -> None:
     failures.noted()
-    name = "figlang_mini_irfl_match_metaphor"
+    name = "figlang_mini_irfl_match_idiom"
     demo_runs.evaluate(name, "figlang_random", "seed=1", saved=tmp_path)
     again = demo_runs.evaluate(name, "figlang_replay", f"samples={tmp_path}")
-    assert values(again, "irfl_match_metaphor") == values(random_run(), "irfl_match_metaphor")
+    assert values(again, "irfl_match_idiom") == values(random_run(), "irfl_match_idiom")
     assert not failures.noted()
 
 
 def test_a_class_that_only_ranks_is_not_asked_for_words() -> None:
-    with pytest.raises(SystemExit, match="figlang_clip: task figlang_mini_irfl_detect_metaphor asks for an answer in"):
-        demo_runs.evaluate("figlang_mini_irfl_detect_metaphor", "figlang_clip", "pretrained=there/is_none")
-
-
-def test_rows_that_a_limit_has_cut_are_a_failure() -> None:
-    """A user's own way to choose rows may cut them too; of --limit it is told before the run."""
-    failures.noted()
-    assert task_of.p_at_k([task_of.Ranked("row 0", "a fox", 5, True, 0.5)]) is None
-    assert task_of.all_rotations_acc([task_of.Turn("row 0", "a fox", True, 0)]) is None
-    told = "could not be computed: no row is complete (--limit?)"
-    assert sorted(failures.noted()) == [f"all_rotations_acc {told}", f"p@k {told}"]
+    with pytest.raises(SystemExit, match="figlang_clip: task figlang_mini_irfl_detect_idiom asks for an answer in"):
+        demo_runs.evaluate("figlang_mini_irfl_detect_idiom", "figlang_clip", "pretrained=there/is_none")
 
 
 def test_any_model_ranks_by_its_yes() -> None:
@@ -326,10 +326,10 @@ def test_a_prompt_with_letters_is_not_matched(model: str, tmp_path: Path) -> Non
 
 def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The prompts stay the same when an answer moves, so the data has to stand in what the cache knows a task by."""
-    name = "figlang_mini_irfl_detect_metaphor"
+    name = "figlang_mini_irfl_detect_idiom"
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     shutil.copytree(MINI_IRFL_DIR, tmp_path / "figlang_mini_irfl")
-    table = tmp_path / "figlang_mini_irfl" / "metaphor_detection_task.csv"
+    table = tmp_path / "figlang_mini_irfl" / "idiom_detection_task.csv"
 
     def run() -> tuple[str, int]:
         for cached in (rows.load, tables.read, tables.detection):
@@ -352,6 +352,6 @@ def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_predict_only_runs(tmp_path: Path) -> None:
-    name = "figlang_mini_irfl_detect_metaphor"
+    name = "figlang_mini_irfl_detect_idiom"
     results = demo_runs.evaluate(name, "figlang_random", "", predict_only=True)
-    assert len(results["samples"][name]) == 8
+    assert len(results["samples"][name]) == 12

@@ -1,4 +1,4 @@
-"""Prompts, judging and aggregation of IRFL, without a model."""
+"""Prompts, judging and measures of IRFL, without a model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from irfl_hub import copy_tables
-from lmms_eval import utils
 
-from figlang_tasks import failures, plugin, score_requests
-from figlang_tasks.irfl import rows, tables, task
+from figlang_tasks import failures, score_requests
+from figlang_tasks.irfl import measures, rows, tables, task
 from figlang_tasks.irfl.task import Options
 from figlang_tasks.metrics import ranking
+from figlang_tasks.scoring import Estimate, Measures, evaluate
+from figlang_tasks.scoring.evaluation import guarded
 
 LETTERS = rows.LETTERS
 ORDINALS = ("first", "second", "third", "fourth")
@@ -41,7 +42,7 @@ def choice_doc(**changed: Any) -> dict[str, Any]:
 def pair_doc(positive: bool, place: int = 0, images: int = 2, row: str = "r0", **changed: Any) -> dict[str, Any]:
     doc = {
         "dataset": "figlang_mini_irfl",
-        "data": "d",
+        "data": "figlang_mini_irfl/metaphor-retrieval-task@package:0",
         "id": f"{row}-{place}",
         "row": row,
         "phrase": "He is a fox",
@@ -229,11 +230,17 @@ def test_blocks_of_other_models_are_no_options() -> None:
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
+def number(judged: dict[str, Any], name: str) -> float | None:
+    """What a record of detection counts for a measure, whether or not the harness's table has it."""
+    each = measures.DETECT.by_name[name].each
+    assert each is not None
+    return each(judged["sample"])
+
+
 def test_an_answer_in_words() -> None:
     judged = task.process_results(choice_doc(), ["The answer is (B)."])
     assert (judged["acc"], judged["parse_rate"]) == (1.0, 1.0)
-    assert judged["acc_ci_low"] == judged["acc_ci_high"] == 1.0
-    assert "literal_preference" not in judged and "tie_rate" not in judged and "acc_figurative" not in judged
+    assert "literal_preference" not in judged and "tie_rate" not in judged
     assert (judged["sample"]["chosen"], judged["sample"]["scores"]) == (1, None)
 
 
@@ -264,18 +271,13 @@ def test_no_output_stops_the_judging(output: str) -> None:
     assert task.grid_process_results(choice_doc(), [output])["parse_rate"] == 0
 
 
-def test_idioms_are_told_apart_by_type() -> None:
-    judged = task.process_results(choice_doc(figurative_type="idiom", type="figurative_literal"), ["B"])
-    assert judged["acc_figurative_literal"] == 1.0 and "acc_figurative" not in judged
-
-
 def test_the_highest_score_wins() -> None:
     judged = task.match_process_results(choice_doc(), scores(0.1, 0.4, 0.2, 0.3))
     assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (1.0, 0.0, 1.0)
-    assert (judged["figurative_over_source"], judged["source_over_target"]) == (1.0, 0.0)
+    assert (number(judged, "figurative_over_source"), number(judged, "source_over_target")) == (1.0, 0.0)
     judged = task.match_process_results(choice_doc(), scores(0.5, 0.4, 0.2, 0.3))
     assert (judged["acc"], judged["literal_preference"], judged["sample"]["chosen"]) == (0.0, 1.0, 0)
-    assert (judged["figurative_over_source"], judged["source_over_target"]) == (0.0, 1.0)
+    assert (number(judged, "figurative_over_source"), number(judged, "source_over_target")) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("values", [(7, 7, 0, 0), (0, 7, 7, 0), (0, 7, 0, 7), (0, 5, 7, 7), (7, 0, 7, 0), (7, 7, 7, 7)])
@@ -289,10 +291,8 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) 
         *("scores", "argmax"),
     )
     turn = task.circular_process_results(choice_doc(), scores(*values))
-    assert turn["parse_rate"] == 1.0 and not turn["acc"].correct and turn["acc"].chosen == -1
-    assert [share([turn["share_A"]]) for share in (task.share_a, task.share_b, task.share_c, task.share_d)] == [
-        None
-    ] * 4
+    assert (turn["parse_rate"], turn["acc"]) == (1.0, 0.0)
+    assert not [name for name in found([turn["sample"]], measures.CIRCULAR) if name.startswith("share_")]
 
 
 @pytest.mark.parametrize(
@@ -303,16 +303,13 @@ def test_two_equal_scores_are_in_no_order(
     values: tuple[float, ...], figurative_over_source: float, source_over_target: float
 ) -> None:
     judged = task.match_process_results(choice_doc(), scores(*values))
-    found = (judged["figurative_over_source"], judged["source_over_target"])
-    assert found == (figurative_over_source, source_over_target)
+    assert number(judged, "figurative_over_source") == figurative_over_source
+    assert number(judged, "source_over_target") == source_over_target
 
 
 def test_the_order_of_a_simile_needs_three_roles() -> None:
-    assert task._simile_order(["answer", "source", "target"], [3, 2, 1]) == {
-        "figurative_over_source": 1.0,
-        "source_over_target": 1.0,
-    }
-    assert task._simile_order(["answer", "source", "random"], [3, 2, 1]) == {}
+    judged = task.match_process_results(choice_doc(roles=["source", "answer", "random", "random"]), scores(2, 3, 1, 0))
+    assert number(judged, "figurative_over_source") is number(judged, "source_over_target") is None
 
 
 def test_a_tie_below_the_top_is_none() -> None:
@@ -324,7 +321,7 @@ def test_match_does_not_take_words(caplog: pytest.LogCaptureFixture, warnings_of
     failures.noted()
     for _ in range(2):
         judged = task.match_process_results(choice_doc(), ["B"])
-    assert set(judged) == {"sample", "parse_rate", "parse_rate_ci_low", "parse_rate_ci_high"}
+    assert set(judged) == {"sample", "parse_rate"}
     assert (judged["parse_rate"], judged["sample"]["status"]) == (0.0, "no_scores")
     assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
     assert failures.noted() == ["irfl_match: answers without matching scores have no accuracy, see the log"]
@@ -332,7 +329,7 @@ def test_match_does_not_take_words(caplog: pytest.LogCaptureFixture, warnings_of
 
 def test_a_request_without_an_answer_is_no_match() -> None:
     judged = task.match_process_results(choice_doc(), [""])
-    assert (judged["acc"], judged["parse_rate"], judged["sample"]["status"]) == (0.0, 0.0, "no_scores")
+    assert (judged["acc"], judged["parse_rate"], judged["sample"]["status"]) == (0.0, 0.0, "empty")
     assert not failures.noted()
 
 
@@ -344,7 +341,6 @@ def test_grids_may_be_answered_by_place() -> None:
 def test_retrieval_by_score_and_in_words() -> None:
     def value(output: list[str], positive: bool) -> tuple[float, float]:
         judged = task.retrieve_process_results(pair_doc(positive), output)
-        assert judged["p@k"].value == judged["sample"]["value"]
         return judged["sample"]["value"], judged["parse_rate"]
 
     assert value(scores(0.25), True) == (0.25, 1.0)
@@ -362,94 +358,150 @@ def test_targets_and_chance_answers() -> None:
     assert task.chance_answers(pair_doc(False)) == ({"No": "No", "Yes": "Yes"}, "No")
 
 
-# --- aggregation -----------------------------------------------------------------------------------------------------
+# --- measures --------------------------------------------------------------------------------------------------------
+
+Records = list[dict[str, Any]]
 
 
-def judged_pairs(*table: Sequence[tuple[bool, float]]) -> list[task.Ranked]:
+def found(records: Records, of: Measures) -> dict[str, Estimate]:
+    """All measures of all records, as a run has them."""
+    return {name: scopes["all"] for name, scopes in evaluate(records, of, 1000, guarded).items()}
+
+
+def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
     """Records of rows given as (positive, score) of each image."""
-    records = []
-    for number, row in enumerate(table):
-        for place, (positive, value) in enumerate(row):
-            doc = pair_doc(positive, place, images=len(row), row=f"r{number}", phrase=f"phrase {number}")
-            records.append(task.retrieve_process_results(doc, scores(value))["p@k"])
-    return records
+    return [
+        task.retrieve_process_results(
+            pair_doc(positive, place, len(row), f"r{number}", **{"phrase": f"phrase {number}"} | changed), scores(value)
+        )["sample"]
+        for number, row in enumerate(table)
+        for place, (positive, value) in enumerate(row)
+    ]
 
 
-def test_precision_at_k_by_row_and_pooled() -> None:
-    # Row 0: k = 1, found. Row 1: k = 3, one of three found (by hand).
-    records = judged_pairs(
-        [(True, 0.9), (False, 0.1)],
-        [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)],
-    )
-    assert task.p_at_k(records) == pytest.approx((1 + 1 / 3) / 2)
-    assert task.pooled_p_at_k(records) == pytest.approx(2 / 4)
-    assert task.expected_p_at_k(records) == pytest.approx(2 / 3)
-    assert task.tie_rate(records) == 0
-    low, high = task.p_at_k_ci_low(records), task.p_at_k_ci_high(records)
-    assert low is not None and high is not None and 1 / 3 <= low <= 2 / 3 <= high <= 1
-    random.Random(0).shuffle(records)
-    assert task.p_at_k(records) == pytest.approx(2 / 3)
-
-
-def test_rows_of_one_phrase_are_ranked_apart() -> None:
-    records = judged_pairs([(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)])
-    assert task.p_at_k([record._replace(unit="one phrase") for record in records]) == 0.5
-
-
-def test_ties_are_counted_and_go_against_the_model() -> None:
-    records = judged_pairs([(True, 0.5), (False, 0.5)], [(True, 0.9), (False, 0.1)])
-    assert task.p_at_k(records) == 0.5
-    assert task.expected_p_at_k(records) == 0.75
-    assert task.tie_rate(records) == 0.5
-
-
-def test_rows_cut_by_a_limit_are_left_out(warnings_of_loguru: list[str]) -> None:
-    records = judged_pairs([(True, 0.9), (False, 0.1)], [(False, 0.9), (True, 0.1)])[:3]
-    assert task.p_at_k(records) == 1.0
-    assert any("1 of 2 rows are not complete" in each for each in warnings_of_loguru)
-    assert task.p_at_k(records[:1]) is None
-    assert task.tie_rate(records[:1]) is None
-
-
-def turns(*table: str, answer: str = "ABCD") -> list[task.Turn]:
+def turns(*table: str, answer: str = "ABCD") -> Records:
     """Records of rows given by what was answered in each rotation, whose answers stand at A, B, C, D."""
-    records = []
-    for number, row in enumerate(table):
-        for said, right in zip(row, answer, strict=False):
-            doc = choice_doc(row=f"r{number}", phrase=f"phrase {number}", answer=LETTERS.index(right))
-            records.append(task.circular_process_results(doc, [said])["acc"])
-    return records
+    return [
+        task.circular_process_results(
+            choice_doc(
+                id=f"r{number}-rotation{turn}",
+                row=f"r{number}",
+                phrase=f"phrase {number}",
+                answer=LETTERS.index(right),
+            ),
+            [said],
+        )["sample"]
+        for number, row in enumerate(table)
+        for turn, (said, right) in enumerate(zip(row, answer, strict=False))
+    ]
 
 
-def test_rotations(warnings_of_loguru: list[str]) -> None:
-    records = turns("ABCD", "AAAA", "AB??")
-    assert task.circular_acc(records) == pytest.approx((4 + 1 + 2) / 12)
-    assert task.all_rotations_acc(records) == pytest.approx(1 / 3)
-    assert task.share_a(records) == pytest.approx(6 / 10)
-    assert task.share_b(records) == pytest.approx(2 / 10)
-    shares = [share(records) for share in (task.share_a, task.share_b, task.share_c, task.share_d)]
-    assert sum(share for share in shares if share is not None) == pytest.approx(1)
+HIT, MISS, TIE = [[(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)], [(True, 0.5), (False, 0.5)]]
+ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]  # k = 3, one found (by hand)
+
+
+@pytest.mark.parametrize(
+    ("of", "records", "expected"),
+    [
+        (
+            measures.RETRIEVE,
+            ranked(HIT, ONE_OF_THREE),
+            {"p@k": 2 / 3, "expected_p@k": 2 / 3, "pooled_p@k": 2 / 4, "tie_rate": 0, "parse_rate": 1},
+        ),
+        (measures.RETRIEVE, ranked(HIT, MISS, phrase="one phrase"), {"p@k": 0.5}),  # are ranked apart
+        (measures.RETRIEVE, ranked(TIE, HIT), {"p@k": 0.5, "expected_p@k": 0.75, "tie_rate": 0.5}),  # against the model
+        (
+            measures.CIRCULAR,
+            turns("ABCD", "AAAA", "AB??"),
+            {
+                "acc": 7 / 12,
+                "all_rotations_acc": 1 / 3,
+                **{"share_A": 6 / 10, "share_B": 2 / 10, "share_C": 1 / 10, "share_D": 1 / 10},
+                "parse_rate": 10 / 12,
+            },
+        ),
+    ],
+)
+def test_values(of: Measures, records: Records, expected: dict[str, float], warnings_of_loguru: list[str]) -> None:
+    values = {name: estimate.value for name, estimate in found(records, of).items()}
+    assert {name: values[name] for name in expected} == pytest.approx(expected)
+    random.Random(0).shuffle(records)
+    assert {name: estimate.value for name, estimate in found(records, of).items()} == values
     assert warnings_of_loguru == []
+
+
+def test_the_mean_of_rows_has_an_interval_that_holds_it() -> None:
+    value, low, high, *_ = found(ranked(HIT, ONE_OF_THREE), measures.RETRIEVE)["p@k"]
+    assert low is not None and high is not None and 1 / 3 <= low <= value <= high <= 1
 
 
 def test_shares_have_intervals_of_shares_and_means_have_not() -> None:
     """Of three rows that are all equal: a share may be another one, but nothing is known of how a mean varies."""
-    records = turns("ABCD", "ABCD", "ABCD")
-    lows = [task.circular_acc_ci_low(records), task.all_rotations_acc_ci_low(records)]
-    ranked = judged_pairs(*[[(True, 0.5), (False, 0.5)]] * 3)
-    lows.append(task.tie_rate_ci_low(ranked))
+    of_turns, of_ranks = found(turns(*["ABCD"] * 3), measures.CIRCULAR), found(ranked(TIE, TIE, TIE), measures.RETRIEVE)
+    lows = [of_turns["acc"].low, of_turns["all_rotations_acc"].low, of_ranks["tie_rate"].low]
     assert all(low is not None and 0 < low < 1 for low in lows)
-    assert (task.p_at_k(ranked), task.p_at_k_ci_low(ranked), task.p_at_k_ci_high(ranked)) == (0.0, None, None)
+    assert of_ranks["p@k"][:3] == (0.0, None, None)
+    assert of_ranks["pooled_p@k"].high is not None  # a share of pictures
 
 
-def test_rotations_cut_by_a_limit(warnings_of_loguru: list[str]) -> None:
+def test_rows_of_one_phrase_are_no_more_than_one() -> None:
+    """Where they are all equal: errors are over phrases."""
+    once, thrice = (
+        [
+            task.process_results(choice_doc(id=str((n, again)), row=str((n, again)), phrase=f"phrase {n}"), [said])[
+                "sample"
+            ]
+            for n, said in enumerate("BABBCB")
+            for again in range(times)
+        ]
+        for times in (1, 3)
+    )
+    (one, three) = (found(records, measures.DETECT)["acc"] for records in (once, thrice))
+    assert (one.value, one.rows, three.rows) == (4 / 6, 6, 18)
+    assert one.stderr == pytest.approx(three.stderr) and one.stderr == pytest.approx(
+        (4 / 6 * 2 / 6 / 5) ** 0.5, rel=0.1
+    )
+
+
+@pytest.mark.parametrize("kind", ["idiom", "simile", "open-simile"])
+def test_idioms_alone_are_told_apart_by_type(kind: str) -> None:
+    for table, of, name in (("detection", measures.DETECT, "acc"), ("retrieval", measures.RETRIEVE, "p@k")):
+        changed = {"data": f"IRFL/{kind}-{table}-task@0123:4567", "type": "figurative_literal"}
+        records = ranked(HIT, **changed)
+        if of is measures.DETECT:
+            records = [task.process_results(choice_doc(**changed), ["B"])["sample"]]
+        scopes = evaluate(records, of)[name]
+        assert list(scopes) == (["all", "figurative_literal"] if kind == "idiom" else ["all"])
+
+
+CUT = "rows are not complete (--limit?) and left out of"
+NONE_WHOLE = "could not be computed: no row is complete (--limit?)"
+
+
+@pytest.mark.parametrize(
+    ("of", "records", "metric", "value", "warning"),
+    [
+        (measures.RETRIEVE, ranked(HIT, MISS)[:3], "p@k", 1.0, f"1 of 2 {CUT} p@k"),
+        (measures.RETRIEVE, ranked(HIT)[:1], "p@k", None, f"1 of 1 {CUT} p@k"),
+        (measures.CIRCULAR, turns("ABCD", "AB"), "all_rotations_acc", 1.0, f"1 of 2 {CUT} all_rotations_acc"),
+        (measures.CIRCULAR, turns("AB"), "all_rotations_acc", None, f"1 of 1 {CUT} all_rotations_acc"),
+    ],
+)
+def test_rows_cut_by_a_limit_are_left_out(
+    of: Measures, records: Records, metric: str, value: float | None, warning: str, warnings_of_loguru: list[str]
+) -> None:
+    """It is told once, not by each scope, and in a run alone; where nothing is left, the run has failed."""
     failures.noted()
-    assert task.all_rotations_acc(turns("ABCD", "AB")) == 1.0
-    assert any("1 of 2 rows are not complete" in each and "all_rotations_acc" in each for each in warnings_of_loguru)
-    assert failures.noted() == []
-    assert task.all_rotations_acc(turns("AB")) is None
-    assert failures.noted() == ["all_rotations_acc could not be computed: no row is complete (--limit?)"]
-    assert task.share_a(turns("????")) is None
+    records = [record | {"data": "IRFL/idiom-retrieval-task@0123:4567"} for record in records]
+    estimates = found(records, of)
+    assert warnings_of_loguru == [f"figlang_tasks: {warning}"]
+    assert failures.noted() == ([f"{metric} {NONE_WHOLE}"] if value is None else [])
+    assert (estimates[metric].value if metric in estimates else None) == value
+    assert "parse_rate" in estimates
+    if value is None and of is measures.RETRIEVE:
+        assert set(estimates) == {"parse_rate"}
+    evaluate(records, of)
+    assert len(warnings_of_loguru) == 1 and not failures.noted()
 
 
 # --- chance ----------------------------------------------------------------------------------------------------------
@@ -498,20 +550,3 @@ def test_random_scores_give_the_expected_precision_of_the_tables(name: str) -> N
         found[run] = sum(hits) / len(hits), sum(h * k for h, (k, _) in zip(hits, sizes, strict=True)) / pooled_size
     for values, exact in zip(found.T, (expected, pooled), strict=True):
         assert abs(values.mean() - exact) < 4 * values.std() / runs**0.5
-
-
-def test_task_files_and_functions_agree() -> None:
-    """Every metric that judging can give is listed, and every aggregator of a file is one of ours."""
-    folder = plugin.tasks_dir() / "irfl"
-    doc = choice_doc(figurative_type="idiom")
-    given = {
-        "_detect.yaml": task.process_results(doc, ["A"]),
-        "_match.yaml": task.match_process_results(choice_doc(), scores(1, 0, 0, 0)) | task.process_results(doc, ["A"]),
-        "_detect_circular.yaml": task.circular_process_results(doc, ["A"]),
-        "_retrieve.yaml": task.retrieve_process_results(pair_doc(True, figurative_type="idiom"), ["Yes"]),
-    }
-    for name, judged in given.items():
-        listed = {entry["metric"] for entry in utils.load_yaml_config(str(folder / name))["metric_list"]}
-        assert set(judged) - {"sample"} <= listed, name
-        known = {f"{head}_figurative_literal{end}" for head in ("acc", "p@k") for end in ("", "_ci_low", "_ci_high")}
-        assert listed - set(judged) <= known, name

@@ -169,14 +169,14 @@ def sent(run: dict[str, Any], task: str) -> list[str]:
 def test_tasks_ask_such_models_in_words_that_need_no_places(
     checkpoint: Callable[[str], str], template: Callable[[str], str], warnings_of_loguru: list[str], tmp_path: Path
 ) -> None:
-    names = ["detect_simile", "detect_idiom_phrase_only", "detect_simile_grid", "match_simile", "random4_metaphor"]
+    names = ["detect_idiom", "detect_idiom_phrase_only", "detect_idiom_grid", "match_simile", "random4_metaphor"]
     tasks = [f"figlang_mini_irfl_{name}" for name in names]
     arguments = f"pretrained={checkpoint('llava')},device=cpu"
     options: dict[str, Any] = {"limit": 1, "gen_kwargs": "max_new_tokens=1"}
     as_llava = f"{arguments},chat_template={template('llava_1_5')}"
     front = demo_runs.evaluate(tasks, "figlang_vlm", as_llava, saved=tmp_path, **options)
     told = [message for message in warnings_of_loguru if "pictures" in message]
-    assert len(told) == 1 and f"so the prompt of tasks {tasks[1]}, {tasks[0]} is in words" in told[0]
+    assert len(told) == 1 and f"so the prompt of tasks {tasks[0]}, {tasks[1]} is in words" in told[0]
     kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
     for task, moved in zip(tasks, (True, True, False, False, False), strict=True):
         configs = [run["configs"][task] for run in (front, kept)]

@@ -11,7 +11,8 @@ from lmms_eval import utils
 
 from figlang_tasks import plugin, resource_dir
 from figlang_tasks.nykms import rows, task
-from figlang_tasks.nykms.parse import FIELDS, QUESTIONS
+from figlang_tasks.nykms.measures import BY_QUESTION
+from figlang_tasks.nykms.parse import QUESTIONS
 from figlang_tasks.prompting import prompt_hash
 
 LMMS = plugin.tasks_dir()
@@ -29,16 +30,6 @@ def files(folder: Path) -> dict[str, dict[str, Any]]:
 
 def tasks(folder: Path) -> dict[str, dict[str, Any]]:
     return {name: loaded for name, loaded in files(folder).items() if "group" not in loaded}
-
-
-def computed(question: str) -> set[str]:
-    """The names of all metrics that a question can have."""
-    names: set[str] = set()
-    for answer in ("plain", "[I] x", "[I]", "[S] x"):
-        fields = {"MW": answer, "SW": answer, "ST": "x" if answer == "[I]" else answer, "ME": "x", "SE": "x"}
-        doc = {"id": "x", "cartoon": "x", "data": "d", "question": question, "modality": "text", "label": 1, **fields}
-        names |= set(task.process_results(doc, ["Yes"]))
-    return names - {"sample"}
 
 
 def test_tasks_and_groups() -> None:
@@ -66,46 +57,16 @@ def test_task_files_name_the_question_and_the_form(folder: Path) -> None:
         assert loaded["dataset_name"] == f"{dataset},question={question},modality={form or 'image'}"
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_every_metric_is_listed_and_no_other(question: str) -> None:
-    for folder, name, extra in (
-        (LMMS / "nykms", f"nykms_{question}", set()),
-        (LMMS / "nykms", f"nykms_{question}_text", set()),
-        # lm-eval aggregates all that is logged, and signatures have no other place there
-        (TEXT, f"nykms_{question}_text", {"sample"} | ({"bleu_signature"} if question not in ("mc", "sc") else set())),
-    ):
-        entries = tasks(folder)[name]["metric_list"]
-        assert len(entries) == len({entry["metric"] for entry in entries})
-        assert {entry["metric"] for entry in entries} == computed(question) | extra
-        for entry in entries:
-            assert callable(entry["aggregation"])
-            is_fault = entry["metric"].startswith(("refusal_rate", "parse_disagreement"))
-            assert entry["higher_is_better"] is not is_fault
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_name_that_begins_another_is_its_breakdown_or_interval(question: str) -> None:
-    names = sorted(computed(question))
-    fields = tuple(field.lower() for field in FIELDS[question])
-    breakdowns = {f"{field}_{head}" for field in fields for head in ("em", "marked")}
-    for name in names:
-        begun = [other for other in names if other.startswith(f"{name}_")]
-        if name not in breakdowns:
-            assert set(begun) <= {f"{name}_ci_low", f"{name}_ci_high"}, name
-
-
-def test_aggregations_fit_their_metrics() -> None:
-    for folder in (LMMS / "nykms", TEXT):
-        for loaded in tasks(folder).values():
-            for entry in loaded["metric_list"]:
-                name, function = entry["metric"], entry["aggregation"].__name__
-                end = next((end for end in ("_ci_low", "_ci_high") if name.endswith(end)), "")
-                assert function.endswith(end) and ("_ci_" in function) == bool(end)
-                bare = name.removesuffix(end)
-                if "_macro_" in bare:
-                    assert bare.endswith(f"_{function.removesuffix(end)}")
-                elif bare.endswith("_corpus_bleu4"):
-                    assert function.removesuffix(end) == "corpus_bleu4"
+def test_task_files_list_the_measures_of_their_question() -> None:
+    for folder in (LMMS / "nykms", LMMS / "mini" / "nykms", TEXT):
+        for name, loaded in tasks(folder).items():
+            question = name.removeprefix("figlang_mini_").removeprefix("nykms_").removesuffix("_text")
+            expected = [(row["metric"], row["higher_is_better"]) for row in BY_QUESTION[question]]
+            # lm-eval aggregates all that is logged, and signatures have no other place there
+            facts = [] if folder != TEXT else ["sample"] if question in ("mc", "sc") else ["sample", "bleu_signature"]
+            listed = [(row["metric"], row["higher_is_better"]) for row in loaded["metric_list"]]
+            assert listed == [*((fact, True) for fact in facts), *expected], name
+            assert {name for name, better in expected if not better} == {"refusal_rate"}
 
 
 def test_text_files_hold_no_key_of_the_other_harness() -> None:
@@ -124,8 +85,6 @@ def test_both_harnesses_ask_and_judge_by_the_same_functions() -> None:
             task.process_results,
             task.lm_eval_process_results,
         )
-        listed = [entry for entry in loaded["metric_list"] if entry["metric"] not in ("sample", "bleu_signature")]
-        assert listed == other["metric_list"]
         assert loaded["metadata"]["version"] == other["metadata"]["version"]
         assert loaded["generation_kwargs"]["max_gen_toks"] == other["generation_kwargs"]["max_new_tokens"] == 256
 

@@ -1,4 +1,4 @@
-"""Prompts, the judging of outputs, aggregators."""
+"""Prompts, the judging of outputs, measures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from figlang_tasks import aggregate, hub
+from figlang_tasks import hub, measures
 from figlang_tasks.metrics import overlap
 from figlang_tasks.nykms import rows, task
+from figlang_tasks.nykms.parse import FIELDS
+from figlang_tasks.scoring import evaluate
 
 CAPTION = 'The piano\'s "in tune", but the house is a little flat.'
 
@@ -119,32 +121,56 @@ def test_a_caption_is_never_read_as_a_template() -> None:
 def test_targets_are_answers_that_are_judged_right(question: str, changes: dict[str, Any], target: str) -> None:
     doc = document(question, **changes)
     assert task.doc_to_target(doc) == target
-    judged = task.process_results(doc, [target])
-    assert judged["parse_rate"] == 1.0
-    scores = [value for name, value in judged.items() if name.endswith(("_acc", "_em", "_relaxed_em", "_bleu4"))]
-    assert {value for value in scores if isinstance(value, float)} == {1.0}
+    record = task.process_results(doc, [target])["sample"]
+    assert record["status"] == "answered"
+    assert [record["predicted"][field] for field in FIELDS[question] if field in ("MC", "SC")] in ([], [doc["label"]])
+    scores = [score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"]
+    assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question not in ("mc", "sc"))
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "parse_disagreement"}
 ALWAYS = {"parse_rate", "refusal_rate"}
-WORD = {"mw_em", "mw_em_word", "mw_relaxed_em", "mw_bleu4", "mw_corpus_bleu4"}
-MARKS = {"mw_marked", "mw_marked_object", "mw_marked_image", "mw_marked_free"}
+WORD = {"mw_em", "mw_relaxed_em", "mw_bleu4", "mw_corpus_bleu4"}
 EXPLANATION = {"me_bleu4", "me_corpus_bleu4"}
 
 
-def with_ends(names: set[str]) -> set[str]:
-    return names | {f"{name}_ci_{end}" for name in names for end in ("low", "high")}
+def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
+    """The record of an answer, as a samples file has it."""
+    record: dict[str, Any] = json.loads(json.dumps(task.process_results(doc, [output])["sample"]))
+    return record
+
+
+def values(records: list[dict[str, Any]]) -> dict[str, float]:
+    """The value of each measure of all records."""
+    found = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+    return {measure: scopes["all"].value for measure, scopes in found.items()}
 
 
 @pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", "No", "", "Perhaps"])
 def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
-    everything = {"sample"} | with_ends(LABELS | ALWAYS | WORD | EXPLANATION) | MARKS
-    assert set(task.process_results(document(), [output])) == everything
-    negative = {"sample"} | with_ends(LABELS | ALWAYS)
-    assert set(task.process_results(document(label=0), [output])) == negative
-    assert set(task.process_results(document("me"), [output])) == {"sample"} | with_ends(ALWAYS | EXPLANATION)
+    for doc, measured in (
+        (document(), LABELS | ALWAYS | WORD | EXPLANATION),
+        (document(label=0), LABELS | ALWAYS),
+        (document("me"), ALWAYS | EXPLANATION),
+    ):
+        assert set(values([record_of(doc, output)])) == measured
+        judged = task.process_results(doc, [output])
+        assert judged.keys() == {"sample"} | {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
+
+
+NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the paper's tables have none of them
+
+
+@pytest.mark.parametrize("question", FIELDS)
+def test_the_harness_has_at_most_ten_rows_a_task(question: str) -> None:
+    of_task = measures.of_records("nykms", [{"question": question}])
+    assert len(of_task) <= 10
+    assert {row["metric"] for row in of_task} == {n for n in of_task.by_name if not n.endswith(NOT_IN_THE_TABLE)}
+
+
+SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
 
 
 def test_the_record() -> None:
@@ -161,13 +187,17 @@ def test_the_record() -> None:
         "rule": "yes",
         "predicted_strict": 1,
         "kinds": {"SW": "image", "ST": "free"},
+        "words": {
+            "SW": {"em": True, "relaxed_em": True, "bleu4": 1.0, "bleu4_sums": [3, 3, 3, 2, 1, 0, 3, 2, 1, 0]},
+            "ST": {"bleu4": 1.0, "bleu4_sums": [2, 2, 2, 1, 0, 0, 2, 1, 0, 0]},
+            # Right are 2 of 3 tokens, 1 of 2 pairs, of the one triple none (counts half); half as long as annotated.
+            "SE": {"bleu4": pytest.approx(math.exp(1 - 6 / 3) * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)), "bleu4_sums": SE},
+        },
         "predicted_marks": ["SW", "ST"],
         "bleu": overlap.signature(),
     }
     json.dumps(judged)
-    assert judged["sw_em"] == judged["sw_em_image"] == judged["st_bleu4"] == 1.0
-    assert (judged["sw_marked"], judged["sw_marked_image"], judged["sw_marked_object"]) == (1.0, 1.0, 0.0)
-    assert (judged["st_marked"], judged["st_marked_free"]) == (1.0, 1.0)
+    assert judged["sw_em"] == judged["st_bleu4"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -190,10 +220,9 @@ def test_the_record() -> None:
     ],
 )
 def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relaxed: int) -> None:
-    judged = task.process_results(document(MW=gold), [f"Yes\n{answer}"])
-    assert (judged["mw_em"], judged["mw_relaxed_em"]) == (em, relaxed)
-    judged = task.process_results(document("mw", MW=gold), [answer])
-    assert (judged["mw_em"], judged["mw_relaxed_em"]) == (em, relaxed)
+    for record in (record_of(document(MW=gold), f"Yes\n{answer}"), record_of(document("mw", MW=gold), answer)):
+        found = values([record])
+        assert (found["mw_em"], found["mw_relaxed_em"]) == (em, relaxed)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +237,12 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
 )
 @pytest.mark.parametrize("label", [0, 1])
 def test_labels(label: int, output: str, predicted: int, strict: int | None, parsed: int, refused: int) -> None:
-    judged = task.process_results(document("mc", label=label), [output])
-    assert judged["mc_acc"] == float(label == predicted)
-    assert judged["mc_macro_f1"] == judged["mc_macro_recall_ci_low"] == (label, predicted, "contest 722")
-    assert (judged["parse_rate"], judged["refusal_rate"]) == (parsed, refused)
-    assert judged["parse_disagreement"] == float(strict != predicted)
-    assert judged["sample"]["predicted_strict"] == strict
+    record = record_of(document("mc", label=label), output)
+    found = values([record])
+    assert found["mc_acc"] == float(label == predicted)
+    assert (found["parse_rate"], found["refusal_rate"]) == (parsed, refused)
+    assert found["parse_disagreement"] == float(strict != predicted)
+    assert (record["predicted"], record["predicted_strict"]) == ({"MC": predicted}, strict)
 
 
 @pytest.mark.parametrize("question", ["metaphor", "sarcasm", "mc", "mw", "me", "sc", "sw", "st", "se"])
@@ -224,47 +253,56 @@ def test_any_answer_is_judged(question: str, output: str) -> None:
         assert judged["sample"]["id"] == "NYK_722_3"
 
 
-# --- aggregators -----------------------------------------------------------------------------------------------------
+# --- measures --------------------------------------------------------------------------------------------------------
 
 PAIRS = [(1, 1), (1, 0), (0, 0), (0, 1), (0, 1), (1, 1), (0, 0), (1, 1), (0, 1)]
 
 
 def test_macro_scores() -> None:
     gold, predicted = zip(*PAIRS, strict=True)
+    records = [
+        record_of(document("mc", label=label, cartoon=f"contest {at}"), "Yes" if said else "No")
+        for at, (label, said) in enumerate(PAIRS)
+    ]
+    found = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
     for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
-        pairs = [task.LabelPair(*pair, unit=f"contest {at}") for at, pair in enumerate(PAIRS)]
-        value = getattr(task, f"macro_{name}")(pairs)
-        assert value == pytest.approx(score(gold, predicted, average="macro"))
-        low, high = (getattr(task, f"macro_{name}_ci_{end}")(pairs[::-1]) for end in ("low", "high"))
-        assert 0 <= low < value < high <= 1
-        assert getattr(task, f"macro_{name}_ci_low").__name__ == f"macro_{name}_ci_low"
+        estimate = found[f"mc_macro_{name}"]["all"]
+        assert estimate.value == pytest.approx(score(gold, predicted, average="macro"))
+        assert estimate.low is not None and estimate.high is not None
+        assert 0 <= estimate.low < estimate.value < estimate.high <= 1
 
 
-def test_bleu_aggregators() -> None:
+def test_bleu() -> None:
     texts = [
         ("the cat sat on the mat", "the cat sat on a mat"),
         ("a flat house on a mat", "the flat house"),
         ("", "x y"),
     ]
-    found = [overlap.bleu_statistics(*pair) for pair in texts * 5]
-    assert task.bleu4([overlap.sentence_bleu4(one) for one in found]) == pytest.approx(
-        overlap.sentence_bleu4_mean(found)
-    )
-    records = [task.WordsPair(one, f"contest {at}") for at, one in enumerate(found)]
-    value, low, high = (
-        function(records[::step])
-        for function, step in ((task.corpus_bleu4, 1), (task.corpus_bleu4_ci_low, 1), (task.corpus_bleu4_ci_high, -1))
-    )
-    assert value == overlap.corpus_bleu4(found)
-    assert low is not None and value is not None and high is not None and low < value < high
-    of_cartoons = [record._replace(unit=f"contest {at % 3}") for at, record in enumerate(records)]
-    wider = task.corpus_bleu4_ci_low(of_cartoons)
-    assert wider is not None and wider < low  # five rows of each text: the evidence of three
+    pairs = [overlap.bleu_statistics(*pair) for pair in texts * 5]
+    found = []
+    for cartoons in (15, 3):
+        records = [
+            record_of(document("me", ME=reference, cartoon=f"contest {at % cartoons}"), said)
+            for at, (said, reference) in enumerate(texts * 5)
+        ]
+        of_all = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+        assert of_all["me_bleu4"]["all"].value == pytest.approx(overlap.sentence_bleu4_mean(pairs))
+        found.append(of_all["me_corpus_bleu4"]["all"])
+    (value, low, high, _, _), wider = found
+    assert value == pytest.approx(overlap.corpus_bleu4(pairs), abs=1e-12)
+    assert low is not None and high is not None and low < value < high
+    assert wider.low is not None and wider.low < low  # five rows of each text: the evidence of three
 
 
-def test_a_failing_aggregator_costs_its_metric_only() -> None:
-    for function in (task.macro_f1, task.macro_f1_ci_low, task.corpus_bleu4, task.corpus_bleu4_ci_high, task.bleu4):
-        assert math.isnan(function([]) or 0)
+def test_exact_match_by_what_the_annotation_names() -> None:
+    golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
+    records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
+    em = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)["mw_em"]
+    assert [*em] == ["all", "word", "object", "image", "free"]
+    assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
+        "all": (0.25, 4),
+        **{kind: (float(kind == "object"), 1) for kind in golds.values()},
+    }
 
 
 # Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
@@ -278,8 +316,10 @@ EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]
 def test_exact_match_is_over_all_positives(name: str, published: float, right: int, positives: int) -> None:
     doc = document("sarcasm", SW="flat") if name.startswith("SW") else document()
     key = "sw_em" if name.startswith("SW") else "mw_em"
-    hit, miss = (task.process_results(doc, [answer])[key] for answer in ("Yes\nflat", "No"))
-    assert round(100 * aggregate.mean([hit] * right + [miss] * (positives - right)), 2) == published
+    hit, miss = (record_of(doc, answer) for answer in ("Yes\nflat", "No"))
+    negative = record_of(document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No")
+    records = [hit] * right + [miss] * (positives - right) + [negative] * 891
+    assert round(100 * values(records)[key], 2) == published
     found_by_the_model = {"MW LLaVA": 607, "MW GPT-3.5": 648, "SW GPT-3.5": 624}.get(name)
     others = [692] if name.startswith("MW") else []
     for denominator in [*others, *([found_by_the_model] if found_by_the_model else [])]:
@@ -353,14 +393,15 @@ def test_megabytes_are_judged_in_linear_time(output: str) -> None:
     assert time.monotonic() - started < 20  # the tokenizer of BLEU takes most of it
 
 
-def test_lm_eval_gets_signatures_where_there_is_bleu() -> None:
-    signature = f"{overlap.signature()}, {overlap.signature(corpus=True)}"
-    for question in ("metaphor", "mw"):
+def test_lm_eval_gets_the_same_and_signatures_where_there_is_bleu() -> None:
+    for question in ("metaphor", "mw", "mc"):
         doc = document(question)
         judged = task.lm_eval_process_results(doc, ["Yes"])
-        assert judged == task.process_results(doc, ["Yes"]) | {"bleu_signature": signature}
-    assert "bleu_signature" not in task.lm_eval_process_results(document("mc"), ["Yes"])
-    assert task.bleu_signature([signature] * 3) == signature
+        ours = task.process_results(doc, ["Yes"])
+        assert judged.keys() == ours.keys() | ({"bleu_signature"} if question != "mc" else set())
+        assert {name: judged[name] for name, value in ours.items() if value is not None} == {
+            name: value for name, value in ours.items() if value is not None
+        }
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.aggregate import Estimated
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Entry
+from figlang_tasks.scoring import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ("</svg><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "$x$ & \\$y $\\frac{1}{2}$", "_hidden")
@@ -31,15 +31,15 @@ def curves(*names: str, chart_id: str = "curves", order: tuple[str, ...] = ()) -
 
 
 def bars(*names: str, chart_id: str = "bars", order: tuple[str, ...] = ()) -> Chart:
-    group = {name: Estimated(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)}
-    panels = {"one": {"A": group, names[0]: group}, "two": {"A": group | {names[0]: Estimated(float("nan"))}}}
+    group = {name: Estimate(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)}
+    panels = {"one": {"A": group, names[0]: group}, "two": {"A": group | {names[0]: Estimate(float("nan"))}}}
     return charts.bars(
         chart_id, "Title", "What is seen.", panels, label="share", references={("one", "A"): 25.0}, order=order
     )
 
 
 def dots(*names: str, chart_id: str = "dots", order: tuple[str, ...] = ()) -> Chart:
-    series = {name: {place: Estimated(50.0 + place + i) for place in range(1, 22)} for i, name in enumerate(names)}
+    series = {name: {place: Estimate(50.0 + place + i) for place in range(1, 22)} for i, name in enumerate(names)}
     return charts.dots(chart_id, "Title", "What is seen.", series, x_label="instruction", y_label="F1@0", order=order)
 
 
@@ -138,7 +138,7 @@ def test_nothing_to_draw_is_refused() -> None:
     for call in (
         lambda: charts.curves("a", "", "", X, nothing, x_label="", y_label=""),
         lambda: charts.bars("a", "", "", nothing, label=""),
-        lambda: charts.dots("a", "", "", {"A": {1: Estimated(float("nan"))}}, x_label="", y_label=""),
+        lambda: charts.dots("a", "", "", {"A": {1: Estimate(float("nan"))}}, x_label="", y_label=""),
         lambda: charts.matrix("a", "", "", [], [], nothing, [()]),
     ):
         with pytest.raises(ValueError, match="nothing to draw"):
@@ -189,7 +189,7 @@ def test_a_name_is_no_formula_of_a_spreadsheet(name: str) -> None:
 
 def test_a_bar_is_as_long_as_its_value() -> None:
     """Of a chart with bars of 25 and 75, the longer is three times as long; both begin at the same place."""
-    panels = {"": {"A": {"one": Estimated(25.0)}, "B": {"one": Estimated(75.0)}}}
+    panels = {"": {"A": {"one": Estimate(25.0)}, "B": {"one": Estimate(75.0)}}}
     root = ElementTree.fromstring(charts.bars("b", "", "", panels, label="").svg)
     paths = [path.attrib["d"] for path in root.iter(f"{SVG}path") if path.get("fill-opacity") == "0.45"]
     edges = [[float(x) for x in re.findall(r"[ML] ([\d.]+) ", path)] for path in paths]

@@ -170,13 +170,21 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     assert [card["answers"][0]["output"] for card in cards] == [line["filtered_resps"] for line in lines]
 
 
-@pytest.mark.parametrize("damage", [{"predicted": []}, {"gold": 7}])
-def test_a_damaged_row_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
-    lines = lines_of("figlang_mini", 4)
+@pytest.mark.parametrize("most", [0, 1, 6000])  # whether the row is in the gallery or not
+@pytest.mark.parametrize(
+    "task, damage, message",
+    [
+        ("figlang_mini", {"predicted": []}, ", line 3: `sample` has predicted="),
+        ("figlang_mini", {"gold": 7}, ", line 3: `sample` has gold=7"),
+        ("figlang_mini_irfl_detect_idiom", {"roles": []}, ": the row idiom-detection-task-2 "),
+    ],
+)
+def test_a_damaged_row_is_named(tmp_path: Path, task: str, damage: dict[str, Any], message: str, most: int) -> None:
+    lines = lines_of(task, 4)
     lines[2]["sample"] |= damage
-    run = read(str(write_run(tmp_path / "run", {"figlang_mini": lines})))
-    with pytest.raises(RunError, match=rf"samples_figlang_mini.jsonl: the row {lines[2]['sample']['id']} "):
-        gallery.build([run])
+    run = read(str(write_run(tmp_path / "run", {task: lines})))
+    with pytest.raises(RunError, match=f"samples_{task}.jsonl{message}"):
+        gallery.build([run], most=most)
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,12 @@ from hypothesis import strategies as st
 from report_runs import lines_of, run_of, write_run
 
 from figlang_tasks import redaction
-from figlang_tasks.report import page, provenance
+from figlang_tasks.report import cards, page, provenance
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.page import render
 from figlang_tasks.report.sections import Cell, Section, Table
-from figlang_tasks.runs import Run, read
+from figlang_tasks.runs import Run, TaskRun, read, read_all
 
 FOLDER = Path(page.__file__).parent
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg/onload=alert(3)>{{7*7}}\u2028<!--"
@@ -117,7 +119,7 @@ def test_the_script_makes_no_markup_of_texts() -> None:
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     lines = lines_of("figlang_mini", 3)
-    lines[0]["sample"] |= {"explanation": EVIL, "reference": EVIL, "rule": EVIL, "status": EVIL, "report_group": EVIL}
+    lines[0]["sample"] |= {"explanation": EVIL, "reference": EVIL, "rule": EVIL, "status": EVIL}
     lines[1]["sample"]["id"] = EVIL
     lines[2] |= {"input": EVIL, "filtered_resps": EVIL}
     folder = write_run(
@@ -126,6 +128,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     evil = read(f"x={folder}")
     evil = Run(EVIL, evil.path, evil.tasks, evil.results)
     gallery = build([evil], pictures=False)
+    gallery.cards[0]["source"] = EVIL
     gallery = Gallery(gallery.cards, gallery.pictures, [EVIL])
     text = text_of(evil, section(EVIL), title=EVIL, gallery=gallery)
     parsed, plain = (
@@ -174,6 +177,34 @@ def test_the_data_of_a_chart_comes_back(run: Run) -> None:
     assert link["download"] == "some-chart.csv" and link["href"] is not None
     head, _, content = link["href"].partition(",")
     assert head == "data:text/csv;charset=utf-8" and unquote(content) == made.charts[0].csv
+
+
+def test_each_file_is_read_once_and_each_card_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = ("figlang_mini", "figlang_mini_irfl_retrieve_metaphor")
+    folders = [write_run(tmp_path / name, {task: lines_of(task, 8) for task in tasks}) for name in "ab"]
+    counts: Counter[Any] = Counter()
+
+    def counted(function: Callable[..., Any], what: Callable[..., Any]) -> Callable[..., Any]:
+        def count(*args: Any, **kwargs: Any) -> Any:
+            counts[what(*args)] += 1
+            return function(*args, **kwargs)
+
+        return count
+
+    def card_of(task: TaskRun, lines: Sequence[Mapping[str, Any]], *rest: Any) -> tuple[str, ...]:
+        return ("card", task.task, cards.card_id(lines[0]))
+
+    def answer_of(task: TaskRun, lines: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+        return ("answer", str(task.path), cards.card_id(lines[0]))
+
+    monkeypatch.setattr(Path, "read_bytes", counted(Path.read_bytes, lambda path: path))
+    monkeypatch.setattr(cards, "card", counted(cards.card, card_of))
+    monkeypatch.setattr(cards, "answer", counted(cards.answer, answer_of))
+    made = page.build(read_all([str(folder) for folder in folders]), most=4)  # of other rows cards are made as well
+    files = {path: count for path, count in counts.items() if isinstance(path, Path) and path.suffix == ".jsonl"}
+    assert list(files.values()) == [1] * 4
+    assert made.samples == 4 and sum(key[0] == "card" for key in counts if isinstance(key, tuple)) > 4
+    assert {count for key, count in counts.items() if isinstance(key, tuple)} == {1}
 
 
 def test_a_report_knows_itself(tmp_path: Path, run: Run) -> None:

@@ -19,6 +19,8 @@ import numpy as np
 import pytest
 import report_runs
 import varied_runs
+from results_files import estimates_of
+from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
 from figlang_tasks import comparison, runs
@@ -27,6 +29,7 @@ from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Section, Table
 from figlang_tasks.runs import Run
+from figlang_tasks.scoring import Estimate
 
 HOSTILE = '</td><script>alert("$1$")</script>'
 
@@ -106,17 +109,28 @@ def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
 
 def test_the_summary_has_the_reported_values_in_percent() -> None:
     summary = table(section(report(), "summary"), "figlang_mini (V-FLUTE): figlang_mini")
-    metrics = two()[1].tasks["figlang_mini"].metrics
-    ends = [f"{100 * metrics[name]:.1f}" for name in ("f1@60", "f1@60_ci_low", "f1@60_ci_high")]
+    reported = two()[1].tasks["figlang_mini"].reported["f1@60"]["all"]
+    ends = [f"{100 * number:.1f}" for number in (reported.value, reported.low, reported.high)]
     assert column(summary, "F1@60")[1] == f"{ends[0]} [{ends[1]}, {ends[2]}]"
     assert column(summary, "model") == [HOSTILE, "strong"] and column(summary, "n") == ["76", "76"]
     assert [cell.text for cell in summary.head][-2:] == ["parse rate", "parse disagreement"]  # how the run went: last
     assert "Explanation scorer: embedded" in summary.note
 
 
+def test_what_failed_or_is_not_known_is_told() -> None:
+    of = two()[1].tasks["figlang_mini"]
+    reported = {name: scopes for name, scopes in of.reported.items() if name != "acc"}
+    run = Run(
+        "one", Path(), {of.task: replace(of, reported=reported | {"new": of.reported["acc"]}, failed=("acc",))}, {}
+    )
+    summary = section(sections.build([run]), "summary")
+    assert column(summary.tables[0], "accuracy") == ["failed"]
+    assert summary.notes == ("one, figlang_mini: not shown, as this version knows it not: new.",)
+
+
 def test_ranks_are_no_shares() -> None:
     found = table(section(report(), "summary"), "figlang_mini_metaclue_retrieve_swap")
-    rank = two()[1].tasks["figlang_mini_metaclue_retrieve_swap"].metrics["rank"]
+    rank = two()[1].tasks["figlang_mini_metaclue_retrieve_swap"].reported["rank"]["all"].value
     assert column(found, "rank")[1].startswith(f"{rank:.2f} [")
     assert {cell.text: cell.title for cell in found.head}["rank"] == "rank, on its own scale"
 
@@ -182,7 +196,7 @@ def test_sources_come_in_the_order_of_the_paper_with_their_phenomena() -> None:
     assert column(found, "phenomenon")[2::2] == [
         *("metaphor / simile", "metaphor / simile", "idiom", "sarcasm", "humor", "humor")
     ]
-    value = two()[1].tasks["figlang_mini"].metrics["f1@53_muse"]
+    value = two()[1].tasks["figlang_mini"].reported["f1@53"]["muse"].value
     assert column(found, "F1@53")[9].startswith(f"{100 * value:.1f} [")
     assert "NYCartoons is all entailment" in found.note
 
@@ -251,9 +265,9 @@ def test_the_drop_is_relative_to_f1_at_0() -> None:
     assert sections.relative_drop(0.5, 0.5) == 0 and sections.relative_drop(0.5, 0) == 100
     assert np.isnan(sections.relative_drop(0, 0))
     drawn = data(chart(report(), "drop of F1"))
-    metrics = two()[1].tasks["figlang_mini"].metrics
+    reported = two()[1].tasks["figlang_mini"].reported
     (row,) = [row for row in drawn if (row["category"], row["run"]) == ("MemeCap", "strong")]
-    expected = 100 * (1 - metrics["f1@60_memecap"] / metrics["f1@0_memecap"])
+    expected = 100 * (1 - reported["f1@60"]["memecap"].value / reported["f1@0"]["memecap"].value)
     assert float(row["value"]) == pytest.approx(expected)
     assert f"{expected:.1f}" in chart(report(), "drop of F1").alt
 
@@ -266,9 +280,11 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     )
     # Nothing was reported: values come from the samples.
     summary = section(sections.build([run]), "summary")
-    assert summary.notes == ("bare: no reported metrics; values are from the samples, without intervals.",)
+    assert summary.notes == ("bare: no reported metrics; values are from the samples.",)
     right = sum(sample["predicted"] == sample["gold"] for sample in samples(run, "figlang_mini"))
-    assert column(summary.tables[0], "accuracy") == [f"{100 * right / 12:.1f}"]
+    (text,) = column(summary.tables[0], "accuracy")
+    ends = binomtest(right, 12).proportion_ci(method="wilson")  # each row is a unit of its own
+    assert text == f"{100 * right / 12:.1f} [{100 * ends.low:.1f}, {100 * ends.high:.1f}]"
 
 
 # --- choices ---------------------------------------------------------------------------------------------------------
@@ -325,10 +341,8 @@ def test_a_class_of_idioms_has_its_own_chance_level() -> None:
         for kind, row in kinds.items()
         for n, positive in enumerate(row)
     ]
-    metrics = {
-        f"p@k{kind}{end}": 0.5 for kind in ("", *(f"_{k}" for k in kinds)) for end in ("", "_ci_low", "_ci_high")
-    }
-    run = replace(two()[1], tasks={"irfl_retrieve_idiom": replace(of, lines=tuple(lines), metrics=metrics)})
+    reported = estimates_of({"p@k": 0.5, **{f"p@k_{kind}": Estimate(0.5, 0.4, 0.6) for kind in kinds}})
+    run = replace(two()[1], tasks={"irfl_retrieve_idiom": replace(of, lines=tuple(lines), reported=reported)})
     drawn = data(chart(sections.build([run], published=False), "retrieval"))
     assert {row["category"]: row["chance"] for row in drawn} == {
         "idiom, figurative": "25.0",
@@ -337,14 +351,14 @@ def test_a_class_of_idioms_has_its_own_chance_level() -> None:
 
 
 def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
-    metrics = two()[1].tasks["figlang_mini_irfl_detect_idiom"].metrics
+    reported = two()[1].tasks["figlang_mini_irfl_detect_idiom"].reported
     drawn = {
         (row["panel"], row["category"]): float(row["value"])
         for row in data(chart(report(), "detection in words"))
         if row["run"] == "strong"
     }
     assert drawn["Choice among four images, in words", "idiom, figurative + literal"] == pytest.approx(
-        100 * metrics["acc_figurative_literal"]
+        100 * reported["acc"]["figurative_literal"].value
     )
     assert ("Choice in words, mean of all four rotations", "idiom") in drawn
     orders = data(chart(report(), "order of the images"))
@@ -364,7 +378,7 @@ def test_instructions_are_summed_up() -> None:
         f"vflute_instruction_{number:02}": replace(
             of,
             task=f"vflute_instruction_{number:02}",
-            metrics={"f1@0": value, "f1@0_ci_low": value - 0.1, "f1@0_ci_high": value + 0.1},
+            reported=estimates_of({"f1@0": Estimate(value, value - 0.1, value + 0.1)}),
         )
         for number, value in values.items()
     }

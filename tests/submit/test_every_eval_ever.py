@@ -14,7 +14,7 @@ from submit.published import records, write_run
 from submit.test_hub_results import results
 from varied_runs import strong
 
-from figlang_tasks import runs
+from figlang_tasks import measures, runs
 from figlang_tasks.runs import Run
 from figlang_tasks.submit import SubmissionError, every_eval_ever, provenance
 from figlang_tasks.submit.every_eval_ever import About
@@ -58,17 +58,21 @@ def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
         for result in aggregate["evaluation_results"]:
             task = run.tasks[result["evaluation_name"]]
             name = result["metric_config"]["metric_name"]
-            assert result["score_details"]["score"] == task.metrics[name]
-            if (interval := result["score_details"].get("uncertainty")) is not None:
-                ends = interval["confidence_interval"]
-                assert (ends["lower"], ends["upper"]) == (
-                    task.metrics[f"{name}_ci_low"],
-                    task.metrics[f"{name}_ci_high"],
-                )
+            of = measures.named(name)
+            assert of is not None
+            estimate = task.reported[of[0].name][of[1]]
+            config, details = result["metric_config"], result["score_details"]
+            assert (details["score"], config["lower_is_better"]) == (estimate.value, not of[0].higher_is_better)
+            assert ("uncertainty" in details) == (estimate.low is not None)
+            if (uncertainty := details.get("uncertainty")) is not None:
+                ends = uncertainty["confidence_interval"]
+                assert (ends["lower"], ends["upper"], ends["method"]) == (*estimate[1:3], of[0].interval.name)
+                assert (uncertainty["num_samples"], uncertainty.get("num_bootstrap_samples")) == (
+                    estimate.rows, of[0].interval.resamples
+                )  # fmt: skip
             assert result["source_data"]["source_type"] == "other"  # figlang_mini is on no hub
             assert result["source_data"]["additional_details"]["figlang_tasks_data"] == task.data
             assert result["generation_config"]["additional_details"]["samples_sha256"] == task.sha256
-            assert ("uncertainty" in result["score_details"]) == (f"{name}_ci_low" in task.metrics)
         assert aggregate["model_info"]["developer"] == "me"
         ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
         assert len(set(ids)) == len(ids)
@@ -160,12 +164,10 @@ def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
     found["configs"]["vflute"]["generation_kwargs"] = {
         "max_new_tokens": 256.5, "temperature": float("nan"), "top_p": 0.9, "top_k": True, "do_sample": False
     }  # fmt: skip
-    found["results"]["vflute"] |= {"f1@60,none": float("inf"), "f1@0_ci_high,none": float("inf")}
     run = runs.read(str(write_run(tmp_path / "run", records(), found)))
     ((aggregate, _),) = written(run, tmp_path / "out").values()
     scores = {each["metric_config"]["metric_name"]: each for each in aggregate["evaluation_results"]}
-    assert scores.keys() == {"f1@0", "f1@0_muse", "parse_rate", "acc"}
-    assert scores["f1@0"]["score_details"] == {"score": 0.81234}
+    assert scores["f1@60"]["score_details"] == {"score": 0.25}
     generation = scores["acc"]["generation_config"]
     assert generation["generation_args"].keys() == {"top_p", "execution_command"}
     assert generation["additional_details"]["do_sample"] == "false"
@@ -229,9 +231,7 @@ def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
     cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
         every_eval_ever.write([cut], tmp_path, ABOUT)
-    impossible = results()
-    impossible["results"]["vflute"]["acc,none"] = 1.5
-    damaged = runs.read(str(write_run(tmp_path / "damaged", records(), impossible)))
+    damaged = runs.read(str(write_run(tmp_path / "damaged", records(), results({"acc": 1.5}))))
     with pytest.raises(SubmissionError, match="vflute/acc is 1.5, which is not within 0.0 and 1.0"):
         every_eval_ever.write([damaged], tmp_path, ABOUT)
     with pytest.raises(

@@ -21,7 +21,7 @@ from sklearn.metrics import f1_score
 from submit.published import NAME, records, rows, write_run
 from vflute_hub import released_test_rows, write_vflute_repo
 
-from figlang_tasks import hub, runs
+from figlang_tasks import hub, runs, scoring
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.submit import SubmissionError, figlang24
 from figlang_tasks.submit.figlang24 import Prediction
@@ -297,9 +297,12 @@ def test_scores_are_those_of_the_rules(tmp_path: Path, found: list[dict[str, Any
             for each, score in zip(found, scores, strict=True)
         ]
         expected[name] = f1_score(gold, counted, average="macro")
-    assert {name: report["metrics"][name] for name in expected} == pytest.approx(expected)
+    found_of = {name: scopes["all"] for name, scopes in scoring.from_json(report["measures"]).items()}
+    assert {name: found_of[name].value for name in expected} == pytest.approx(expected)
     assert len({round(value, 3) for value in expected.values()}) == 3  # each threshold flips rows
-    assert report["metrics"]["f1@50_ci_low"] < expected["f1@50"] < report["metrics"]["f1@50_ci_high"]
+    low, high = found_of["f1@50"][1:3]
+    assert low is not None and high is not None and low < expected["f1@50"] < high
+    assert list(found_of) == ["f1@0", "f1@50", "f1@60", "explanation_score", "acc"]
     assert report["without_explanation"] == sum(not each["explanation"] for each in found)
     assert report["signature"] == scorer.signature
     json.dumps(report)
@@ -322,11 +325,12 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
     assert isinstance(table["explanation"][0], str)  # a missing one raises in the board's scorer
     label = table["label"].fillna(1 - table["gold"]).astype(int)
     score = scorer.score(list(table["reference"]), [str(text) for text in table["explanation"]]).mean
+    values = {name: scopes["all"].value for name, scopes in scoring.from_json(report["measures"]).items()}
     for name, threshold in (("f1@0", 0.0), ("f1@50", 0.5), ("f1@60", 0.6)):
         counted = np.where(score > threshold, label, 1 - table["gold"])
-        assert report["metrics"][name] == pytest.approx(f1_score(table["gold"], counted, average="macro")), name
-    assert report["metrics"]["acc"] == pytest.approx((label == table["gold"]).mean())
-    assert report["metrics"]["explanation_score"] == pytest.approx(score.mean())
+        assert values[name] == pytest.approx(f1_score(table["gold"], counted, average="macro")), name
+    assert values["acc"] == pytest.approx((label == table["gold"]).mean())
+    assert values["explanation_score"] == pytest.approx(score.mean())
     assert report["without_label"] == table["label"].isna().sum() == 66
     assert report["without_explanation"] == table["explanation"].isna().sum() > 56
 
@@ -345,7 +349,7 @@ def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path
     scorer = get_scorer("embedded")
     forward = figlang24.score(zipped(tmp_path / "a.zip", table), scorer)
     backward = figlang24.score(zipped(tmp_path / "b.zip", table[::-1]), scorer)
-    assert forward["metrics"] == backward["metrics"]
+    assert forward["measures"] == backward["measures"]
     with pytest.raises(SubmissionError, match=f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"):
         figlang24.score(zipped(tmp_path / "a.zip", table[2:]), scorer)
     with pytest.raises(SubmissionError, match="1 ids are none of the test split: x-test-0$"):

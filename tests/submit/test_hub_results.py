@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import report_runs
 import yaml
 from huggingface_hub import HfApi
 from hypothesis import given
 from hypothesis import strategies as st
+from results_files import measures_of
 from submit.hub_commits import CommitServer
 from submit.published import NAME, WRITES_EVAL_RESULTS, records, write_run
 
 from figlang_tasks import runs
+from figlang_tasks.scoring import Estimate
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 from figlang_tasks.submit.hub_results import Dataset
 
 pytestmark = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0: tests/cli/test_submit.py")
 WRITER, STRANGER = "hf_writer", "hf_stranger"
 README = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
-METRICS = {
-    "f1@0": 0.81234,
-    "f1@0_ci_low": 0.75,
-    "f1@0_ci_high": 0.875,
+METRICS: Mapping[str, float | Estimate] = {
+    "f1@0": Estimate(0.81234, 0.75, 0.875),
     "f1@0_muse": 0.5,
     "f1@60": 0.25,
-    "parse_rate": 1.0,
     "acc": 0.9,
-    "alias": "vflute",
+    "parse_rate": 1.0,
 }
 
 
-def results(**changed: Any) -> dict[str, Any]:
+def results(metrics: Mapping[str, float | Estimate] = METRICS, **changed: Any) -> dict[str, Any]:
     return {
-        "results": {"vflute": {f"{name},none": value for name, value in METRICS.items()}},
         "configs": {
             "vflute": {
                 "generation_kwargs": {"max_new_tokens": 256, "temperature": 0, "top_p": None, "num_beams": 3},
-                "metadata": {"version": "1-0", "prompt_hash": "5b1910affe97", "explanation_scorer": "vflute25|sig"},
+                "metadata": {
+                    "version": "1-0",
+                    "prompt_hash": "5b1910affe97",
+                    "explanation_scorer": "vflute25|sig",
+                    "measures": measures_of(metrics),
+                },
             }
         },
         "config": {
@@ -99,13 +103,13 @@ def test_one_entry_for_each_metric(run: runs.Run) -> None:
 
 def test_how_an_entry_is_written(tmp_path: Path) -> None:
     """Points to four places; texts of the run as they are, but in one line and not without end."""
-    found = results()
-    found["results"]["vflute"] = {"rank,none": 3.123456}
-    found["configs"]["vflute"]["metadata"]["prompt_hash"] = "naïve\n" + "x" * 400
-    made = hub_results.files([runs.read(str(write_run(tmp_path / "run", records(), found)))])
-    text = made.results[".eval_results/V-FLUTE.yaml"]
-    (entry,) = yaml.safe_load(text)
-    assert entry["value"] == 3.1235 and "rank, points; V-FLUTE/test" in entry["notes"]
+    task = "figlang_mini_metaclue_retrieve_swap"
+    metadata = {"prompt_hash": "naïve\n" + "x" * 400, "measures": measures_of({"rank": 3.123456, "parse_rate": 1.0})}
+    folder = report_runs.write_run(tmp_path, {task: report_runs.lines_of(task)}, configs={task: {"metadata": metadata}})
+    made = hub_results.files([runs.read(str(folder))], {"figlang_mini_metaclue": Dataset("me/mini", None)})
+    text = made.results[".eval_results/figlang_mini_metaclue.yaml"]
+    (entry,) = yaml.safe_load(text)  # none of how the outputs could be read
+    assert entry["value"] == 3.1235 and "rank, points; figlang_mini_metaclue/" in entry["notes"]
     assert max(len(note) for note in entry["notes"].split("; ")) == 300
     assert text.startswith("- dataset:") and text.index("value:") < text.index("notes:")
     assert "prompt naïve xxx" in text.splitlines()[-1]
@@ -129,7 +133,7 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
 
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
-    cut = results(**{"n-samples": {"vflute": {"original": 76, "effective": 76}}})
+    cut = results() | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
     run = runs.read(str(write_run(tmp_path / "run", mini, cut)))
     made = hub_results.files([run])
     assert (made.results, made.without) == ({}, ("figlang_mini",))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from results_files import measures_of
 
 from figlang_tasks import runs
 from figlang_tasks.submit import SubmissionError, irfl
@@ -29,6 +30,7 @@ def detection(phrase: str, right: Callable[[int], bool]) -> Lines:
             "id": f"{table}-{number}",
             "data": f"IRFL/{table}@{REVISION}:0123456789ab",
             "row": f"{table}-{number}",
+            "unit": f"phrase {number}",
             "type": "" if phrase != "idiom" else "figurative" if number < 131 else "figurative_literal",
             "candidates": ["1", "2", "3", "4"],
             "roles": ["answer", "literal", "random", "random"],
@@ -55,6 +57,7 @@ def retrieval(phrase: str, found: Callable[[int], int]) -> Lines:
                     "id": f"{table}-{number}-{place}",
                     "data": f"IRFL/{table}@{REVISION}:ba9876543210",
                     "row": f"{table}-{number}",
+                    "unit": f"phrase {number}",
                     "type": "" if phrase != "idiom" else "figurative" if number % 2 else "figurative_literal",
                     "uuid": str(place),
                     "positive": place < 2,
@@ -220,8 +223,10 @@ def test_the_tables_are_of_one_revision(folder: Path) -> None:
 
 def test_rows_and_results_must_agree(folder: Path) -> None:
     def report(value: float) -> None:
-        idiom = {"acc,none": 120 / 200, "acc_figurative,none": 100 / 131, "acc_figurative_literal,none": 20 / 69}
-        write_results(folder, {"results": {"irfl_match_idiom": idiom, "irfl_match_simile": {"acc,none": value}}})
+        idiom = {"acc": 120 / 200, "acc_figurative": 100 / 131, "acc_figurative_literal": 20 / 69}
+        found = {"irfl_match_idiom": idiom, "irfl_match_simile": {"acc": value}}
+        configs = {task: {"metadata": {"measures": measures_of(values)}} for task, values in found.items()}
+        write_results(folder, {"configs": configs})
 
     for rounding in (0, 1e-12, -1e-12):
         report(276 / 277 + rounding)

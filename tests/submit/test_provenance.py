@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from submit.published import records, write_run
 from submit.test_hub_results import results
+from varied_runs import strong
 
-from figlang_tasks import runs
+from figlang_tasks import measures, runs
 from figlang_tasks.metrics import intervals
 from figlang_tasks.runs import TaskRun
+from figlang_tasks.scoring import Estimate
 from figlang_tasks.submit import brief, listing, plain, provenance
 from figlang_tasks.submit.provenance import Data, Value
 
@@ -117,34 +119,70 @@ def test_metadata_are_texts(tmp_path: Path) -> None:
 
 def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
     found = results()
-    found["results"]["vflute"] |= {"f1@53,none": math.nan, "acc_ci_low,none": math.nan, "<b>,none": 1.0}
+    found["configs"]["vflute"]["metadata"]["measures"]["values"]["<b>"] = {"all": {"value": 1.0}}
     task = runs.read(str(write_run(tmp_path / "run", records(), found))).tasks["vflute"]
-    values = {value.name: value for value in provenance.values(task)}
-    assert values.keys() == {"f1@0", "f1@60", "acc", "parse_rate"}  # neither what failed, nor what is no name
+    values = {value.name: value.estimate for value in provenance.values(task)}
+    assert list(values) == ["f1@0", "f1@60", "acc", "parse_rate"]  # nothing that is no measure of ours
     assert (values["f1@0"].low, values["f1@0"].high, values["acc"].low) == (0.75, 0.875, None)
     assert {value.name for value in provenance.values(task, scopes=True)} == values.keys() | {"f1@0_muse"}
 
 
+def test_categories_of_idioms_are_results_of_their_own() -> None:
+    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
+    task = runs.read(str(folder)).tasks["figlang_mini_irfl_detect_idiom"]
+    assert {"acc", "acc_figurative", "acc_figurative_literal"} < {value.name for value in provenance.values(task)}
+
+
+def test_rows_of_rankings_and_rotations_count_once() -> None:
+    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
+    tasks = runs.read(str(folder)).tasks
+    for task, name in (
+        ("figlang_mini_irfl_retrieve_metaphor", "p@k"),
+        ("figlang_mini_irfl_detect_idiom_circular", "acc"),
+    ):
+        (value,) = [value for value in provenance.values(tasks[task]) if value.name == name]
+        assert value.estimate.rows == len({record["row"] for record in tasks[task].records}) < len(tasks[task].lines)
+
+
+def test_where_no_results_file_tells_estimates_they_are_computed(tmp_path: Path) -> None:
+    """lm-eval's tells values alone; a damaged row is named with its line."""
+    found = results()
+    del found["configs"]["vflute"]["metadata"]["measures"]
+    rows = records()
+    task = runs.read(str(write_run(tmp_path / "run", rows, found))).tasks["vflute"]
+    (acc,) = [value.estimate for value in provenance.values(task) if value.name == "acc"]
+    assert acc.value == sum(row["gold"] == row["predicted"] for row in rows) / len(rows)
+    assert acc.low is not None and acc.high is not None and acc.low < acc.value < acc.high
+    rows[4]["gold"] = 2
+    damaged = runs.read(str(write_run(tmp_path / "run", rows, found))).tasks["vflute"]
+    with pytest.raises(runs.RunError, match=r"samples_vflute\.jsonl, line 5 is not as the task vflute writes it"):
+        provenance.values(damaged)
+
+
+def value(name: str, *numbers: float | None) -> Value:
+    found = measures.named(name)
+    assert found is not None
+    return Value(*found, Estimate(*numbers))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
-    ("value", "shown", "bounds", "lower_is_better"),
+    ("found", "shown", "bounds", "higher_is_better"),
     [
-        (Value("acc", 0.123, 0.1, 0.2), ("12.3", "10.0 to 20.0"), (0, 1), False),
-        (Value("explanation_score", 0.5, None, None), ("50.0", ""), (-math.inf, math.inf), False),
-        (Value("rank", 3.25, 1.0, 5.0), ("3.25", "1.00 to 5.00"), (1, math.inf), True),
-        (Value("cider_primary", 1.5, None, None), ("1.50", ""), (0, math.inf), False),
-        (Value("fid", 12.345, 10.0, None), ("12.35", ""), (0, math.inf), True),
-        (Value("clip_similarity", 31.4, None, 32.0), ("31.40", ""), (-math.inf, math.inf), False),
+        (value("acc", 0.123, 0.1, 0.2), ("12.3", "10.0 to 20.0"), (0, 1), True),
+        (value("explanation_score", 0.5, None, None), ("50.0", ""), (-math.inf, math.inf), True),
+        (value("rank", 3.25, 1.0, 5.0), ("3.25", "1.00 to 5.00"), (1, math.inf), False),
+        (value("cider_primary", 1.5, None, None), ("1.50", ""), (0, math.inf), True),
+        (value("fid", 12.345, 10.0, None), ("12.35", ""), (0, math.inf), False),
+        (value("clip_similarity", 31.4, None, 32.0), ("31.40", ""), (-math.inf, math.inf), True),
     ],
 )
 def test_values_as_people_read_them(
-    value: Value, shown: tuple[str, str], bounds: tuple[float, float], lower_is_better: bool
+    found: Value, shown: tuple[str, str], bounds: tuple[float, float], higher_is_better: bool
 ) -> None:
-    assert (value.shown(), value.bounds, value.lower_is_better) == (shown, bounds, lower_is_better)
+    assert (found.shown(), found.bounds, found.measure.higher_is_better) == (shown, bounds, higher_is_better)
 
 
-def test_what_a_value_says_of_itself() -> None:
-    found = {name: Value(name, 0.5, None, None).diagnostic for name in ("acc", "parse_rate", "share_metaphor", "rank")}
-    assert found == {"acc": False, "parse_rate": True, "share_metaphor": True, "rank": False}
+def test_intervals_are_those_of_the_tasks() -> None:
     assert provenance.CONFIDENCE == inspect.signature(intervals.share).parameters["confidence"].default
 
 
