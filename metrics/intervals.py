@@ -26,7 +26,6 @@ import numpy.typing as npt
 
 __all__ = [
     "DEFAULT_SEED",
-    "Estimated",
     "Interval",
     "bootstrap",
     "mean",
@@ -54,18 +53,6 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-
-
-class Estimated(NamedTuple):
-    """A metric with the ends of its interval; no ends where there is no sound one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of(cls, value: float, interval: Interval | None) -> Estimated:
-        return cls(value, *(interval or ()))
 
 
 def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) -> Interval:

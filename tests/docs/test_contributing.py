@@ -61,6 +61,15 @@ def test_its_files_are_in_the_style_of_the_project(checkout: Path) -> None:
     run(checkout, f"ruff check {' '.join(names)} && ruff format --check {' '.join(names)}")
 
 
+def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
+    said = run(
+        checkout,
+        "python -c \"from figlang_tasks.irfl.measures import DETECT; m = DETECT.by_name['random_preference']; "
+        "print([m.each({'chosen': place, 'roles': ['answer', 'random']}) for place in (None, 0, 1)])\"",
+    )
+    assert said == "[None, 0.0, 1.0]\n"
+
+
 @pytest.mark.slow
 def test_a_new_benchmark_is_evaluated_and_compared_as_described(checkout: Path) -> None:
     (commands,) = [block.text for block in blocks(DOCUMENT) if "make_emblems" in block.text and block.language == "sh"]

@@ -17,13 +17,13 @@ from scipy import stats
 from figlang_tasks.metrics import classification, intervals
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
 from figlang_tasks.metrics.intervals import (
-    Estimated,
     Interval,
     bootstrap,
     linked,
     mean,
     of_two_classes,
     share,
+    standard_error,
     sums_by_unit,
 )
 
@@ -377,9 +377,21 @@ def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
     assert sums.sum(axis=0) == pytest.approx(rows.sum(axis=0))
 
 
-def test_an_estimate_without_an_interval_has_no_ends() -> None:
-    assert Estimated.of(0.5, None) == (0.5, None, None)
-    assert Estimated.of(0.5, Interval(0.4, 0.6)) == (0.5, 0.4, 0.6)
+def test_a_standard_error_is_that_of_the_mean() -> None:
+    """Of two units, 0 and 1: resamples are 0, .5 and 1 in the ratio 1:2:1, and the error of the mean is .5."""
+    assert standard_error([[0, 1], [1, 1]], ratio) == pytest.approx(0.5, rel=0.02)
+    values = np.random.default_rng(1).normal(size=200)
+    rows = np.stack([values, np.ones(200)], axis=1)
+    expected = values.std(ddof=1) / np.sqrt(200)
+    found = [standard_error(rows, ratio, resamples=5_000, seed=seed) for seed in (1, 2)]
+    assert found == [pytest.approx(expected, rel=0.05)] * 2 and found[0] != found[1]
+    assert standard_error(rows, ratio) == standard_error(rows[::-1], ratio), "the order of units does not matter"
+
+
+def test_a_standard_error_that_is_not_known_is_none() -> None:
+    assert standard_error([[1, 1]], ratio) is None
+    assert standard_error([[1, 0], [0, 0], [0, 0], [1, 0]], ratio) is None, "0/0 in every resample"
+    assert standard_error([[1, 1], [1, 1]], ratio) == 0
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_there_is_a_section_for_what_the_runs_have() -> None:
         *("summary", "sources", "explanations", "detection", "position", "metaclue", "significance", "outcomes")
     ]
     ids = [each.id for part in report() for each in part.charts]
-    assert len(ids) == len(set(ids)) == 15
+    assert len(ids) == len(set(ids)) == 17
     for part in report():
         assert part.title and part.intro and (part.tables or part.charts)
         for each in part.tables:
