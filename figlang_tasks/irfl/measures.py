@@ -56,9 +56,9 @@ def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
     """Whether one role has the higher score, of a simile whose three are there."""
 
     def compare(record: Record) -> float | None:
-        by_role = dict(zip(record["roles"], record["scores"] or (), strict=False))
-        if not {"answer", "source", "target"} <= by_role.keys():
+        if record["scores"] is None or not {"answer", "source", "target"} <= set(record["roles"]):
             return None
+        by_role = dict(zip(record["roles"], record["scores"], strict=True))
         return float(by_role[first] > by_role[second])
 
     return compare
@@ -76,6 +76,11 @@ def _by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[l
         found.setdefault(record["row"], []).append(record)
     whole = [own for own in found.values() if len(own) == size(own[0])]
     return whole, len(found) - len(whole)
+
+
+def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
+    """The phrase of each row."""
+    return [own[0]["unit"] for own in rows]
 
 
 def _report_cut(metric: str, size: Callable[[Record], int]) -> Callable[[Sequence[Record]], None]:
@@ -98,7 +103,7 @@ def _all_rotations(records: Sequence[Record]) -> Statistic | None:
     """Whether the answer of a row was chosen in every rotation."""
     whole, _ = _by_row(records, _rotations)
     hits = [float(all(_is_right(record) for record in own)) for own in whole]
-    return ratio([own[0]["unit"] for own in whole], hits) if whole else None
+    return ratio(_units(whole), hits) if whole else None
 
 
 _ACC = Measure("acc", each=_is_right, scopes=_TYPES)
@@ -142,7 +147,7 @@ def _mean_of_rows(of_row: Callable[[list[float], list[bool]], float]) -> Callabl
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         whole, _ = _by_row(records, _images)
-        return ratio([own[0]["unit"] for own in whole], [of_row(*_ranking(own)) for own in whole]) if whole else None
+        return ratio(_units(whole), [of_row(*_ranking(own)) for own in whole]) if whole else None
 
     return statistic
 
@@ -159,7 +164,7 @@ def _pooled(records: Sequence[Record]) -> Statistic | None:
     counts = [sum(image["positive"] for image in own) for own in whole]
     # precision is hits / count: the product is a whole number but for rounding, and Wilson's interval counts hits
     hits = [round(ranking.precision_at_k(*_ranking(own)) * count) for own, count in zip(whole, counts, strict=True)]
-    return ratio([own[0]["unit"] for own in whole], hits, counts)
+    return ratio(_units(whole), hits, counts)
 
 
 RETRIEVE = Measures.of(

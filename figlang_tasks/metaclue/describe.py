@@ -104,10 +104,10 @@ def _captioned(doc: Document, found: Caption) -> dict[str, Any]:
     """Return the :class:`CaptionRecord` and its measures (``figlang_tasks.scoring.judged``)."""
     parsed = found.status == PARSED
     parts = {part: (getattr(found, part) or "") if parsed else "" for part in schema.PARTS}
-    references = {part: list(doc[f"references_{part}"]) for part in schema.PARTS}
     of_parts: dict[str, Any] = {part: text if parsed else None for part, text in parts.items()}
-    of_parts |= {f"references_{part}": texts for part, texts in references.items()}
-    of_parts |= {f"em_{part}": captions.exact_match(parts[part], references[part]) for part in schema.PARTS}
+    for part, text in parts.items():
+        references = list(doc[f"references_{part}"])
+        of_parts |= {f"references_{part}": references, f"em_{part}": captions.exact_match(text, references)}
     record = CaptionRecord(
         id=doc["id"],
         data=doc["data"],

@@ -211,18 +211,15 @@ def _precision_of(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) ->
     precision = boxes.average_precision(found, role, of_type)
     if precision.ap50 is None or precision.ap70 is None:
         return None
-    at_50, at_70 = (
-        Estimate.of(value, resampled.interval, resampled.stderr)
-        for value, resampled in zip(
-            (precision.ap50, precision.ap70),
-            boxes.bootstrap_average_precision(found, role, of_type, STDERR_RESAMPLES),
-            strict=True,
-        )
+    at_50, at_70 = boxes.bootstrap_average_precision(found, role, of_type, _BOXES_RESAMPLES)
+    return (
+        Estimate.of(precision.ap50, at_50.interval, at_50.stderr),
+        Estimate.of(precision.ap70, at_70.interval, at_70.stderr),
     )
-    return at_50, at_70
 
 
-_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, STDERR_RESAMPLES)
+_BOXES_RESAMPLES = 1_000  # each costs a whole computation
+_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, _BOXES_RESAMPLES)
 
 
 def _average_precision(threshold: int, role: str) -> Measure:
@@ -291,12 +288,10 @@ def similarity(records: Sequence[Record], model: str = images.CLIP_MODEL) -> ima
         None if it cannot be computed; the reason is logged.
     """
     try:
-        found = images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
+        return images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
     except (images.ImageMetricError, DataError) as error:
         _left_out(f"CLIP similarity is left out: {error}")
         return None
-    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
-    return found
 
 
 def distance(records: Sequence[Record]) -> float | None:
@@ -334,7 +329,10 @@ def _in_order(records: Sequence[Record]) -> list[Record]:
 def _clip_similarity(records: Sequence[Record], scope: str) -> Estimate | None:
     ordered = _in_order(records)
     found = None if _incomplete(ordered, "CLIP similarity") else similarity(ordered)
-    return None if found is None else _mean(list(map(image_of, ordered)), found.per_image.tolist())
+    if found is None:
+        return None
+    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
+    return _mean(list(map(image_of, ordered)), found.per_image.tolist())
 
 
 def _fid(records: Sequence[Record], scope: str) -> Estimate | None:

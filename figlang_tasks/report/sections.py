@@ -223,7 +223,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
 
 def _by_task(runs: Sequence[Run]) -> _Results:
     """The results of every task, benchmark by benchmark."""
-    order, names = list(finished.BENCHMARKS), tuple(run.name for run in runs)
+    order, names = list(measures.BENCHMARKS), tuple(run.name for run in runs)
     found: dict[str, list[_Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from figlang_tasks import failures, score_requests
 from figlang_tasks.irfl import measures, rows, tables, task
 from figlang_tasks.irfl.task import Options
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import Estimate, Measures, evaluate
+from figlang_tasks.scoring import BOOTSTRAP, Estimate, Measures, evaluate
 from figlang_tasks.scoring.evaluation import guarded
 
 LETTERS = rows.LETTERS
@@ -308,7 +309,10 @@ def test_two_equal_scores_are_in_no_order(
 
 
 def test_the_order_of_a_simile_needs_three_roles() -> None:
-    judged = task.match_process_results(choice_doc(roles=["source", "answer", "random", "random"]), scores(2, 3, 1, 0))
+    roles = ["answer", "source", "target"]
+    judged = task.match_process_results(choice_doc(candidates=["1", "2", "3"], roles=roles, answer=0), scores(3, 2, 1))
+    assert number(judged, "figurative_over_source") == number(judged, "source_over_target") == 1.0
+    judged = task.match_process_results(choice_doc(roles=[*roles[:2], "random", "random"]), scores(3, 2, 1, 0))
     assert number(judged, "figurative_over_source") is number(judged, "source_over_target") is None
 
 
@@ -396,6 +400,22 @@ def turns(*table: str, answer: str = "ABCD") -> Records:
     ]
 
 
+def test_what_the_card_says_of_all_measures() -> None:
+    every = [each for of in vars(measures).values() if isinstance(of, Measures) for each in of.all]
+    card = (Path(__file__).parents[2] / "docs" / "irfl.md").read_text(encoding="utf-8")
+    (in_table,) = re.findall(r"The harness's table has (.*?), with standard errors", card, re.DOTALL)
+    letters = {f"share_{letter}" for letter in LETTERS}
+    expected = {
+        "headline": set(re.findall("`(.*?)`", in_table)),
+        "bootstrap": {"p@k", "expected_p@k"},
+        "lower": {"literal_preference", "tie_rate"},
+        "diagnostic": {"tie_rate", "parse_rate", *letters},
+    }
+    for each in every:  # several have one name
+        told = (each.headline, each.interval is BOOTSTRAP, not each.higher_is_better, each.diagnostic)
+        assert told == tuple(each.name in names for names in expected.values()), each.name
+
+
 HIT, MISS, TIE = [[(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)], [(True, 0.5), (False, 0.5)]]
 ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]  # k = 3, one found (by hand)
 
@@ -420,9 +440,20 @@ ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7
                 "parse_rate": 10 / 12,
             },
         ),
+        (
+            measures.RANDOM,
+            [task.random_process_results(choice_doc(data="IRFL/random4-simile@0123:4567"), ["A"])["sample"]],
+            {"acc": 0, "parse_rate": 1},
+        ),
+        (
+            measures.DETECT,
+            [task.process_results(choice_doc(), ["A"])["sample"]],
+            {"acc": 0, "literal_preference": 1, "parse_rate": 1},
+        ),
     ],
 )
 def test_values(of: Measures, records: Records, expected: dict[str, float], warnings_of_loguru: list[str]) -> None:
+    assert measures.of_records(records) is of
     values = {name: estimate.value for name, estimate in found(records, of).items()}
     assert {name: values[name] for name in expected} == pytest.approx(expected)
     random.Random(0).shuffle(records)

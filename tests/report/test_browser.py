@@ -406,7 +406,7 @@ def hostile(folder: Path) -> Path:
     lines = {task: lines_of(task, 2) for task in ("figlang_mini", "figlang_mini_nykms_metaphor")}
     first = lines["figlang_mini"][0]
     first["sample"] |= {"id": EVIL, "explanation": EVIL, "reference": EVIL, "status": EVIL, "rule": EVIL}
-    first["sample"] |= {"report_group": EVIL, "explanation_scores": {"scorer": EVIL, "mean": 0.5, EVIL: EVIL}}
+    first["sample"]["explanation_scores"] = {"scorer": EVIL, "mean": 0.5, EVIL: EVIL}
     first |= {"input": EVIL, "filtered_resps": EVIL}
     cartoon = lines["figlang_mini_nykms_metaphor"][0]["sample"]
     cartoon["predicted"]["MW"] = cartoon["gold"]["MW"] = EVIL
@@ -414,7 +414,7 @@ def hostile(folder: Path) -> Path:
     run = read(f"x={path}")
     run = Run(EVIL, run.path, run.tasks, run.results)
     found = build([run])
-    cards = [card | {"facts": [["claim", EVIL]]} for card in found.cards]
+    cards = [card | {"facts": [["claim", EVIL]], "source": EVIL} for card in found.cards]
     content = render([run], [], Gallery(cards, found.pictures, [EVIL]), EVIL, EVIL).content
     (folder / "hostile.html").write_bytes(content)
     return folder / "hostile.html"
