@@ -94,8 +94,8 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The reported estimates; where none are, those of the records."""
-        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own, stderr_resamples=0))
+        """The reported estimates; where there are none, those of the records (without METEOR and the like)."""
+        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """What `compute` makes of the measures of the task and of its records.

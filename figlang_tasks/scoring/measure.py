@@ -267,6 +267,11 @@ class Measures(list[dict[str, Any]]):
     def all(self) -> tuple[Measure, ...]:
         return tuple(self.by_name.values())
 
+    @property
+    def sums(self) -> Measures:
+        """Those that are functions of sums over records; others may need Java, large models or a run's pictures."""
+        return Measures.of(*(measure for measure in self.all if measure.own is None), row=self.row)
+
     def rows(self, records: Iterable[Record]) -> int:
         """How many rows of the benchmark `records` are of.
 
