@@ -1,7 +1,7 @@
 """ExplanationScore inside the tasks: which scorer, when it runs, and what comes of its scores.
 
-The scores are computed once a task, lazily in the first aggregator that asks, on rank 0 (the harness aggregates nowhere
-else), when the evaluated model has given its memory back.
+The scores are computed once a task, before its measures, on rank 0 (the harness aggregates nowhere else), when the
+evaluated model has given its memory back.
 """
 
 from __future__ import annotations
