@@ -398,7 +398,16 @@ def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
         (own for (name, _), own in task_output.sample_metrics.items() if name == "sample"), ()
     )
     records = [record for record in of_documents if isinstance(record, dict)]
-    if measures is None or not records:
+    if measures is None or not task_output.sample_metrics:
+        return {}
+    if not records:  # another process_results than ours
+        names = ", ".join(measures.by_name)
+        logger.error(
+            f"figlang_tasks: {task_output.task_name}: its process_results returns no record under `sample`, of which "
+            f"{names} are made: let it return figlang_tasks.scoring.judged(record, MEASURES), or give the task file a "
+            f"metric_list of its own"
+        )
+        failures.note(f"{task_output.task_name}: no records, so that its metrics are missing, see the log")
         return {}
     logged = [sample["sample"] for sample in task_output.logged_samples if isinstance(sample.get("sample"), dict)]
     option = (task_output.task.lmms_eval_specific_kwargs or {}).get("scorer")

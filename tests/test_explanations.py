@@ -349,21 +349,32 @@ def odd(doc, results):
 """
 
 
-def test_a_task_of_another_shape_costs_no_run(tmp_path: Path) -> None:
-    """A user's own task on our data: metadata as a list, no ``sample`` record, a metric of its own."""
+OWN_METRICS = """\
+metric_list:
+  - {metric: acc, aggregation: mean, higher_is_better: true}
+  - {metric: mine, aggregation: mean, higher_is_better: true}
+"""
+
+
+@pytest.mark.parametrize("metrics", [OWN_METRICS, ""], ids=["own metrics", "our metrics"])
+def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    """A user's own task on our data: metadata as a list, no ``sample`` record; ours are made of records alone."""
     (tmp_path / "mine.py").write_text(ODD_TASK)
     (tmp_path / "odd.yaml").write_text(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: odd\nprocess_results: !function mine.odd\n"
-        "metadata: [{version: 1.0}]\n"
-        "metric_list:\n  - {metric: acc, aggregation: mean, higher_is_better: true}\n"
-        "  - {metric: mine, aggregation: mean, higher_is_better: true}\n"
+        f"metadata: [{{version: 1.0}}]\n{metrics}"
     )
     failures.noted()
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     results = simple_evaluate(model=Parrot(*ANSWERS), tasks=["odd"], task_manager=manager, limit=5)
-    assert results is not None and failures.noted() == []
-    assert results["results"]["odd"]["mine,none"] == 2 and 0 < results["results"]["odd"]["acc,none"] < 1
+    assert results is not None and len(results["samples"]["odd"]) == 5
     assert "versions" in results["configs"]["odd"]["metadata"][1]
+    if metrics:
+        assert failures.noted() == []
+        assert results["results"]["odd"]["mine,none"] == 2 and 0 < results["results"]["odd"]["acc,none"] < 1
+    else:
+        assert failures.noted() == ["odd: no records, so that its metrics are missing, see the log"]
+        assert any("returns no record under `sample`, of which f1@0, " in each for each in warnings_of_loguru)
 
 
 def test_a_choice_that_no_preflight_has_checked_costs_no_run(
