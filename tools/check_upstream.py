@@ -100,8 +100,6 @@ HOOKS = (
     Hook("lmms_eval.api.task:ConfigurableTask.__init__", "plugin", takes=("config", "model_name")),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
     Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric", "plugin", takes=("bootstrap_iters",)),
-    Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_clt_aggregate_metric", "plugin", takes=()),
-    Hook("lmms_eval.api.metrics:clustered_stderr", "plugin", call=(2, ())),
     Hook("lmms_eval.utils:simple_parse_args_string", "api_requests", call=(1, ())),
     Hook(
         "lmms_eval.evaluator:evaluate",
