@@ -344,7 +344,7 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
     for result in (result for of_task in results.values() for result in of_task):
         if unknown := [name for name in result.of.reported if name not in result.of.measures.by_name]:
             notes.append(
-                f"{result.run}, {result.of.task}: not shown, as this version knows it not: {', '.join(unknown)}."
+                f"{result.run}, {result.of.task}: not shown, since this version does not know it: {', '.join(unknown)}."
             )
     if not tables and not notes:
         return None

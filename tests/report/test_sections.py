@@ -126,7 +126,7 @@ def test_what_failed_or_is_not_known_is_told() -> None:
     )
     summary = section(sections.build([run]), "summary")
     assert column(summary.tables[0], "accuracy") == ["failed"]
-    assert summary.notes == ("one, figlang_mini: not shown, as this version knows it not: new.",)
+    assert summary.notes == ("one, figlang_mini: not shown, since this version does not know it: new.",)
 
 
 def test_ranks_are_no_shares() -> None:
