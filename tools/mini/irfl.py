@@ -1,4 +1,4 @@
-"""Builds `figlang_mini_irfl`, a small IRFL in the hub's layout: `python -m figlang_tasks.mini.irfl`."""
+"""Builds `figlang_mini_irfl`, a small IRFL in the hub's layout: `python -m tools.mini.irfl`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,10 @@ def drawings(picture: Picture) -> list[tuple[str, int]]:
 
 
 def source(picture: Picture) -> str:
-    """Where a picture comes from: the code that drew it, the scene and the seed; never an address."""
+    """Where a picture comes from: the code that drew it, the scene and the seed; never an address.
+
+    The folder is the name that the shipped data give to the folder of this file: they stay as they are, to the last byte.
+    """
     module = "draw" if picture.scene in CONCEPTS else "irfl"
     return f"figlang_tasks/mini/{module}.py:{picture.scene}:{picture.seed}"
 
@@ -767,7 +770,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.irfl", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.irfl", description=__doc__)
     parser.add_argument("--output", type=Path, default=MINI_IRFL_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     counts = write(args.output)

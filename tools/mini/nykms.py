@@ -1,4 +1,4 @@
-"""Builds `figlang_mini_nykms`: `python -m figlang_tasks.mini.nykms` draws the cartoons and writes the rows."""
+"""Builds `figlang_mini_nykms`: `python -m tools.mini.nykms` draws the cartoons and writes the rows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.nykms", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.nykms", description=__doc__)
     parser.add_argument("--output", type=Path, default=MINI_NYKMS_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     counts = write(args.output)
