@@ -127,7 +127,7 @@ def drawings(picture: Picture) -> list[tuple[str, int]]:
 def source(picture: Picture) -> str:
     """Where a picture comes from: the code that drew it, the scene and the seed; never an address.
 
-    The folder is the name that the shipped data give to the folder of this file: they stay as they are, to the last byte.
+    The shipped data name the folder of this code so; they stay as they are, to the last byte.
     """
     module = "draw" if picture.scene in CONCEPTS else "irfl"
     return f"figlang_tasks/mini/{module}.py:{picture.scene}:{picture.seed}"
