@@ -153,8 +153,8 @@ it says little about a real model.
 
 ## Making
 
-Everything is this project's own work. The pictures are drawn by seeded code (`figlang_tasks/mini/draw.py`), the claims
-and explanations are written by hand (`figlang_tasks/mini/texts.py`), and `python -m figlang_tasks.mini.build` writes
+Everything is this project's own work. The pictures are drawn by seeded code (`tools/mini/draw.py`), the claims
+and explanations are written by hand (`tools/mini/texts.py`), and `python -m tools.mini.build` writes
 this folder again. Similes, idioms and symbols are those of everyday English.
 
 ## Limits

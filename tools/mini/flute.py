@@ -75,8 +75,8 @@ other, and an explanation. It exists so that an evaluation can be run and tested
 
 ## Making
 
-Every sentence is this project's own, written by hand (`figlang_tasks/mini/flute_texts.py`); none is taken from FLUTE or
-its sources. `python -m figlang_tasks.mini.flute` writes this folder again. Idioms are those of everyday English.
+Every sentence is this project's own, written by hand (`tools/mini/flute_texts.py`); none is taken from FLUTE or
+its sources. `python -m tools.mini.flute` writes this folder again. Idioms are those of everyday English.
 
 ## Licence
 

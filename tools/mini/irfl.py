@@ -706,8 +706,8 @@ The three base tables hold every picture of every phrase. Their `category` is "F
 ## Making
 
 Everything is this project's own work. The pictures are drawn and composed by seeded code
-(`figlang_tasks/mini/draw.py`, `figlang_tasks/mini/irfl.py`), the phrases, definitions and the choice of pictures are
-written by hand (`figlang_tasks/mini/irfl_texts.py`), and `python -m figlang_tasks.mini.irfl` writes this folder again.
+(`tools/mini/draw.py`, `tools/mini/irfl.py`), the phrases, definitions and the choice of pictures are
+written by hand (`tools/mini/irfl_texts.py`), and `python -m tools.mini.irfl` writes this folder again.
 Idioms, metaphors and similes are those of everyday English. The annotators' votes are made up to agree with the
 categories.
 

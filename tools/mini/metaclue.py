@@ -218,10 +218,10 @@ download, an account or a GPU. **It is no substitute for MetaCLUE**, and a score
 
 ## Making
 
-Everything is this project's own work. Pictures are composed by seeded code (`figlang_tasks/mini/metaclue.py`) of
-drawings (`figlang_tasks/mini/draw.py`), marks and words that were put into place there, so that every box is known
-exactly. The words are written by hand (`figlang_tasks/mini/metaclue_texts.py`), and
-`python -m figlang_tasks.mini.metaclue` writes this folder again. Brands do not exist. Votes are made up to agree
+Everything is this project's own work. Pictures are composed by seeded code (`tools/mini/metaclue.py`) of
+drawings (`tools/mini/draw.py`), marks and words that were put into place there, so that every box is known
+exactly. The words are written by hand (`tools/mini/metaclue_texts.py`), and
+`python -m tools.mini.metaclue` writes this folder again. Brands do not exist. Votes are made up to agree
 with the rest; nobody has voted.
 
 ## Limits

@@ -47,8 +47,8 @@ download. **It is no substitute for NYK-MS**, and a score on it says little abou
 
 ## Making
 
-Everything is this project's own work: drawn by seeded code (`figlang_tasks/mini/draw.py`), written by hand
-(`figlang_tasks/mini/nykms_texts.py`), put together by `python -m figlang_tasks.mini.nykms`.
+Everything is this project's own work: drawn by seeded code (`tools/mini/draw.py`), written by hand
+(`tools/mini/nykms_texts.py`), put together by `python -m tools.mini.nykms`.
 
 ## Licence
 
