@@ -34,6 +34,11 @@ def of_records(benchmark: str, records: Sequence[Record]) -> Measures:
     return found
 
 
+def of_explained(records: Sequence[Record]) -> Measures:
+    """Those of records of explainable entailment, whatever dataset they are of: its schema tells the benchmark."""
+    return of_records("flute" if "explained" in records[0] else "vflute", records)
+
+
 def every() -> Iterator[Measure]:
     """All measures of all benchmarks; several may share a name, and then agree in all but scopes."""
     for package in dict.fromkeys(BENCHMARKS.values()):

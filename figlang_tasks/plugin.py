@@ -39,7 +39,7 @@ from figlang_tasks import (
     versions,
 )
 from figlang_tasks.prompting import PICTURES_FIRST
-from figlang_tasks.scoring import OVERALL, Estimates, evaluate, to_json
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, evaluate, to_json
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluated, guarded
 
 if TYPE_CHECKING:
@@ -367,7 +367,6 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     """Aggregate a task; of ours all measures at once, of the records that its documents left under ``sample``."""
     if not _is_ours(task_output.task.config.process_docs):
         return original(task_output, *args, **kwargs)
-    _put_in_order(task_output)
     try:
         estimates = _estimates(task_output, kwargs.get("bootstrap_iters", args[0] if args else STDERR_RESAMPLES))
     except Exception:  # a user's own process_results may return other records: no reason to lose a run
@@ -375,6 +374,8 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
         failures.note("the results could not be completed, see the log")
         estimates = {}
     overall = {name: scopes[OVERALL] for name, scopes in estimates.items() if OVERALL in scopes}
+    _complete(task_output, overall)
+    _put_in_order(task_output)
     with evaluated({name: estimate.value for name, estimate in overall.items()}):
         result = original(task_output, *args, **kwargs)
     for name, filter_key in list(task_output.sample_metrics):
@@ -388,6 +389,16 @@ def _aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, 
     if estimates:
         _add_metadata(task_output, {"measures": to_json(estimates)})
     return result
+
+
+def _complete(task_output: Any, overall: Mapping[str, Estimate]) -> None:
+    """Let the harness ask for every listed measure that has a value: a user's list may have more than ours return."""
+    for name, filter_key in list(task_output.sample_metrics):
+        if name == "sample":
+            rows = len(task_output.sample_metrics[name, filter_key])
+            for metric in task_output.task.config.metric_list or []:
+                if metric["metric"] in overall:
+                    task_output.sample_metrics.setdefault((metric["metric"], filter_key), [None] * rows)
 
 
 def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
@@ -416,7 +427,7 @@ def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):  # what a task file could not say
         if said := sorted({str(record[field]) for record in records if field in record}):
             _add_metadata(task_output, {name: ", ".join(said)})
-    return evaluate(records, measures, min(bootstrap_iters, STDERR_RESAMPLES), guarded)
+    return evaluate(records, measures, max(0, min(bootstrap_iters, STDERR_RESAMPLES)), guarded)
 
 
 def _add_metadata(task_output: Any, found: Mapping[str, Any]) -> None:

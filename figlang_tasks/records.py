@@ -40,13 +40,8 @@ class EntailmentRecord:
 
     @property
     def scheme(self) -> str:
-        """How labels and explanation scores become metrics: a key of ``figlang_tasks.explanations.SCHEMES``."""
+        """How labels and explanation scores become metrics: a key of ``figlang_tasks.scoring.explained.SCHEMES``."""
         return "f1"
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """Parts of the benchmark that the row counts for, beside the whole."""
-        return (self.report_group,)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -68,10 +63,6 @@ class FluteRecord(EntailmentRecord):
     @property
     def scheme(self) -> str:
         return self.explained
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        return flute_scopes(self.report_group)
 
 
 PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"

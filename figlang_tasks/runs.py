@@ -428,7 +428,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         config=config,
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
-        failed=scoring.failed(_of_task(path, results, "results", task)),
+        failed=scoring.failed((metadata or {}).get("measures") or {}),
     )
     if run.unanswered:
         logger.warning(

@@ -377,6 +377,33 @@ def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warn
         assert any("returns no record under `sample`, of which f1@0, " in each for each in warnings_of_loguru)
 
 
+OWN_MEASURES = """\
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures
+from figlang_tasks.vflute.measures import VFLUTE
+
+LENGTH = Measure("length", each=lambda record: float(len(record["reference"])), interval=BOOTSTRAP)
+MEASURES = Measures.of(*VFLUTE.all, LENGTH)
+"""
+
+
+@pytest.mark.parametrize("bootstrap_iters", [-1, 100])
+def test_a_list_of_measures_of_the_users_own(bootstrap_iters: int, tmp_path: Path) -> None:
+    """With our process_results, which knows nothing of it. Below 1 the harness makes no standard errors."""
+    (tmp_path / "mine.py").write_text(OWN_MEASURES)
+    (tmp_path / "longer.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: longer\nmetric_list: !function mine.MEASURES\n"
+    )
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    results = simple_evaluate(
+        model=Parrot(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5, bootstrap_iters=bootstrap_iters
+    )
+    assert results is not None
+    reported = results["results"]["longer"]
+    lengths = [len(sample["sample"]["reference"]) for sample in results["samples"]["longer"]]
+    assert reported["length,none"] == pytest.approx(np.mean(lengths))
+    assert 0 < reported["acc,none"] < 1 and ("length_stderr,none" in reported) == (bootstrap_iters > 0)
+
+
 def test_a_choice_that_no_preflight_has_checked_costs_no_run(
     monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:

@@ -211,11 +211,11 @@ def _measure(each: Difference, runs: Mapping[str, Run]) -> Measure:
 
 
 def _cell(each: Difference, value: float, n: int | None, run: TaskRun) -> str:
-    """A value with the interval that the results file has of it, and its own number of rows."""
+    """A value with its interval, as reported where it was, and its own number of rows."""
     from figlang_tasks.measures import estimate_text
     from figlang_tasks.scoring import Estimate
 
-    reported = run.reported.get(each.metric, {}).get(each.scope)
+    reported = run.estimates.get(each.metric, {}).get(each.scope)
     if reported is None or not math.isclose(reported.value, value, abs_tol=1e-6):
         reported = Estimate(value)  # the results file is of another run, which a warning said
     return estimate_text(each.metric, reported._replace(value=value, rows=n), run.rows)

@@ -269,12 +269,13 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
 
     records = [dict(row.values["sample"]) for row in output.samples.rows]
     asked = [record for record in records if explained.needs_score(record)]
-    scored = scorer.score(*zip(*map(explained.pair, asked), strict=True))
-    details = explanations.by_pair([explained.pair(record) for record in asked], scored)
+    pairs = [explained.pair(record) for record in asked]
+    scored = scorer.score([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
+    details = explanations.by_pair(pairs, scored)
     for record in asked:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     thresholds = explained.scheme_of(records[0]).by_name
-    measures_of = measures.of_records(measures.BENCHMARKS[output.samples.data.partition("/")[0]], records)
+    declared = measures.of_explained(records)
     report = {
         "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
@@ -289,7 +290,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         "without_explanation": sum(not explained.pair(record)[1].strip() for record in asked),
         # BERTScore of an empty text is 0 in every dtype.
         "near_threshold": near_threshold(scored.mean[scored.mean != 0], list(thresholds.values())),
-        "measures": scoring.to_json(scoring.evaluate(records, measures_of)),
+        "measures": scoring.to_json(scoring.evaluate(records, declared)),
     }
     if len(asked) < len(records):
         report["explanations"] = len(asked)

@@ -22,12 +22,12 @@ def summary_table(results: Mapping[str, Any]) -> str:
             ``results["configs"][task]["metadata"]["measures"]``.
     """
     parts = []
-    for task, values in results["results"].items():
+    for task, _values in results["results"].items():
         metadata = results.get("configs", {}).get(task, {}).get("metadata")
         if not isinstance(metadata, Mapping) or "measures" not in metadata:
             continue
         estimates = scoring.from_json(metadata["measures"])
-        failed = {name: {OVERALL: Estimate(math.nan)} for name in scoring.failed(values)}
+        failed = {name: {OVERALL: Estimate(math.nan)} for name in scoring.failed(metadata["measures"])}
         parts.append(estimates_table(task, estimates | failed))
         scorer = metadata.get("explanation_scorer")
         if scorer is not None:

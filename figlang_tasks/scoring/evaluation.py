@@ -105,10 +105,12 @@ class Judged:
 def judged_for_lm_eval(record: Record, measures: Measures, *facts: str) -> dict[str, Any]:
     """What ``process_results`` returns to lm-eval of one document: as :func:`judged`, each value with the record.
 
+    Every document has every key: of several processes lm-eval asks for those of the first one's documents.
+
     Args:
         facts: the names given to :func:`metric_list_of_lm_eval`.
     """
-    found = judged(record, measures) | dict.fromkeys(facts)
+    found = dict.fromkeys([*(row["metric"] for row in measures), *facts]) | judged(record, measures)
     return {
         name: value if name == "sample" else Judged(record) if value is None else Number(value, record)
         for name, value in found.items()
@@ -133,7 +135,8 @@ def metric_list_of_lm_eval(
         def compute(items: Sequence[Any]) -> float | None:
             records = [item.record for item in items]
             prepare(records)
-            found = measure.estimate(records)
+            counted = [record for record in records if measure.counts(record)]
+            found = measure.estimate(counted) if counted else None
             return None if found is None else found.value
 
         return _aggregating(measure.name, compute)
@@ -211,7 +214,8 @@ def _in_scopes(
             measure.remark(own)
         estimate = measure.estimate(own, scope, stderr_resamples if scope == OVERALL else 0)
         if estimate is not None:
-            found[scope] = estimate._replace(rows=measures.rows(own))
+            known = estimate if scope == OVERALL and stderr_resamples else estimate._replace(stderr=None)
+            found[scope] = known._replace(rows=measures.rows(own))
         elif scope == OVERALL:
             return {}  # what has no value has none in a scope
     return found
@@ -225,10 +229,16 @@ def to_json(estimates: Estimates) -> dict[str, Any]:
 
     Returns:
         ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ..., "stderr": ..., "rows":
-        ...}}}}``; the scope of all rows is ``all``. What is not known is left out, and so is a value that is no number.
+        ...}}}, "failed": [measure]}``; the scope of all rows is ``all``. What is not known is left out; ``failed`` are
+        those whose value is no number.
     """
     return {
         "format": FORMAT,
+        "failed": [
+            measure
+            for measure, scopes in estimates.items()
+            if not all(math.isfinite(estimate.value) for estimate in scopes.values())
+        ],
         "values": {
             measure: {
                 scope: {key: value for key, value in estimate._asdict().items() if value is not None}
@@ -258,13 +268,9 @@ def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
         raise ValueError(f"measures are damaged ({type(error).__name__}: {error})") from error
 
 
-def failed(results: Mapping[str, Any]) -> tuple[str, ...]:
-    """The headline measures whose value is no number: their computation failed.
-
-    Args:
-        results: of one task, as a harness returns them: ``{"f1@0,none": 0.5, ...}``.
-    """
-    return tuple(name.partition(",")[0] for name, value in results.items() if value != value)
+def failed(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """The measures whose computation failed, of what :func:`to_json` returned."""
+    return tuple(map(str, content.get("failed") or ()))
 
 
 def _estimate(of: Mapping[str, Any]) -> Estimate:

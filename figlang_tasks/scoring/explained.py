@@ -47,7 +47,7 @@ class Threshold:
     explained: entailment.Explained | None = None
 
     def keeps(self, gold: npt.ArrayLike, right: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether each of n rows is right and explained well enough; the one place that compares a score with it.
+        """Whether each of n rows is right and explained well enough: here measures compare scores with thresholds.
 
         Args:
             gold: n gold labels.

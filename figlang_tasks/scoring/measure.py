@@ -173,7 +173,14 @@ class Measure:
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
         """The statistic of records that count; None where it has no value, and of a measure with an `own` one."""
         if self.each is not None:
-            found: Statistic | None = ratio(map(self.unit, records), [self.each(record) for record in records])
+            numbers = [self.each(record) for record in records]
+            if self.interval is WILSON and not set(numbers) <= {0, 1}:
+                at = next(place for place, number in enumerate(numbers) if number not in (0, 1))
+                raise ValueError(
+                    f"{self.name} of row {records[at]['id']} is {numbers[at]}: a share counts 0 or 1 of each record; a "
+                    f"mean of other numbers has interval=BOOTSTRAP"
+                )
+            found: Statistic | None = ratio(map(self.unit, records), numbers)
         else:
             found = None if self.statistic is None else self.statistic(records)
         return found if found is not None and np.isfinite(found.total()) else None

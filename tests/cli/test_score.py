@@ -506,6 +506,17 @@ def written(path: Path, lines: list[dict[str, Any]]) -> Path:
     return path
 
 
+def test_nothing_to_explain_is_no_traceback(tmp_path: Path) -> None:
+    """Of the paper's first version entailments need no explanation; and a dataset of the user's own is none of ours."""
+    lines = [line for line in flute_lines("contradiction") if line["sample"]["gold"] == 1]
+    for line in lines:
+        line["sample"]["data"] = "Mine/test:0123456789ab"
+    path = written(tmp_path / "samples_mine_2026-01-02T03-04-05.123456.jsonl", lines)
+    assert "without an explanation: 0 of 0" in done("score", path, *EMBEDDED)
+    found = from_json(json.loads(path.with_suffix(".embedded.json").read_text())["measures"])
+    assert "explanation_score" not in found and found["acc@60"]["all"] == found["acc"]["all"]
+
+
 @pytest.mark.parametrize("explained", ["all", "contradiction"])
 def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tmp_path: Path) -> None:
     path = written(tmp_path / "samples_flute_2026-01-02T03-04-05.123456.jsonl", flute_lines(explained))

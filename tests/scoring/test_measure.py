@@ -28,6 +28,7 @@ from figlang_tasks.scoring import (
     Record,
     by_field,
     evaluate,
+    failed,
     from_json,
     full_name,
     grouped,
@@ -117,7 +118,8 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
     found = evaluate([record(1), record(2)], Measures.of(ACC, broken), guard=guarded)
     assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
     assert failures.noted() == ["broken failed; its value is NaN, see the log"]
-    assert "broken" not in to_json(found)["values"]
+    written = to_json(found)
+    assert "broken" not in written["values"] and failed(written) == ("broken",)
     with pytest.raises(ZeroDivisionError):
         evaluate([record(1)], Measures.of(broken))
 
@@ -128,6 +130,20 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
 def test_a_measure_says_in_one_way_what_it_is(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="measure x must have exactly one of each, statistic and own"):
         Measure("x", **given)
+
+
+def test_a_share_counts_0_or_1() -> None:
+    """Wilson's interval of other numbers would be wrong."""
+    with pytest.raises(ValueError, match="acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"):
+        evaluate([record(0), record(1) | {"hit": 0.5}], ALL)
+
+
+def test_scopes_and_runs_without_resamples_have_no_standard_error() -> None:
+    own = Measure("own", own=lambda records, scope: Estimate(1.0, stderr=0.1), scopes=ACC.scopes)
+    records = [record(at) for at in range(4)]
+    found = evaluate(records, Measures.of(own))["own"]
+    assert [found[scope].stderr for scope in (OVERALL, "easy", "hard")] == [0.1, None, None]
+    assert evaluate(records, Measures.of(own), 0)["own"][OVERALL].stderr is None
 
 
 def test_measures_have_distinct_names() -> None:
@@ -152,6 +168,12 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     of_documents = [judged_for_lm_eval(each, shown, "fact") for each in records]
     found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
     assert found == {"sample": "a (v9), b", "fact": "4 records", "acc": 0.5, "f1": pytest.approx(1 / 3)}
+    without = judged_for_lm_eval(record(9, data="b") | {"length": None}, ALL)
+    assert set(without) == {"sample", "acc", "length"}, "every process has every key"
+    length = metric_list_of_lm_eval(ALL)[2]["aggregation"]
+    assert length([without["length"]]) is None, "no record counts"
+    some = judged_for_lm_eval(record(8, data="b", length=2.5), ALL)["length"]
+    assert length([without["length"], some]) == 2.5
     sent = pickle.loads(pickle.dumps(of_documents[1]["acc"]))
     assert isinstance(sent, Number) and (float(sent), sent.record) == (1.0, records[1])
     assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
