@@ -199,6 +199,8 @@ A, B = "a" * 40, "b" * 40
         (f"IRFL/x-task@{B}:0123", A, Data("IRFL", "x-task", "0123", "lampent/IRFL", B)),
         ("figlang_mini_irfl/x@package:0123", None, Data("figlang_mini_irfl", "x", "0123", None, None)),
         ("MetaCLUE/test:0123", None, Data("MetaCLUE", "test", "0123", None, None)),
+        ("MetaCLUE/x@local:0123+4567", None, Data("MetaCLUE", "x", "0123+4567", None, None)),
+        ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, Data("NYK-MS", "nyk_m", "0123", None, None)),
     ],
 )
 def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: Data) -> None:
