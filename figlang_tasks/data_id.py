@@ -24,7 +24,7 @@ class DataId:
         part: split, table, file or task of it.
         digest: the first 12 hex digits of a SHA-256 of what is asked and compared; of MetaCLUE's retrieval two, joined
             by ``+``: of the annotations and of the candidates.
-        revision: 40-hex commit of the hub, ``local`` or ``package``; None: the text tells none (V-FLUTE, FLUTE, NYK-MS).
+        revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE, FLUTE, NYK-MS).
         joined: another dataset that pictures or descriptions are from, with 12 digits of its commit, or ``local``:
             ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is none.
 
@@ -77,4 +77,6 @@ def _parsed(text: str) -> DataId:
 
 
 def _names_no_data(text: str) -> ValueError:
-    return ValueError(f"{reprlib.repr(text)} names no data: it must be dataset/part:digest or dataset/part@revision:digest")
+    return ValueError(
+        f"{reprlib.repr(text)} names no data: it must be dataset/part:digest or dataset/part@revision:digest"
+    )

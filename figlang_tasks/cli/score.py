@@ -126,7 +126,7 @@ def score(
         if private is not None:
             store.delete()
     except WeightsError as error:
-        demo = all(file.rows[0].record.data.startswith("figlang_mini") for file in inputs)
+        demo = all(file.data.dataset.startswith("figlang_mini") for file in inputs)
         _fail(f"{error}{'. For figlang_mini there is --scorer embedded' * (demo and scorer != 'embedded')}")
     except (ValueError, ArithmeticError, MemoryError) as error:
         _fail(str(error))
@@ -274,13 +274,13 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
     for record in asked:
         record["explanation_scores"] = {"scorer": scorer.name, **details[explained.pair(record)]}
     thresholds = explained.scheme_of(records[0]).by_name
-    measures_of = measures.of_records(measures.BENCHMARKS[output.samples.data.partition("/")[0]], records)
+    measures_of = measures.of_records(measures.BENCHMARKS[output.samples.data.dataset], records)
     report = {
         "written_by": samples.SCORED_BY,
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
         "scored": output.scored.name,
         "task": output.samples.task,
-        "data": output.samples.data,
+        "data": str(output.samples.data),
         "scorer": scorer.name,
         "dtype": scorer.dtype,
         "signature": scored.signature,

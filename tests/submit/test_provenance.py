@@ -14,6 +14,7 @@ from submit.test_hub_results import results
 from varied_runs import strong
 
 from figlang_tasks import measures, runs
+from figlang_tasks.data_id import DataId
 from figlang_tasks.metrics import intervals
 from figlang_tasks.runs import TaskRun
 from figlang_tasks.scoring import Estimate
@@ -205,7 +206,7 @@ A, B = "a" * 40, "b" * 40
 )
 def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: Data) -> None:
     line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
-    assert provenance.data(TaskRun("x", "", Path(), "", data, (line,), {}, {}, None, None)) == expected
+    assert provenance.data(TaskRun("x", "", Path(), "", DataId.parse(data), (line,), {}, {}, None, None)) == expected
 
 
 def test_texts_for_terminals_and_files() -> None:
