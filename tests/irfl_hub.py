@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from figlang_tasks.mini.draw import CONCEPTS, draw
+from tools.mini.draw import CONCEPTS, draw
 
 REPO_ID = "lampent/IRFL"
 DETECTION = ("distractors", "answer", "images_metadata", "figurative_type", "type", "phrase")

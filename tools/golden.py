@@ -250,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--inputs", type=int, default=200_000, help="hostile texts for each parser (%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (after needs runs)")
     given = parser.parse_args(arguments)
-    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
+    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests"), str(ROOT)]
     given.folder.mkdir(parents=True)
     if "parsers" in given.only:
         write_parsers(given.folder / "parsers", given.inputs)

@@ -60,9 +60,9 @@ def said() -> tuple[list[str], list[str]]:
     """Claims and explanations of `figlang_mini`.
 
     Read from the file, which needs nothing but the standard library: the environment of the originals does not have
-    what an import of `figlang_tasks.mini` asks for.
+    what an import of `figlang_tasks` asks for.
     """
-    rows = runpy.run_path(str(ROOT / "figlang_tasks" / "mini" / "texts.py"))["rows"]
+    rows = runpy.run_path(str(ROOT / "tools" / "mini" / "texts.py"))["rows"]
     found = [*rows("train"), *rows("test")]
     return [row.claim for row in found], [row.explanation for row in found]
 

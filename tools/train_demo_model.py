@@ -44,9 +44,9 @@ from transformers import (
 # run as a script, only tools/ is on the path: put the repository root there for a checkout that is not installed
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from figlang_tasks.mini.draw import CONCEPTS, draw  # noqa: E402
-from figlang_tasks.mini.texts import rows  # noqa: E402
 from figlang_tasks.prompting import render  # noqa: E402
+from tools.mini.draw import CONCEPTS, draw  # noqa: E402
+from tools.mini.texts import rows  # noqa: E402
 
 IMAGE_SIDE = 96
 PATCH = 16
@@ -1000,7 +1000,7 @@ of another kind.
 
 `tools/train_demo_model.py`, seed {seed}: {vision_steps} steps of picture naming, {lesson_steps} steps of short lessons
 (what a claim speaks of, what a picture shows), {language_steps} steps on full prompts; {seconds:.0f} s in all with
-{threads} CPU threads. The pictures come from {pictures} drawn by `figlang_tasks/mini/draw.py` (seeds 0 to {last_seed}),
+{threads} CPU threads. The pictures come from {pictures} drawn by `tools/mini/draw.py` (seeds 0 to {last_seed}),
 the {claims} different claims are put together from word lists.
 
 No row of `figlang_mini` was trained on: the pictures have other seeds, and a claim equal to one of the benchmark's

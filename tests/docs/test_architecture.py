@@ -15,7 +15,7 @@ DOCUMENT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 PACKAGE = "figlang_tasks"
 HEAVY = {"torch", "transformers", "datasets", "lmms_eval", "lm_eval", "matplotlib", "sklearn", "pandas", "accelerate"}
 # They are neural networks, and what imports them for it; a model class is imported when it is asked for.
-MAY_BE_HEAVY = re.compile(rf"{PACKAGE}\.(models\..+|metrics\.explanation\b.*|mini\.build)")
+MAY_BE_HEAVY = re.compile(rf"{PACKAGE}\.(models\..+|metrics\.explanation\b.*)")
 
 
 @cache

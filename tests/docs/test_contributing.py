@@ -29,7 +29,7 @@ def apply(change: str, path: Path) -> None:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with the benchmark in it."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("figlang_tasks", "metrics", "prompts", "task_yamls"):
+    for name in ("figlang_tasks", "metrics", "prompts", "task_yamls", "tools"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "demo_model"))
     shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
     for name, change in changes_of(DOCUMENT).items():

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from figlang_tasks.mini import DATA_DIR
-from figlang_tasks.mini.build import COLUMNS, IMAGE_SIZE, PHENOMENA, SPLITS, build_split, picture, validate, write
-from figlang_tasks.mini.texts import Row, Split, rows
+from tools.mini.build import COLUMNS, IMAGE_SIZE, PHENOMENA, SPLITS, build_split, picture, validate, write
+from tools.mini.texts import Row, Split, rows
 
 ALL_ROWS = [row for split in SPLITS for row in rows(split)]
 GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap", "nycartoons")

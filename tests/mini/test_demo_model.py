@@ -19,9 +19,9 @@ from PIL import Image
 from transformers import AutoProcessor, LlavaForConditionalGeneration
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.mini.build import picture
-from figlang_tasks.mini.texts import rows
 from figlang_tasks.prompting import render
+from tools.mini.build import picture
+from tools.mini.texts import rows
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "train_demo_model.py"
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from figlang_tasks.mini.draw import CONCEPTS, draw
+from tools.mini.draw import CONCEPTS, draw
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def _array(image: Image.Image) -> np.ndarray:
@@ -38,11 +41,11 @@ def test_size_changes_only_the_resolution(concept: str) -> None:
 
 def test_pixels_do_not_depend_on_the_process() -> None:
     code = (
-        "import hashlib; from figlang_tasks.mini.draw import CONCEPTS, draw;"
+        "import hashlib; from tools.mini.draw import CONCEPTS, draw;"
         "print(hashlib.sha256(b''.join(draw(c, 3, 32).tobytes() for c in CONCEPTS)).hexdigest())"
     )
     digests = {
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
         for _ in range(2)
     }
     assert len(digests) == 1

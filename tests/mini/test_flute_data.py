@@ -11,8 +11,8 @@ import pytest
 
 from figlang_tasks.flute import rows as flute_rows
 from figlang_tasks.hub import MINI_FLUTE_DIR, SOURCES
-from figlang_tasks.mini.flute import FILE, TYPES, validate, write
-from figlang_tasks.mini.flute_texts import Row, rows
+from tools.mini.flute import FILE, TYPES, validate, write
+from tools.mini.flute_texts import Row, rows
 
 COLUMNS = ["id", "premise", "hypothesis", "label", "explanation", "split", "type", "idiom"]
 

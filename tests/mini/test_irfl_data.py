@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from figlang_tasks.mini.draw import CONCEPTS, draw
-from figlang_tasks.mini.irfl import (
+from tools.mini.draw import CONCEPTS, draw
+from tools.mini.irfl import (
     COLUMNS,
     EFFECTS,
     IMAGE_SIZE,
@@ -36,8 +36,8 @@ from figlang_tasks.mini.irfl import (
     write,
     zip_bytes,
 )
-from figlang_tasks.mini.irfl_texts import CORPUS, Corpus, Detection, Phrase, Picture, Retrieval
-from figlang_tasks.mini.texts import TEST_SEED, TRAIN_SEED
+from tools.mini.irfl_texts import CORPUS, Corpus, Detection, Phrase, Picture, Retrieval
+from tools.mini.texts import TEST_SEED, TRAIN_SEED
 
 DETECTION = [name for name in COLUMNS if name.endswith("_detection_task")]
 RETRIEVAL = [name for name in COLUMNS if name.endswith("_retrieval_task")]

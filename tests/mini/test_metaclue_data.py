@@ -14,9 +14,9 @@ from PIL import Image
 from figlang_tasks.hub import SOURCES
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import schema
-from figlang_tasks.mini import metaclue
-from figlang_tasks.mini.metaclue import DATA_DIR, HEIGHT, WIDTH, Advertisement, advertisements, validate
-from figlang_tasks.mini.metaclue_texts import METAPHORS, NEGATIVES
+from tools.mini import metaclue
+from tools.mini.metaclue import DATA_DIR, HEIGHT, WIDTH, Advertisement, advertisements, validate
+from tools.mini.metaclue_texts import METAPHORS, NEGATIVES
 
 
 @pytest.fixture(scope="module")

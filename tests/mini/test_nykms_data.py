@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from figlang_tasks import hub
-from figlang_tasks.mini import nykms
-from figlang_tasks.mini.nykms_texts import CARTOONS, METAPHOR, SARCASM
 from figlang_tasks.nykms import rows
 from figlang_tasks.nykms.parse import FIELDS, MARKED_FIELDS, read_annotation
+from tools.mini import nykms
+from tools.mini.nykms_texts import CARTOONS, METAPHOR, SARCASM
 
 SHIPPED = hub.MINI_NYKMS_DIR
 PARTS = ("nyk_m", "nyk_s")

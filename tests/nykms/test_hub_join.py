@@ -19,8 +19,8 @@ from hub_server import HubServer
 from PIL import Image as PILImage
 
 from figlang_tasks import hub
-from figlang_tasks.mini import nykms
 from figlang_tasks.nykms import rows
+from tools.mini import nykms
 
 REPOSITORY = "jmhessel/newyorker_caption_contest"
 REVISION = "508076d8e54f6e96c9af2df092f943d181308f8c"

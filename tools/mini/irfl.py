@@ -1,4 +1,4 @@
-"""Builds `figlang_mini_irfl`, a small IRFL in the hub's layout: `python -m figlang_tasks.mini.irfl`."""
+"""Builds `figlang_mini_irfl`, a small IRFL in the hub's layout: `python -m tools.mini.irfl`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,10 @@ def drawings(picture: Picture) -> list[tuple[str, int]]:
 
 
 def source(picture: Picture) -> str:
-    """Where a picture comes from: the code that drew it, the scene and the seed; never an address."""
+    """Where a picture comes from: the code that drew it, the scene and the seed; never an address.
+
+    The shipped data name the folder of this code so; they stay as they are, to the last byte.
+    """
     module = "draw" if picture.scene in CONCEPTS else "irfl"
     return f"figlang_tasks/mini/{module}.py:{picture.scene}:{picture.seed}"
 
@@ -703,8 +706,8 @@ The three base tables hold every picture of every phrase. Their `category` is "F
 ## Making
 
 Everything is this project's own work. The pictures are drawn and composed by seeded code
-(`figlang_tasks/mini/draw.py`, `figlang_tasks/mini/irfl.py`), the phrases, definitions and the choice of pictures are
-written by hand (`figlang_tasks/mini/irfl_texts.py`), and `python -m figlang_tasks.mini.irfl` writes this folder again.
+(`tools/mini/draw.py`, `tools/mini/irfl.py`), the phrases, definitions and the choice of pictures are
+written by hand (`tools/mini/irfl_texts.py`), and `python -m tools.mini.irfl` writes this folder again.
 Idioms, metaphors and similes are those of everyday English. The annotators' votes are made up to agree with the
 categories.
 
@@ -767,7 +770,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.irfl", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.irfl", description=__doc__)
     parser.add_argument("--output", type=Path, default=MINI_IRFL_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     counts = write(args.output)

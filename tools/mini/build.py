@@ -1,4 +1,4 @@
-"""Builds `figlang_mini`: `python -m figlang_tasks.mini.build` draws the pictures and writes the parquet files."""
+"""Builds `figlang_mini`: `python -m tools.mini.build` draws the pictures and writes the parquet files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figlang_tasks.hub import SOURCES
+from figlang_tasks.mini import DATA_DIR
 
-from . import DATA_DIR
 from .draw import CONCEPTS, draw
 from .texts import Row, Split, rows
 
@@ -153,8 +153,8 @@ it says little about a real model.
 
 ## Making
 
-Everything is this project's own work. The pictures are drawn by seeded code (`figlang_tasks/mini/draw.py`), the claims
-and explanations are written by hand (`figlang_tasks/mini/texts.py`), and `python -m figlang_tasks.mini.build` writes
+Everything is this project's own work. The pictures are drawn by seeded code (`tools/mini/draw.py`), the claims
+and explanations are written by hand (`tools/mini/texts.py`), and `python -m tools.mini.build` writes
 this folder again. Similes, idioms and symbols are those of everyday English.
 
 ## Limits
@@ -207,7 +207,7 @@ def write(folder: Path) -> dict[Split, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.build", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.build", description=__doc__)
     parser.add_argument("--output", type=Path, default=DATA_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     counts = write(args.output)

@@ -1,4 +1,4 @@
-"""Builds `figlang_mini_nykms`: `python -m figlang_tasks.mini.nykms` draws the cartoons and writes the rows."""
+"""Builds `figlang_mini_nykms`: `python -m tools.mini.nykms` draws the cartoons and writes the rows."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ download. **It is no substitute for NYK-MS**, and a score on it says little abou
 
 ## Making
 
-Everything is this project's own work: drawn by seeded code (`figlang_tasks/mini/draw.py`), written by hand
-(`figlang_tasks/mini/nykms_texts.py`), put together by `python -m figlang_tasks.mini.nykms`.
+Everything is this project's own work: drawn by seeded code (`tools/mini/draw.py`), written by hand
+(`tools/mini/nykms_texts.py`), put together by `python -m tools.mini.nykms`.
 
 ## Licence
 
@@ -110,7 +110,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.nykms", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.nykms", description=__doc__)
     parser.add_argument("--output", type=Path, default=MINI_NYKMS_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     counts = write(args.output)

@@ -1,4 +1,4 @@
-"""Builds `figlang_mini_metaclue`, a small MetaCLUE in its layout: `python -m figlang_tasks.mini.metaclue`.
+"""Builds `figlang_mini_metaclue`, a small MetaCLUE in its layout: `python -m tools.mini.metaclue`.
 
 An advertisement is composed of drawings, marks and words that are put into place here, which is how their boxes are
 known.
@@ -19,8 +19,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import schema
+from figlang_tasks.mini import DATA_DIR as _FIGLANG_MINI
 
-from . import DATA_DIR as _FIGLANG_MINI
 from .draw import CONCEPTS, INK, SUPERSAMPLE, WHITE, draw
 from .metaclue_texts import FIRST_SEED, METAPHORS, NEGATIVES, Metaphor, Negative
 
@@ -218,10 +218,10 @@ download, an account or a GPU. **It is no substitute for MetaCLUE**, and a score
 
 ## Making
 
-Everything is this project's own work. Pictures are composed by seeded code (`figlang_tasks/mini/metaclue.py`) of
-drawings (`figlang_tasks/mini/draw.py`), marks and words that were put into place there, so that every box is known
-exactly. The words are written by hand (`figlang_tasks/mini/metaclue_texts.py`), and
-`python -m figlang_tasks.mini.metaclue` writes this folder again. Brands do not exist. Votes are made up to agree
+Everything is this project's own work. Pictures are composed by seeded code (`tools/mini/metaclue.py`) of
+drawings (`tools/mini/draw.py`), marks and words that were put into place there, so that every box is known
+exactly. The words are written by hand (`tools/mini/metaclue_texts.py`), and
+`python -m tools.mini.metaclue` writes this folder again. Brands do not exist. Votes are made up to agree
 with the rest; nobody has voted.
 
 ## Limits
@@ -276,7 +276,7 @@ def write(folder: Path) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.metaclue", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.metaclue", description=__doc__)
     parser.add_argument("--output", type=Path, default=DATA_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     print(f"{args.output}: {write(args.output)} pictures")

@@ -1,4 +1,4 @@
-"""Builds `figlang_mini_flute`: `python -m figlang_tasks.mini.flute` writes the JSON lines file and its card."""
+"""Builds `figlang_mini_flute`: `python -m tools.mini.flute` writes the JSON lines file and its card."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ other, and an explanation. It exists so that an evaluation can be run and tested
 
 ## Making
 
-Every sentence is this project's own, written by hand (`figlang_tasks/mini/flute_texts.py`); none is taken from FLUTE or
-its sources. `python -m figlang_tasks.mini.flute` writes this folder again. Idioms are those of everyday English.
+Every sentence is this project's own, written by hand (`tools/mini/flute_texts.py`); none is taken from FLUTE or
+its sources. `python -m tools.mini.flute` writes this folder again. Idioms are those of everyday English.
 
 ## Licence
 
@@ -112,7 +112,7 @@ def write(folder: Path) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.mini.flute", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mini.flute", description=__doc__)
     parser.add_argument("--output", type=Path, default=MINI_FLUTE_DIR, help="folder to write (default: %(default)s)")
     args = parser.parse_args(argv)
     print(f"{args.output}: {write(args.output)} rows")
