@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from loguru import logger
 
 from figlang_tasks import failures, measures, samples, scoring
+from figlang_tasks.data_id import DataId
 from figlang_tasks.measures import BENCHMARKS
 from figlang_tasks.published import Measured
 from figlang_tasks.samples import SamplesError
@@ -49,7 +50,7 @@ class TaskRun:
         benchmark: the package of its benchmark (a value of :data:`BENCHMARKS`).
         path: the samples file that was read.
         sha256: hex digest of that file.
-        data: data of all rows: dataset, part and a digest of the texts.
+        data: data of all rows.
         lines: every line, in the order of the file: ``sample`` (our record), the numbers of the headline measures, and
             what the harness adds.
         reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
@@ -64,7 +65,7 @@ class TaskRun:
     benchmark: str
     path: Path
     sha256: str
-    data: str
+    data: DataId
     lines: tuple[Mapping[str, Any], ...]
     reported: Estimates
     config: Mapping[str, Any]
@@ -140,7 +141,7 @@ class TaskRun:
     @property
     def dataset(self) -> str:
         """Name of the dataset, a key of :data:`BENCHMARKS`."""
-        return self.data.partition("/")[0]
+        return self.data.dataset
 
     @property
     def version(self) -> str | None:
@@ -405,7 +406,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     read = samples.read_any(path) if exact else samples.read_ours(path)
     if read is None:
         return None
-    benchmark = BENCHMARKS.get(read.data.partition("/")[0])
+    benchmark = BENCHMARKS.get(read.data.dataset)
     if benchmark is None:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
     config = _of_task(path, results, "configs", task)

@@ -17,13 +17,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from figlang_tasks import data_id
+from figlang_tasks.data_id import DataId
 from figlang_tasks.hub import DATASETS
 from figlang_tasks.records import BlindRecord, EntailmentRecord, FluteRecord
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
 _PATTERNS = {  # they become names of metrics, and are printed
     "report_group": re.compile(r"(?!.*ci_(low|high)$)[\w-]+"),
-    "data": re.compile(r"[\w./:+-]+"),
+    "data": data_id.PATTERN,
     "explained": re.compile("all|contradiction"),
 }
 # lmms-eval: DATE_samples_TASK.jsonl; lm-eval: samples_TASK_DATE.jsonl
@@ -63,14 +65,14 @@ class Samples:
         path: the file.
         sha256: hex digest of its content.
         task: task that its name tells, None if it tells none.
-        data: the data of all rows (``figlang_tasks.vflute.rows.load``).
+        data: the data of all rows.
         rows: at least one, in the order of the file, no id twice.
     """
 
     path: Path
     sha256: str
     task: str | None
-    data: str
+    data: DataId
     rows: tuple[Row, ...]
 
 
@@ -93,7 +95,7 @@ class AnySamples:
 
     path: Path
     sha256: str
-    data: str
+    data: DataId
     lines: tuple[Mapping[str, Any], ...]
 
 
@@ -125,6 +127,7 @@ def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
                 raise SamplesError(
                     f"{where}: `sample` has no text {field!r}: get the file again as the harness wrote it"
                 )
+        _check_pattern(where, "data", record["data"])
         found.append(values)
     _check_ids(path, [values["sample"]["id"] for values in found])
     data = _one_data(path, [values["sample"]["data"] for values in found])
@@ -263,11 +266,15 @@ def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord]
                 f"{where}: `sample` has {field.name}={reprlib.repr(value)}, must be "
                 f"{'a whole number' if number else _EXPECTED[wanted]}: get the file again as the harness wrote it"
             )
-    for name, pattern in _PATTERNS.items():
-        if name in types and not pattern.fullmatch(record[name]):
-            found = reprlib.repr(record[name])
-            raise SamplesError(f"{where}: `sample` has {name}={found}, which no task of figlang_tasks writes")
+    for name in _PATTERNS:
+        if name in types:
+            _check_pattern(where, name, record[name])
     return {name: record[name] for name in types}
+
+
+def _check_pattern(where: str, name: str, value: str) -> None:
+    if not _PATTERNS[name].fullmatch(value):
+        raise SamplesError(f"{where}: `sample` has {name}={reprlib.repr(value)}, which no task of figlang_tasks writes")
 
 
 def _check_ids(path: Path, ids: Sequence[str]) -> None:
@@ -281,7 +288,7 @@ def _check_ids(path: Path, ids: Sequence[str]) -> None:
             )
 
 
-def _data(path: Path, rows: Sequence[Row]) -> str:
+def _data(path: Path, rows: Sequence[Row]) -> DataId:
     _check_ids(path, [row.record.id for row in rows])
     schemes = Counter(row.record.scheme for row in rows)
     if len(schemes) > 1:
@@ -290,7 +297,7 @@ def _data(path: Path, rows: Sequence[Row]) -> str:
     return _one_data(path, [row.record.data for row in rows])
 
 
-def _one_data(path: Path, found_data: Sequence[str]) -> str:
+def _one_data(path: Path, found_data: Sequence[str]) -> DataId:
     counts = Counter(found_data)
     if len(counts) > 1:
         found = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
@@ -298,7 +305,7 @@ def _one_data(path: Path, found_data: Sequence[str]) -> str:
             f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {found}. Split it, one file "
             f"for each"
         )
-    return found_data[0]
+    return DataId.parse(found_data[0])
 
 
 def _task(path: Path) -> str | None:

@@ -18,6 +18,7 @@ from saved_samples import NAME, evaluated
 
 from figlang_tasks import comparison, hub, runs
 from figlang_tasks.comparison import ComparisonError
+from figlang_tasks.data_id import DataId
 from figlang_tasks.flute import rows
 from figlang_tasks.flute import task as flute
 from figlang_tasks.metrics import overlap
@@ -179,7 +180,7 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         changed(strong, task, lines=mini.lines[52:]),
         rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 2 more\)\. Evaluate both .*--limit",
     )
-    refused(changed(strong, task, data="figlang_mini/test:000000000000"), "evaluate both on one version")
+    refused(changed(strong, task, data=DataId.parse("figlang_mini/test:000000000000")), "evaluate both on one version")
     refused(changed(strong, task, signature="vflute25|..."), "the explanations are not scored alike .*figlang score")
     refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 2-1, .* of 1-4")
     only_labels = changed(strong, task, signature=None, scorer=None)
@@ -187,7 +188,7 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
     assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
     elsewhere = dataclasses.replace(strong, tasks={"other": mini})
     refused(elsewhere, "no two of the runs share a task")
-    other_data = dataclasses.replace(mini, data="figlang_mini/test:000000000000")
+    other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
     newer = dataclasses.replace(strong, tasks={"other": other_data})
     with pytest.raises(ComparisonError, match="their data differ .*strong: figlang_mini/test:000000000000"):
         comparison.compare([dataclasses.replace(weak, tasks={task: weak.tasks[task]}), newer])

@@ -35,7 +35,7 @@ def test_a_real_file(tmp_path: Path) -> None:
     assert found.path == path
     assert found.sha256 == hashlib.sha256(evaluated()[0]).hexdigest()
     assert found.task == "figlang_mini"
-    assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", found.data)
+    assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(found.data))
     assert len(found.rows) == 76
     assert found.rows[0].record.gold == 1
     assert found.rows[0].record.report_group == "vismet"
@@ -116,6 +116,15 @@ def test_another_task_of_the_harness(tmp_path: Path) -> None:
     told = str(pytest.raises(SamplesError, samples.read, path).value)
     assert "explainable entailment" in told and "flute*" in told and "irfl*" not in told
     assert "for flute_codalab" in str(pytest.raises(SamplesError, samples.read_blind, path).value)
+
+
+@pytest.mark.parametrize("read", [samples.read, samples.read_any, samples.read_ours])
+def test_data_that_no_task_writes(read: Callable[[Path], Any], tmp_path: Path, lines: list[dict]) -> None:
+    for text in ("figlang_mini", "figlang_mini/test", "figlang_mini/test:ff\x1b[2J", "x: /test:ff"):
+        change_record(data=text)(lines)
+        path = written(tmp_path / NAME, lines)
+        told = str(pytest.raises(SamplesError, read, path).value)
+        assert told == f"{path}, line 5: `sample` has data={text!r}, which no task of figlang_tasks writes"
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def score(
         if private is not None:
             store.delete()
     except WeightsError as error:
-        demo = all(file.rows[0].record.data.startswith("figlang_mini") for file in inputs)
+        demo = all(file.data.dataset.startswith("figlang_mini") for file in inputs)
         _fail(f"{error}{'. For figlang_mini there is --scorer embedded' * (demo and scorer != 'embedded')}")
     except (ValueError, ArithmeticError, MemoryError) as error:
         _fail(str(error))
@@ -281,7 +281,7 @@ def _score(output: Output, scorer: Scorer) -> dict[str, Any]:
         "samples": {"file": output.samples.path.name, "sha256": output.samples.sha256},
         "scored": output.scored.name,
         "task": output.samples.task,
-        "data": output.samples.data,
+        "data": str(output.samples.data),
         "scorer": scorer.name,
         "dtype": scorer.dtype,
         "signature": scored.signature,

@@ -174,7 +174,7 @@ def flute22(
         from figlang_tasks.submit import flute22 as target
 
         read = whole(runs.read(run))
-        chosen = the_task(read, "flute_codalab", lambda each: each.data.startswith("FLUTE/codalab:"))
+        chosen = the_task(read, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
         label = fallback.capitalize() if fallback else None
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
         if fallbacks:
@@ -185,7 +185,7 @@ def flute22(
             )
     report = {
         "written": str(output),
-        "data": chosen.data,
+        "data": str(chosen.data),
         "n": len(chosen.lines),
         "fallbacks": fallbacks,
         "upload": target.UPLOAD,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import hub
+from figlang_tasks.data_id import DataId
 from figlang_tasks.metrics.intervals import linked
 from figlang_tasks.records import flute_scopes
 
@@ -171,7 +172,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
     return datasets.Dataset.from_dict(
         {
             "dataset": [name] * len(found),
-            "data": [f"{name}/{part}:{_sha256(*texts)[:12]}"] * len(found),
+            "data": [str(DataId(name, part, _sha256(*texts)[:12]))] * len(found),
             "id": [ids[number] for number in chosen],
             "premise": [row.premise for row in found],
             "hypothesis": [row.hypothesis for row in found],
@@ -448,7 +449,7 @@ def load_blind() -> datasets.Dataset:
 def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
     """The name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest of them."""
     digest = _sha256(*(json.dumps({column: row[column] for column in BLIND_COLUMNS}, sort_keys=True) for row in rows))
-    return f"FLUTE/codalab:{digest[:12]}"
+    return str(DataId("FLUTE", "codalab", digest[:12]))
 
 
 def _blind_file() -> Path:

@@ -18,12 +18,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from loguru import logger
 
 from figlang_tasks import hub
+from figlang_tasks.data_id import DataId
 from figlang_tasks.hub import DataError
 from figlang_tasks.irfl import tables
 from figlang_tasks.irfl.tables import Detection
@@ -73,7 +75,7 @@ def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
         except OSError as error:
             logger.warning(f"figlang_tasks: the drawn rows could not be written to {path}: {error.strerror}")
     logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {source}, seed {SEED}: {place}")
-    return rows, f"{dataset}/{name}@{source.partition('@')[2].partition(':')[0]}:{digest}"
+    return rows, str(replace(DataId.parse(source), part=name, digest=digest))
 
 
 def read(dataset: str, name: str) -> tuple[tuple[Detection, ...], str] | None:

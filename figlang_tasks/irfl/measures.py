@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from loguru import logger
 
 from figlang_tasks import failures
+from figlang_tasks.data_id import DataId
 from figlang_tasks.irfl.candidates import CONFIGURATIONS
 from figlang_tasks.irfl.parse import CHOSEN
-from figlang_tasks.irfl.rows import LETTERS, TYPES, figurative_type, table_of
+from figlang_tasks.irfl.rows import LETTERS, TYPES, figurative_type
 from figlang_tasks.metrics import ranking
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, Scopes, ratio
@@ -28,7 +29,7 @@ LITERAL_ROLES = ("literal", "source", "target")
 
 def _types(record: Record) -> tuple[str, ...]:
     """The type of an idiom: rows of metaphors and similes have one type each."""
-    return (record["type"],) if figurative_type(table_of(record["data"])) == "idiom" else ()
+    return (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
 
 
 _TYPES = Scopes(tuple(dict.fromkeys(TYPES.values())), _types)
@@ -193,6 +194,6 @@ def of_records(records: Sequence[Record]) -> Measures:
     first = records[0]
     if "positive" in first:
         return RETRIEVE
-    if table_of(first["data"]) in CONFIGURATIONS:
+    if DataId.parse(first["data"]).part in CONFIGURATIONS:
         return RANDOM
     return DETECT if first["id"] == first["row"] else CIRCULAR  # rotations of a row have ids of their own

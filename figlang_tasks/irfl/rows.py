@@ -108,11 +108,6 @@ def figurative_type(table: str) -> str | None:
     return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
 
 
-def table_of(data: str) -> str:
-    """The table that documents and records name under ``data``: ``{dataset}/{table}@{revision}:{digest}``."""
-    return data.partition("/")[2].partition("@")[0]
-
-
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:
     """Return where the answer of a row stands, 0 to `count` - 1: drawn with table, row number and phrase alone.
 

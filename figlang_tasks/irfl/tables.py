@@ -22,6 +22,7 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks import hub
+from figlang_tasks.data_id import DataId
 from figlang_tasks.hub import DataError
 
 # Rows of each table of the release.
@@ -54,7 +55,7 @@ class Table:
 
     Attributes:
         rows: cells by column.
-        data: dataset, table, revision and the first 12 hex digits of the file's SHA-256: ``IRFL/...@revision:digest``.
+        data: :class:`~figlang_tasks.data_id.DataId` with the table, its revision and a digest of the file, as text.
         name: as in the hub's configurations, e.g. ``idiom-detection-task``.
     """
 
@@ -150,7 +151,7 @@ def read(dataset: str, name: str) -> Table:
     rows = tuple(_parse(content, path))
     _check_count(dataset, name, path, rows)
     digest = hashlib.sha256(content).hexdigest()[:12]
-    return Table(rows, f"{dataset}/{name}@{found.revision}:{digest}", name)
+    return Table(rows, str(DataId(dataset, name, digest, revision=found.revision)), name)
 
 
 def _parse(content: bytes, path: Path) -> Iterator[dict[str, str]]:

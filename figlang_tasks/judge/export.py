@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks import hub, images, runs, samples
+from figlang_tasks.data_id import DataId
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.key import Item, Key, System
 from figlang_tasks.runs import Run, RunError, TaskRun
@@ -164,7 +165,7 @@ def _key(systems: Sequence[_Chosen], count: int, seed: int) -> Key:
                 scores={letter: each.rows[row_id][1] for letter, each in by_letter.items()},
             )
         )
-    return Key(first.benchmark, first.data, seed, tuple(each.system for each in systems), tuple(items))
+    return Key(first.benchmark, str(first.data), seed, tuple(each.system for each in systems), tuple(items))
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -172,16 +173,15 @@ def _key(systems: Sequence[_Chosen], count: int, seed: int) -> Key:
 
 def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
     """The benchmark's document of each item, by number."""
-    name, _, rest = key.data.partition("/")
-    part = rest.partition(":")[0]
+    data = DataId.parse(key.data)
     if key.benchmark == "flute":
         from figlang_tasks.flute import rows as flute_rows
 
-        found = flute_rows.load(name, part)
+        found = flute_rows.load(data.dataset, data.part)
     else:
         from figlang_tasks.vflute import rows as vflute_rows
 
-        found = vflute_rows.load(name, part, check_images=False)
+        found = vflute_rows.load(data.dataset, data.part, check_images=False)
     if found["data"][0] != key.data:
         raise JudgeError(
             f"the samples are of {key.data}, the data on this machine is {found['data'][0]}: use the data that was "

@@ -16,6 +16,7 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks import failures
+from figlang_tasks.data_id import DataId
 from figlang_tasks.hub import DataError
 from figlang_tasks.metaclue import pictures, schema
 from figlang_tasks.metaclue.annotations import DATASET
@@ -319,7 +320,7 @@ def distance(records: Sequence[Record]) -> float | None:
 
 
 def _dataset(record: Record) -> str:
-    return str(record["data"]).partition("/")[0]
+    return DataId.parse(record["data"]).dataset
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import hub, images
+from figlang_tasks.data_id import DataId
 from figlang_tasks.hub import DataError
 from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import candidates, pictures, schema
@@ -69,7 +70,7 @@ def named(dataset_name: object) -> tuple[str, str]:
 def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str = "") -> dict[str, Any]:
     return {
         "id": f"{row.image}{suffix}",
-        "data": f"{dataset}/{task}@{table.revision}:{table.digest}",
+        "data": str(DataId(dataset, task, table.digest, revision=table.revision)),
         "dataset": dataset,
         "image": row.image,
     }
@@ -116,11 +117,12 @@ def _classify(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
 def _retrieve(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
     """Images with their candidate statements: `answer` is the place of the right one."""
     found, digest = candidates.load(dataset, task.removeprefix(RETRIEVE))
+    name = DataId(dataset, task, f"{table.digest}+{digest}", revision=table.revision)
     by_image = {row.image: row for row in _with_metaphors(dataset, task, table)}
     return [
         _common(dataset, task, table, by_image[each.image])
         | {"candidates": each.texts, "answer": each.answer}
-        | {"data": f"{dataset}/{task}@{table.revision}:{table.digest}+{digest}"}
+        | {"data": str(name)}
         for each in found
     ]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 
 from figlang_tasks import hub
+from figlang_tasks.data_id import DataId
 from figlang_tasks.metaclue import pictures, rows
 from figlang_tasks.metrics import captions
 from figlang_tasks.prompting import render
@@ -125,7 +126,7 @@ def _check_convention(options: Options, task: str) -> None:
 
 def task_of(doc: Document) -> str:
     """The task of a document, one of ``rows.TASKS``."""
-    return doc["data"].partition("/")[2].partition("@")[0]
+    return DataId.parse(doc["data"]).part
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from loguru import logger
 
 from figlang_tasks import hub, images
+from figlang_tasks.data_id import DataId
 from figlang_tasks.nykms.parse import FIELDS, MARKED_FIELDS, QUESTIONS, AnnotationError, Question, read_annotation
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class _Shown(NamedTuple):
 def _shown(name: str, path: Path, modality: Modality, check_images: bool, version: tuple[int, int]) -> _Shown:
     rows = read(path, needs_image=modality == "image")
     _compare_with_the_paper(name, path, rows)
-    joined = ""
+    joined: str | None = None
     pictures: Mapping[int, bytes] = {}
     if modality == "image":
         if missing := [row for row in rows if row.image is None]:
@@ -180,7 +181,7 @@ def _shown(name: str, path: Path, modality: Modality, check_images: bool, versio
         rows = [replace(row, description=row.description or descriptions[row.id]) for row in rows]
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
-    return _Shown(rows, pictures, f"{name}/{path.stem}:{digest[:12]}{joined}")
+    return _Shown(rows, pictures, str(DataId(name, path.stem, digest[:12], joined=joined)))
 
 
 def _cell(row: Row, pictures: Mapping[int, bytes], folder: Path) -> dict[str, Any]:
@@ -386,7 +387,7 @@ def _contests(rows: Iterable[Row], what: str) -> set[int]:
 
 
 def _tables() -> tuple[list[Path], str]:
-    """The files of the contest dataset, and what to add to ``data`` about them."""
+    """The files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
     snapshot = hub.snapshot(hub.source(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
     found = snapshot.folder / CONTEST_CONFIG
     order = ("train", "validation", "test")
@@ -395,7 +396,7 @@ def _tables() -> tuple[list[Path], str]:
         raise hub.DataError(
             f"{CONTESTS}: no file {CONTEST_CONFIG}/<split>-*.parquet in {snapshot.folder}: load the dataset again"
         )
-    return files, f"+{CONTESTS}:{snapshot.revision[:12]}"
+    return files, f"{CONTESTS}:{snapshot.revision[:12]}"
 
 
 def _columns(path: Path, columns: list[str]) -> Iterable[dict[str, Any]]:

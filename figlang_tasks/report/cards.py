@@ -172,7 +172,7 @@ def _irfl(task: TaskRun, records: Sequence[Record], document: Document) -> Card:
         shown = [(uuid, _LETTERS[place], role, place == record["answer"]) for place, (uuid, role) in enumerate(each)]
         gold = [("image", _LETTERS[record["answer"]])]
     known = document or {}
-    table = task.data.partition("/")[2].split("@")[0]
+    table = task.data.part
     kind = next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), table)
     return {
         "source": f"{kind}, {record['type'].replace('_', ' + ')}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PIL import Image
 
 from figlang_tasks import images
+from figlang_tasks.data_id import DataId
 from figlang_tasks.hub import DataError
 from figlang_tasks.runs import TaskRun
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import datasets
 
 PREFETCH = "`figlang data prefetch` gets the data"
-# What differs between copies of the same texts: the revision, and where NYK-MS's cartoons were joined from.
-_ORIGIN = re.compile(r"@[^:]*|\+\w+:.*$")
 
 
 class Picture(NamedTuple):
@@ -44,8 +42,8 @@ class Originals:
         self._run = run
         with _nothing_is_downloaded():
             self._whole = _load(run)
-        found = self._whole[0]["data"]
-        if _ORIGIN.sub("", found) != _ORIGIN.sub("", run.data):
+        found = DataId.parse(self._whole[0]["data"])
+        if found.texts != run.data.texts:
             raise DataError(f"the run had {run.data}, and the data here is {found}: other texts")
         cell = "image" in self._whole.column_names and run.benchmark not in ("irfl", "metaclue")
         self._cells = self._whole.select_columns(["image"]) if cell else None
@@ -80,8 +78,7 @@ class Originals:
 
 def _load(run: TaskRun) -> datasets.Dataset:
     """The documents as the task itself loads them."""
-    dataset, _, rest = run.data.partition("/")
-    part = re.split("[@:]", rest, maxsplit=1)[0]
+    dataset, part = run.data.dataset, run.data.part
     if run.benchmark == "vflute":
         from figlang_tasks.vflute import rows as vflute
 

@@ -96,7 +96,7 @@ def _task(task: TaskRun) -> Facts:
     options = task.config.get("lmms_eval_specific_kwargs")
     facts = {
         "version": task.version,
-        "data": task.data,
+        "data": str(task.data),
         "data revision": metadata.get("data_revision"),
         "rows": len(task.lines),
         "versions": metadata.get("versions"),

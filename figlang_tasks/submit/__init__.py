@@ -69,10 +69,10 @@ def all_rows(run: Run) -> Run:
     """
     for task in map(answered, whole(run).tasks.values()):
         # No results file tells of samples that were scored alone.
-        split = task.data.partition("/")[2].partition(":")[0]
-        count = hub.source(task.dataset).splits.get(split)
+        part = task.data.part
+        count = hub.source(task.dataset).splits.get(part)
         if count not in (None, len(task.lines)):
-            raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {split}: evaluate them all")
+            raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {part}: evaluate them all")
     return run
 
 
@@ -93,7 +93,7 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | 
         return next(iter(found.values()))
     if found:
         raise SubmissionError(f"{run.path} holds {len(found)} runs of {what}: name one with --task ({listing(found)})")
-    others = listing(sorted({each.data.partition(":")[0] for each in run.tasks.values()}))
+    others = listing(sorted({each.data.name for each in run.tasks.values()}))
     wanted = f"{named}, a task of {what}," if named else what
     demo = any(each.dataset.startswith("figlang_mini") for each in run.tasks.values())
     note = " (figlang_mini is no benchmark, and has no place on a leaderboard)" if demo else ""

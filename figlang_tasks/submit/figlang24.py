@@ -123,7 +123,7 @@ def write(run: Run, output: Path, task: str | None = None) -> Written:
         SubmissionError: rows are missing, twice there or foreign, no row has an explanation, the run was cut short, or
             the file cannot be written.
     """
-    candidates = {name: each for name, each in whole(run).tasks.items() if each.data.startswith(f"{DATASET}/{SPLIT}:")}
+    candidates = {name: each for name, each in whole(run).tasks.items() if each.data.name == f"{DATASET}/{SPLIT}"}
     # A task that asks for labels alone is none to choose from, but samples.read says more when it is all there is.
     explained = {name for name, each in candidates.items() if _asks_for_explanation(each)} or set(candidates)
     chosen = the_task(
@@ -149,7 +149,8 @@ def write(run: Run, output: Path, task: str | None = None) -> Written:
 
     write_checked(output, _zip(rows), check)
     unlabelled = sum(row.label is None for row in rows)
-    return Written(rows, unlabelled, sum(not (row.explained and row.explanation.strip()) for row in rows), found.data)
+    unexplained = sum(not (row.explained and row.explanation.strip()) for row in rows)
+    return Written(rows, unlabelled, unexplained, str(found.data))
 
 
 def _asks_for_explanation(task: TaskRun) -> bool:

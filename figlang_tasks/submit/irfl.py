@@ -71,7 +71,7 @@ def row(found: Sequence[Run], family: str | None = None) -> Row:
     wanted = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
     if all(name in tasks for name in wanted):
         retrieval, retrieved = _values(tasks, wanted, _precisions)
-    revisions = sorted({_revision(task.data) for task in [*used, *retrieved]})
+    revisions = sorted({task.data.revision or "" for task in [*used, *retrieved]})
     if len(revisions) > 1:
         raise SubmissionError(f"the tasks read several revisions of IRFL ({listing(revisions)}): evaluate them on one")
     return Row(found[0].name, chosen, detection, retrieval, revisions[0])
@@ -158,10 +158,9 @@ def _precisions(task: TaskRun) -> dict[str, float]:
 
 def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The task's records, each with the fields, all rows of the release there."""
-    dataset, _, rest = task.data.partition("/")
-    table = rest.partition("@")[0]
-    if dataset != "IRFL" or table not in tables.ROWS:
-        raise SubmissionError(f"{task.path}: rows of {brief(task.data)}, not of IRFL's release")
+    table = task.data.part
+    if task.dataset != "IRFL" or table not in tables.ROWS:
+        raise SubmissionError(f"{task.path}: rows of {brief(str(task.data))}, not of IRFL's release")
     records = [line["sample"] for line in task.lines]
     for number, record in enumerate(records, start=1):
         for field, kind in fields.items():
@@ -200,10 +199,6 @@ def _reported(task: TaskRun, name: str) -> dict[str, float]:
                 f"{reported.value:.6f}: files of two runs, or rows that were changed"
             )
     return values
-
-
-def _revision(data: str) -> str:
-    return data.partition("@")[2].partition(":")[0]
 
 
 # --- how it is written -----------------------------------------------------------------------------------------------

@@ -62,8 +62,7 @@ class Data:
 
     Attributes:
         dataset: name here, e.g. ``IRFL``.
-        part: split or table.
-        digest: of the texts, 12 hex digits.
+        part, digest: as of :class:`figlang_tasks.data_id.DataId`.
         repository: dataset on the hub; None if it has none.
         revision: 40-hex commit of it; None where the files came from elsewhere.
     """
@@ -103,15 +102,13 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
 def data(task: TaskRun) -> Data:
     """What the task was evaluated on, by its rows."""
     source = hub.source(task.dataset)
-    part, _, rest = task.data.partition("/")[2].partition("@" if "@" in task.data else ":")
-    named, _, digest = rest.rpartition(":")
     record = task.lines[0]["sample"]
     # V-FLUTE's rows do not say where they came from: this package reads one commit of it.
-    revision = named or record.get("revision") or source.revision or ""
+    revision = task.data.revision or record.get("revision") or source.revision or ""
     return Data(
         dataset=task.dataset,
-        part=part,
-        digest=digest,
+        part=task.data.part,
+        digest=task.data.digest,
         repository=source.repository,
         revision=revision if _COMMIT.fullmatch(revision) else None,
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import hub, images
+from figlang_tasks.data_id import DataId
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         groups.append(report_group(row["source_dataset"], row["phenomenon"]))
     added = {
         "dataset": [name] * len(rows),
-        "data": [f"{name}/{split}:{digest.hexdigest()[:12]}"] * len(rows),
+        "data": [str(DataId(name, split, digest.hexdigest()[:12]))] * len(rows),
         "id": ids,
         "instruction": instruction_numbers(hub.source(name).splits, split),
         "report_group": groups,

@@ -71,7 +71,7 @@ def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
                     estimate.rows, of[0].interval.resamples
                 )  # fmt: skip
             assert result["source_data"]["source_type"] == "other"  # figlang_mini is on no hub
-            assert result["source_data"]["additional_details"]["figlang_tasks_data"] == task.data
+            assert result["source_data"]["additional_details"]["figlang_tasks_data"] == str(task.data)
             assert result["generation_config"]["additional_details"]["samples_sha256"] == task.sha256
         assert aggregate["model_info"]["developer"] == "me"
         ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]

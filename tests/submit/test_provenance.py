@@ -14,6 +14,7 @@ from submit.test_hub_results import results
 from varied_runs import strong
 
 from figlang_tasks import measures, runs
+from figlang_tasks.data_id import DataId
 from figlang_tasks.metrics import intervals
 from figlang_tasks.runs import TaskRun
 from figlang_tasks.scoring import Estimate
@@ -199,11 +200,13 @@ A, B = "a" * 40, "b" * 40
         (f"IRFL/x-task@{B}:0123", A, Data("IRFL", "x-task", "0123", "lampent/IRFL", B)),
         ("figlang_mini_irfl/x@package:0123", None, Data("figlang_mini_irfl", "x", "0123", None, None)),
         ("MetaCLUE/test:0123", None, Data("MetaCLUE", "test", "0123", None, None)),
+        ("MetaCLUE/x@local:0123+4567", None, Data("MetaCLUE", "x", "0123+4567", None, None)),
+        ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, Data("NYK-MS", "nyk_m", "0123", None, None)),
     ],
 )
 def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected: Data) -> None:
     line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
-    assert provenance.data(TaskRun("x", "", Path(), "", data, (line,), {}, {}, None, None)) == expected
+    assert provenance.data(TaskRun("x", "", Path(), "", DataId.parse(data), (line,), {}, {}, None, None)) == expected
 
 
 def test_texts_for_terminals_and_files() -> None:
