@@ -336,7 +336,7 @@ def test_words_are_no_picture(answer: str) -> None:
 
 def test_only_pictures_are_opened(tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_text("a key")
-    doc = {"id": "0/a.png", "data": "d", "dataset": "MetaCLUE", "number": 0}
+    doc = {"id": "0/a.png", "data": "MetaCLUE/generate@local:0123456789ab", "dataset": "MetaCLUE", "number": 0}
     doc |= {"primary": "a", "relationship": "b", "secondary": "c"}
     judged = generate.process_results(doc, [str(tmp_path / "secret.png")])
     assert judged["image_rate"] == 0.0 and judged["sample"]["file"] is None
