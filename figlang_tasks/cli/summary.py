@@ -22,7 +22,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
             ``results["configs"][task]["metadata"]["measures"]``.
     """
     parts = []
-    for task, _values in results["results"].items():
+    for task in results["results"]:
         metadata = results.get("configs", {}).get(task, {}).get("metadata")
         if not isinstance(metadata, Mapping) or "measures" not in metadata:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from figlang_tasks.hub import SOURCES
 from figlang_tasks.mini import DATA_DIR
 
+from . import command
 from .draw import CONCEPTS, draw
 from .texts import Row, Split, rows
 
@@ -206,13 +206,8 @@ def write(folder: Path) -> dict[Split, int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mini.build", description=__doc__)
-    parser.add_argument("--output", type=Path, default=DATA_DIR, help="folder to write (default: %(default)s)")
-    args = parser.parse_args(argv)
-    counts = write(args.output)
-    print(f"{args.output}: " + ", ".join(f"{name} {n}" for name, n in counts.items()))
-    return 0
+    """The command line (``tools.mini.command``)."""
+    return command.run("build", __doc__, DATA_DIR, lambda folder: command.listed(write(folder)), argv)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from figlang_tasks.hub import MINI_FLUTE_DIR
 
+from . import command
 from .flute_texts import Row, rows
 
 FILE = "train.jsonl"
@@ -111,12 +111,8 @@ def write(folder: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mini.flute", description=__doc__)
-    parser.add_argument("--output", type=Path, default=MINI_FLUTE_DIR, help="folder to write (default: %(default)s)")
-    args = parser.parse_args(argv)
-    print(f"{args.output}: {write(args.output)} rows")
-    return 0
+    """The command line (``tools.mini.command``)."""
+    return command.run("flute", __doc__, MINI_FLUTE_DIR, lambda folder: f"{write(folder)} rows", argv)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import io
@@ -18,6 +17,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from figlang_tasks.hub import MINI_IRFL_DIR
 
+from . import command
 from .draw import CONCEPTS, INK, SUPERSAMPLE, WHITE, Colour, draw
 from .irfl_texts import CORPUS, FIRST_SEED, KINDS, Corpus, Detection, Kind, Phrase, Picture, Retrieval
 
@@ -769,13 +769,8 @@ def write(folder: Path) -> dict[str, int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mini.irfl", description=__doc__)
-    parser.add_argument("--output", type=Path, default=MINI_IRFL_DIR, help="folder to write (default: %(default)s)")
-    args = parser.parse_args(argv)
-    counts = write(args.output)
-    print(f"{args.output}: " + ", ".join(f"{name} {n}" for name, n in counts.items()))
-    return 0
+    """The command line (``tools.mini.command``)."""
+    return command.run("irfl", __doc__, MINI_IRFL_DIR, lambda folder: command.listed(write(folder)), argv)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ known.
 
 from __future__ import annotations
 
-import argparse
 import io
 import itertools
 import random
@@ -21,6 +20,7 @@ from figlang_tasks.metaclue import annotations as data
 from figlang_tasks.metaclue import schema
 from figlang_tasks.mini import DATA_DIR as _FIGLANG_MINI
 
+from . import command
 from .draw import CONCEPTS, INK, SUPERSAMPLE, WHITE, draw
 from .metaclue_texts import FIRST_SEED, METAPHORS, NEGATIVES, Metaphor, Negative
 
@@ -275,12 +275,8 @@ def write(folder: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mini.metaclue", description=__doc__)
-    parser.add_argument("--output", type=Path, default=DATA_DIR, help="folder to write (default: %(default)s)")
-    args = parser.parse_args(argv)
-    print(f"{args.output}: {write(args.output)} pictures")
-    return 0
+    """The command line (``tools.mini.command``)."""
+    return command.run("metaclue", __doc__, DATA_DIR, lambda folder: f"{write(folder)} pictures", argv)
 
 
 if __name__ == "__main__":

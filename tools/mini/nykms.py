@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from PIL import Image
 
 from figlang_tasks.hub import MINI_NYKMS_DIR
 
+from . import command
 from .draw import draw
 from .nykms_texts import CARTOONS, METAPHOR, SARCASM, SEED, Annotated
 
@@ -109,13 +109,8 @@ def write(folder: Path) -> dict[str, int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Command line: `--output FOLDER` (default: the folder shipped with the package)."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mini.nykms", description=__doc__)
-    parser.add_argument("--output", type=Path, default=MINI_NYKMS_DIR, help="folder to write (default: %(default)s)")
-    args = parser.parse_args(argv)
-    counts = write(args.output)
-    print(f"{args.output}: " + ", ".join(f"{name} {n}" for name, n in counts.items()))
-    return 0
+    """The command line (``tools.mini.command``)."""
+    return command.run("nykms", __doc__, MINI_NYKMS_DIR, lambda folder: command.listed(write(folder)), argv)
 
 
 if __name__ == "__main__":
