@@ -207,7 +207,7 @@ def write(folder: Path) -> dict[Split, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line (``tools.mini.command``)."""
-    return command.run("build", __doc__, DATA_DIR, lambda folder: command.listed(write(folder)), argv)
+    return command.run("build", __doc__, DATA_DIR, lambda folder: command.listed(write(folder).items()), argv)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 
@@ -26,6 +26,6 @@ def run(
     return 0
 
 
-def listed(counts: dict[str, int]) -> str:
+def listed(counts: Iterable[tuple[str, int]]) -> str:
     """How many rows each part holds: ``train 30, test 76``."""
-    return ", ".join(f"{name} {n}" for name, n in counts.items())
+    return ", ".join(f"{name} {n}" for name, n in counts)

@@ -770,7 +770,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line (``tools.mini.command``)."""
-    return command.run("irfl", __doc__, MINI_IRFL_DIR, lambda folder: command.listed(write(folder)), argv)
+    return command.run("irfl", __doc__, MINI_IRFL_DIR, lambda folder: command.listed(write(folder).items()), argv)
 
 
 if __name__ == "__main__":

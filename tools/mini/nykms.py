@@ -110,7 +110,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line (``tools.mini.command``)."""
-    return command.run("nykms", __doc__, MINI_NYKMS_DIR, lambda folder: command.listed(write(folder)), argv)
+    return command.run("nykms", __doc__, MINI_NYKMS_DIR, lambda folder: command.listed(write(folder).items()), argv)
 
 
 if __name__ == "__main__":
