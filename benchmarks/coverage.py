@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from figlang_tasks.markdown import table
+from figlang_tasks.core.text import table
 from figlang_tasks.metrics import intervals, significance
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
 from figlang_tasks.metrics.significance import Statistic

@@ -38,8 +38,8 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 from PIL import Image
 
+from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.models.dual_encoder import FigLangCLIP
-from figlang_tasks.score_requests import KEY, read_answer
 
 AIM = 1.3
 STATEMENTS = 6

@@ -34,14 +34,15 @@ from typing import Any, get_args
 
 from loguru import logger
 
-from figlang_tasks import runs, samples, score_requests
-from figlang_tasks.flute import parse as flute
-from figlang_tasks.irfl import parse as irfl
+from figlang_tasks.benchmarks.flute import parse as flute
+from figlang_tasks.benchmarks.irfl import parse as irfl
+from figlang_tasks.benchmarks.metaclue import generate
+from figlang_tasks.benchmarks.metaclue import parse as metaclue
+from figlang_tasks.benchmarks.nykms import parse as nykms
+from figlang_tasks.benchmarks.vflute import parse as vflute
+from figlang_tasks.core import score_requests
 from figlang_tasks.judge import llm as judge
-from figlang_tasks.metaclue import generate
-from figlang_tasks.metaclue import parse as metaclue
-from figlang_tasks.nykms import parse as nykms
-from figlang_tasks.vflute import parse as vflute
+from figlang_tasks.results import runs, samples
 
 Fault = str | None
 """What is wrong with a result, in words; None: nothing."""

@@ -48,7 +48,7 @@ def measure_start() -> dict[str, float]:
 
     def without_ours(**which: Any) -> Any:
         points: Any = every(**which) if which else [point for group in every().groups for point in every(group=group)]
-        kept = (point for point in points if not point.value.startswith("figlang_tasks.plugin"))
+        kept = (point for point in points if not point.value.startswith("figlang_tasks.harness.plugin"))
         return importlib.metadata.EntryPoints(kept)
 
     importlib.metadata.entry_points = without_ours
@@ -65,7 +65,7 @@ def measure_start() -> dict[str, float]:
     assert not early, f"the harness was to start without {early}"
     importlib.metadata.entry_points = every
 
-    from figlang_tasks import plugin
+    from figlang_tasks.harness import plugin
 
     imported = time.process_time()
     plugin.register()
@@ -134,7 +134,7 @@ generation_kwargs: {max_new_tokens: 256, do_sample: false}
 metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}]
 """
 PLAIN_FUNCTIONS = """
-from figlang_tasks.nykms import task
+from figlang_tasks.benchmarks.nykms import task
 
 
 def doc_to_text(doc):

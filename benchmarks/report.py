@@ -28,7 +28,7 @@ from figlang_tasks.report.gallery import Gallery
 from figlang_tasks.report.originals import Picture
 from figlang_tasks.report.page import render
 from figlang_tasks.report.thumbnails import Album
-from figlang_tasks.runs import Run
+from figlang_tasks.results.runs import Run
 
 AIM_SECONDS, AIM_MEGABYTES = 2.0, 25.0
 SIZE = (640, 480)

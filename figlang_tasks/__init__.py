@@ -1,7 +1,7 @@
 """Figurative-language benchmarks for vision-language models, as a plugin of lmms-eval.
 
 Installing the package is enough: ``lmms-eval --tasks vflute ...`` finds the tasks through the entry point
-``figlang_tasks.plugin:register``. :func:`task_manager` serves the Python API.
+``figlang_tasks.harness.plugin:register``. :func:`task_manager` serves the Python API.
 """
 
 from __future__ import annotations
@@ -39,6 +39,6 @@ def task_manager(**kwargs: Any) -> TaskManager:
     Keyword arguments are those of ``lmms_eval.tasks.TaskManager``. ``include_defaults=False`` leaves out the tasks
     that come with the harness, which makes building the index some forty times faster.
     """
-    from figlang_tasks import plugin
+    from figlang_tasks.harness import plugin
 
     return plugin.task_manager(**kwargs)

@@ -15,9 +15,9 @@ from lmms_eval.loggers import EvaluationTracker
 from lmms_eval.tasks import TaskManager
 
 import figlang_tasks
+from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import manifests
-from figlang_tasks.plugin import tasks_dir
 from figlang_tasks.scoring import Estimate, flat, from_json, full_name
 
 DEMO = f"pretrained={DEMO_MODEL_DIR}"

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.flute import rows as flute_rows
-from figlang_tasks.flute import task as flute
-from figlang_tasks.irfl import rows as irfl_rows
-from figlang_tasks.irfl import task as irfl
-from figlang_tasks.metaclue import classify, describe, localize, retrieve
-from figlang_tasks.metaclue import rows as metaclue_rows
-from figlang_tasks.nykms import rows as nykms_rows
-from figlang_tasks.nykms import task as nykms
-from figlang_tasks.runs import Run, read
-from figlang_tasks.vflute import rows as vflute_rows
-from figlang_tasks.vflute import task as vflute
+from figlang_tasks.benchmarks.flute import rows as flute_rows
+from figlang_tasks.benchmarks.flute import task as flute
+from figlang_tasks.benchmarks.irfl import rows as irfl_rows
+from figlang_tasks.benchmarks.irfl import task as irfl
+from figlang_tasks.benchmarks.metaclue import classify, describe, localize, retrieve
+from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
+from figlang_tasks.benchmarks.nykms import rows as nykms_rows
+from figlang_tasks.benchmarks.nykms import task as nykms
+from figlang_tasks.benchmarks.vflute import rows as vflute_rows
+from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks.results.runs import Run, read
 
 DATE = "20260102_030405"
 METADATA = {"version": "2-0", "prompt_hash": "abc123", "explanation_scorer": "embedded|" + "key:value," * 20}

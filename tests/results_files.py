@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks import measures, scoring
+from figlang_tasks import scoring
+from figlang_tasks.results import measures
 from figlang_tasks.scoring import Estimate
 
 

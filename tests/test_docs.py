@@ -20,8 +20,8 @@ from PIL import Image
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
+from figlang_tasks.core.score_requests import read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.score_requests import read_answer
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BIN = Path(sys.executable).parent

@@ -29,9 +29,9 @@ from vflute_hub import (
 )
 
 import figlang_tasks
+from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.scoring import OVERALL, full_name
-from figlang_tasks.vflute import rows
 
 BIN = Path(sys.executable).parent
 DEMO_ARGS = f"pretrained={DEMO_MODEL_DIR},device=cpu,device_map=cpu"

@@ -17,7 +17,7 @@ import pytest
 from demo_runs import estimates, evaluate, mini_tasks
 from varied_runs import Varied
 
-from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.harness.plugin import tasks_dir
 
 COUNTS = (1, 2, 4)
 

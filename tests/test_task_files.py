@@ -12,11 +12,13 @@ from lmms_eval import utils
 from lmms_eval.models import list_available_models
 from lmms_eval.models.simple.vllm import VLLM
 
-from figlang_tasks import generation, hub, models, plugin, score_requests
-from figlang_tasks.flute import rows as flute_rows
-from figlang_tasks.prompting import prompt_hash
-from figlang_tasks.vflute import rows
-from figlang_tasks.vflute.task import Options
+from figlang_tasks import models
+from figlang_tasks.benchmarks.flute import rows as flute_rows
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.benchmarks.vflute.task import Options
+from figlang_tasks.core import generation, hub, score_requests
+from figlang_tasks.core.prompting import prompt_hash
+from figlang_tasks.harness import plugin
 
 FILES = sorted(path for path in plugin.tasks_dir().rglob("*.yaml") if not path.name.startswith("_"))
 
@@ -94,7 +96,7 @@ def test_settings_are_keyed_by_models_that_the_harness_has() -> None:
 
 
 def test_no_task_file_names_a_class_that_gives_scores() -> None:
-    """A class declares it (figlang_tasks.score_requests)."""
+    """A class declares it (figlang_tasks.core.score_requests)."""
     names = [manifest.model_id for manifest in models.manifests()]
     scoring = {name for name in names if score_requests.kinds_of(models.class_of(name))}
     assert scoring == {"figlang_vlm", "figlang_blind", "figlang_clip", "figlang_openai", "figlang_random"}
@@ -191,7 +193,7 @@ METACLUE_FILES = [path for path in TASK_FILES if "metaclue" in path.stem]
 
 @pytest.mark.parametrize("path", METACLUE_FILES, ids=ids)
 def test_metaclue_data_and_options_are_those_of_the_task(path: Path) -> None:
-    from figlang_tasks.metaclue.task import Options as MetaclueOptions
+    from figlang_tasks.benchmarks.metaclue.task import Options as MetaclueOptions
 
     loaded = config(path)
     task = path.stem.partition("metaclue_")[2]

@@ -13,8 +13,8 @@ from unittest.mock import patch
 from demo_runs import evaluate
 from filelock import FileLock
 
+from figlang_tasks.core.score_requests import ScoreRequest
 from figlang_tasks.models.baselines import _Baseline
-from figlang_tasks.score_requests import ScoreRequest
 
 TASKS = (
     "figlang_mini",

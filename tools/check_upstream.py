@@ -7,7 +7,7 @@ hooks: `ok`, `changed` (it is there, but not as we use it) or `missing`. Exit st
 
 Three kinds of hooks are looked at: names and signatures (`HOOKS`), what functions do inside where we depend on it
 (`Hook.source`), and behaviour, by small tasks that are run for real with a model that says one word (`PROBES`).
-Nothing of the hub and no model is needed. `tests/test_upstream.py` holds the lists complete.
+Nothing of the hub and no model is needed. `tests/harness/test_upstream.py` holds the lists complete.
 """
 
 from __future__ import annotations

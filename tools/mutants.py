@@ -42,12 +42,12 @@ WARM += "pycocotools.cocoeval matplotlib jsonschema pyarrow.parquet accelerate a
 # What is asked of the tests: that they notice 95 % of the mutants here.
 MODULES = [
     "metrics",
-    "figlang_tasks/explanations.py",
-    "figlang_tasks/vflute/parse.py",
+    "figlang_tasks/scoring/explanations.py",
+    "figlang_tasks/benchmarks/vflute/parse.py",
     "figlang_tasks/scoring",
-    "figlang_tasks/comparison.py",
-    "figlang_tasks/irfl/measures.py",
-    "figlang_tasks/irfl/task.py",
+    "figlang_tasks/results/comparison.py",
+    "figlang_tasks/benchmarks/irfl/measures.py",
+    "figlang_tasks/benchmarks/irfl/task.py",
     "figlang_tasks/submit",
 ]
 # Of BERTScore with the tiny model almost alone: the other one is slower, and goes the same way.
@@ -64,10 +64,18 @@ TESTS = {
         "-k",
         _QUICK,
     ],
-    "metrics/images.py": ["tests/metrics/test_images.py", "tests/faults/test_pickle.py"],
-    "figlang_tasks/vflute/parse.py": ["tests/vflute/test_parse.py", "-k", "not explode"],  # megabytes, for the time
-    "figlang_tasks/comparison.py": ["tests/test_comparison.py", "tests/cli/test_compare.py"],
-    "figlang_tasks/irfl/measures.py": ["tests/irfl/test_task.py", "-k", "not random"],  # chance, for the time
+    "metrics/images.py": ["tests/metrics/test_generated_images.py", "tests/faults/test_pickle.py"],
+    "figlang_tasks/benchmarks/vflute/parse.py": [
+        "tests/benchmarks/vflute/test_parse.py",
+        "-k",
+        "not explode",
+    ],  # megabytes, for the time
+    "figlang_tasks/results/comparison.py": ["tests/results/test_comparison.py", "tests/cli/test_compare.py"],
+    "figlang_tasks/benchmarks/irfl/measures.py": [
+        "tests/benchmarks/irfl/test_task.py",
+        "-k",
+        "not random",
+    ],  # chance, for the time
     "figlang_tasks/submit/__init__.py": [
         f"tests/submit/test_{name}.py" for name in ("provenance", "irfl", "hub_results", "figlang24")
     ],

@@ -44,7 +44,7 @@ from transformers import (
 # run as a script, only tools/ is on the path: put the repository root there for a checkout that is not installed
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from figlang_tasks.prompting import render  # noqa: E402
+from figlang_tasks.core.prompting import render  # noqa: E402
 from tools.mini.draw import CONCEPTS, draw  # noqa: E402
 from tools.mini.texts import rows  # noqa: E402
 

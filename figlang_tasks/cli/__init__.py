@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from figlang_tasks.markdown import printable_lines
+from figlang_tasks.core.text import printable_lines
 
 
 def say(text: object, err: bool = False, nl: bool = True) -> None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from figlang_tasks import markdown
 from figlang_tasks.cli import say, say_json
+from figlang_tasks.core.text import printable, table
 
 if TYPE_CHECKING:
-    from figlang_tasks.comparison import Difference
-    from figlang_tasks.runs import Run, TaskRun
+    from figlang_tasks.results.comparison import Difference
+    from figlang_tasks.results.runs import Run, TaskRun
     from figlang_tasks.scoring import Measure
 
 _ALPHA = 0.05
@@ -69,9 +69,9 @@ def compare(
     """
     from tqdm import tqdm
 
-    from figlang_tasks.comparison import ComparisonError
-    from figlang_tasks.comparison import compare as compare_runs
-    from figlang_tasks.runs import RunError, read_all
+    from figlang_tasks.results.comparison import ComparisonError
+    from figlang_tasks.results.comparison import compare as compare_runs
+    from figlang_tasks.results.runs import RunError, read_all
 
     try:
         found = read_all(runs, scorer)
@@ -88,15 +88,15 @@ def compare(
 
 
 def _fail(message: str) -> NoReturn:
-    say(f"figlang compare: {markdown.printable(message)}", err=True)
+    say(f"figlang compare: {printable(message)}", err=True)
     raise typer.Exit(1)
 
 
 def _content(
     runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int
 ) -> dict[str, Any]:
-    from figlang_tasks import published
-    from figlang_tasks.runs import limited
+    from figlang_tasks.results import published
+    from figlang_tasks.results.runs import limited
 
     by_name = {run.name: run for run in runs}
     content: dict[str, Any] = {
@@ -132,9 +132,9 @@ def _content(
 def _text(
     runs: Sequence[Run], differences: Sequence[Difference], paper: bool, all_tests: bool, resamples: int, seed: int
 ) -> str:
-    from figlang_tasks.runs import caveats
+    from figlang_tasks.results.runs import caveats
 
-    parts = [markdown.printable(caveat) for run in runs for caveat in caveats(run)]
+    parts = [printable(caveat) for run in runs for caveat in caveats(run)]
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         parts.append(f"## {task}")
@@ -167,7 +167,7 @@ def _runs_of(differences: Sequence[Difference], by_name: Mapping[str, Run]) -> l
 
 def _values(task: str, runs: Sequence[Run], own: Sequence[Difference], paper: bool) -> str:
     """A table of the runs, and of what was published, by the metrics of the whole."""
-    from figlang_tasks import published
+    from figlang_tasks.results import published
     from figlang_tasks.scoring import OVERALL
 
     metrics = list(dict.fromkeys(each.name for each in own if each.scope == OVERALL)) or _metrics_of(own, task)
@@ -183,20 +183,20 @@ def _values(task: str, runs: Sequence[Run], own: Sequence[Difference], paper: bo
         own_cells = [cells.get((run.name, metric), "") for metric in metrics]
         rows.append([run.name, str(_task_of(run, task).rows), *own_cells])
     if not paper:
-        return markdown.table(rows)
+        return table(rows)
     comparable, left_out = _comparable(task, compared, metrics)
     for row in published.rows(task, comparable):
         shown = [row.values[metric].text() if metric in row.values else "" for metric in metrics]
         rows.append([f"{row.label} (published, {row.table})", "", *shown])
     told = [f"published: {published.protocol(task, comparable)}"] * bool(comparable) + [left_out] * bool(left_out)
     told = told or ["published: nothing is known to be published for this task"]
-    return "\n\n".join([markdown.table(rows), *told])
+    return "\n\n".join([table(rows), *told])
 
 
 def _comparable(task: str, runs: Sequence[Run], metrics: Sequence[str]) -> tuple[list[str], str]:
     """The metrics of which published figures may stand beside the runs, and why others may not."""
-    from figlang_tasks import published
-    from figlang_tasks.runs import measured
+    from figlang_tasks.results import published
+    from figlang_tasks.results.runs import measured
 
     return published.comparable(task, metrics, [measured(run, _task_of(run, task)) for run in runs])
 
@@ -212,7 +212,7 @@ def _measure(each: Difference, runs: Mapping[str, Run]) -> Measure:
 
 def _cell(each: Difference, value: float, n: int | None, run: TaskRun) -> str:
     """A value with its interval, as reported where it was, and its own number of rows."""
-    from figlang_tasks.measures import estimate_text
+    from figlang_tasks.results.measures import estimate_text
     from figlang_tasks.scoring import Estimate
 
     reported = run.estimates.get(each.metric, {}).get(each.scope)
@@ -229,7 +229,7 @@ def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool
         counts = " / ".join(dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None))
         shown = [text(each.value_first), text(each.value_second), _difference(each, text)]
         rows.append([each.metric, each.scope, counts, *shown, *_p_values(each, all_tests)])
-    return f"{markdown.printable(second)} against {markdown.printable(first)}\n\n{markdown.table(rows)}"
+    return f"{printable(second)} against {printable(first)}\n\n{table(rows)}"
 
 
 def _difference(each: Difference, text: Callable[[float], str]) -> str:

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from figlang_tasks import hub
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.markdown import printable
+from figlang_tasks.core import hub
+from figlang_tasks.core.text import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -81,7 +81,7 @@ def prefetch(
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
-    from figlang_tasks import data_checks
+    from figlang_tasks.cli import data_checks
 
     if unknown := [name for name in benchmarks or () if name not in BENCHMARKS]:
         raise typer.BadParameter(
@@ -108,7 +108,7 @@ def prefetch(
 
 def _prefetch_scorers() -> bool:
     """Whether all weights are here now."""
-    from figlang_tasks.data_checks import scorer_weights
+    from figlang_tasks.cli.data_checks import scorer_weights
     from figlang_tasks.metrics.explanation.weights import WeightsError, locate
 
     complete = True
@@ -151,7 +151,7 @@ def import_(
     \b
     figlang data import metaclue pitt_ads metaphors.csv --boxes boxes.csv --output my_data/MetaCLUE
     """
-    from figlang_tasks.metaclue import annotations
+    from figlang_tasks.benchmarks.metaclue import annotations
 
     try:
         say(printable(annotations.import_files(pitt, table, output, boxes, topics)))
@@ -181,7 +181,7 @@ def check(
     figlang data check vflute
     figlang data check metaclue my_data/MetaCLUE
     """
-    from figlang_tasks import data_checks
+    from figlang_tasks.cli import data_checks
 
     _warnings_alone()
     try:
@@ -235,7 +235,7 @@ def template(
 
 
 def _write_nykms(folder: Path) -> list[Path]:
-    from figlang_tasks.nykms.rows import CONTESTS, PAPER_ROWS
+    from figlang_tasks.benchmarks.nykms.rows import CONTESTS, PAPER_ROWS
 
     (folder / "images").mkdir(parents=True)
     written = []

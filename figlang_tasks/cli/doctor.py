@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.doctor import SECTIONS, Finding, Section, examine
-from figlang_tasks.markdown import printable
+from figlang_tasks.cli.doctor_checks import SECTIONS, Finding, Section, examine
+from figlang_tasks.core.text import printable
 
 WIDTH = 100
 

@@ -10,13 +10,13 @@ import typer
 from loguru import logger
 
 import figlang_tasks
-from figlang_tasks import interrupts, redaction
 from figlang_tasks.cli import data, judge, say, submit
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
 from figlang_tasks.cli.report import report
 from figlang_tasks.cli.score import score
 from figlang_tasks.cli.tasks import tasks
+from figlang_tasks.core import interrupts, redaction
 
 app = typer.Typer(
     name="figlang",

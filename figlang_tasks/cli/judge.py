@@ -8,8 +8,8 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from figlang_tasks.cli import say, say_json
+from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError
-from figlang_tasks.markdown import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 

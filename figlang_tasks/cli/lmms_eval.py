@@ -11,7 +11,7 @@ import argparse
 import sys
 from typing import Any
 
-from figlang_tasks import interrupts
+from figlang_tasks.core import interrupts
 
 EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
@@ -20,10 +20,11 @@ KEPT = "Downloads and the answers that --use_cache has stored are kept: the same
 @interrupts.ending_within_seconds("lmms_eval", KEPT)
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
-    from figlang_tasks import failures, part_of_data, plugin, redaction
     from figlang_tasks.cli.summary import summary_table
-    from figlang_tasks.markdown import printable, printable_lines
-    from figlang_tasks.versions import UnusableHarness
+    from figlang_tasks.core import notes, part_of_data, redaction
+    from figlang_tasks.core.text import printable, printable_lines
+    from figlang_tasks.harness import plugin
+    from figlang_tasks.harness.versions import UnusableHarness
 
     try:
         plugin.register()
@@ -58,12 +59,12 @@ def main() -> None:
     if any(tables):
         head = "\nfiglang tasks, shares in percent, with 95 % intervals:"
         print(printable_lines("\n\n".join([head, *filter(None, tables)])))
-    notes = failures.noted()
-    for note in notes:
+    noted = notes.noted()
+    for note in noted:
         print(printable(f"lmms_eval: {redaction.hidden(note)}"), file=sys.stderr)
     if errors:
         print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
-    if errors or notes:
+    if errors or noted:
         sys.exit(EXIT_FAILED)
 
 

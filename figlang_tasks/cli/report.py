@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from figlang_tasks.cli import say
-from figlang_tasks.files import write_whole
-from figlang_tasks.markdown import printable
+from figlang_tasks.core.text import printable, write_whole
 
 if TYPE_CHECKING:
     from figlang_tasks.report.page import Page
@@ -52,9 +51,9 @@ def report(
     figlang report base=results/base tuned=results/tuned -o base_and_tuned.html
     figlang report run_samples_vflute.jsonl --no-images --title "V-FLUTE, first try"
     """
-    from figlang_tasks import runs as finished
-    from figlang_tasks.comparison import ComparisonError
     from figlang_tasks.report import page
+    from figlang_tasks.results import runs as finished
+    from figlang_tasks.results.comparison import ComparisonError
 
     try:
         _check(output)

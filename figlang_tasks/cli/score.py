@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from figlang_tasks import explanations, measures, samples, scoring
+from figlang_tasks import scoring
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.summary import estimates_table, scorer_line
-from figlang_tasks.files import write_whole
-from figlang_tasks.markdown import printable
-from figlang_tasks.samples import NothingToScore, Samples, SamplesError
-from figlang_tasks.scoring import explained
+from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.results import measures, samples
+from figlang_tasks.results.samples import NothingToScore, Samples, SamplesError
+from figlang_tasks.scoring import explained, explanations
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
@@ -144,7 +144,7 @@ def _fail(*messages: str) -> NoReturn:
 
 def _read(paths: Sequence[Path]) -> list[Samples]:
     """All files, checked before anything is computed; of a run those that have explanations to score."""
-    from figlang_tasks.runs import RunError, samples_files
+    from figlang_tasks.results.runs import RunError, samples_files
 
     found, problems = [], []
     for path in paths:

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import typer
 import typer.core
 
-from figlang_tasks import explanations
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.markdown import printable
+from figlang_tasks.core.text import printable
+from figlang_tasks.scoring import explanations
 
 
 class _Verbs(typer.core.TyperGroup):
@@ -76,7 +76,7 @@ def figlang24(
     figlang submit figlang24 results/MODEL/DATE_samples_vflute.jsonl
     """
     with _errors("figlang24"):
-        from figlang_tasks import runs
+        from figlang_tasks.results import runs
         from figlang_tasks.submit import figlang24 as target
 
         written = target.write(runs.read(run), output, task)
@@ -169,7 +169,7 @@ def flute22(
     figlang submit flute22 results/MODEL -o submission.jsonl
     """
     with _errors("flute22"):
-        from figlang_tasks import runs
+        from figlang_tasks.results import runs
         from figlang_tasks.submit import answered, the_task, whole
         from figlang_tasks.submit import flute22 as target
 
@@ -216,7 +216,7 @@ def irfl(
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" --format csv
     """
     with _errors("irfl"):
-        from figlang_tasks.runs import read_all
+        from figlang_tasks.results.runs import read_all
         from figlang_tasks.submit import irfl as target
         from figlang_tasks.submit import write_checked
 
@@ -275,7 +275,7 @@ def hub(
     if (pr or yes) and not push:
         raise typer.BadParameter("--pr and --yes go with --push")
     with _errors("hub"):
-        from figlang_tasks.runs import read_all
+        from figlang_tasks.results.runs import read_all
         from figlang_tasks.submit import hub_results as target
 
         try:
@@ -342,8 +342,8 @@ def every_eval_ever(
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
     """
     with _errors("every-eval-ever"):
-        from figlang_tasks.hub import source
-        from figlang_tasks.runs import read_all
+        from figlang_tasks.core.hub import source
+        from figlang_tasks.results.runs import read_all
         from figlang_tasks.submit import every_eval_ever as target
 
         about = target.About(organization, relationship, model, deployment, availability)
@@ -387,8 +387,8 @@ def _written_text(report: dict[str, Any]) -> str:
 @contextmanager
 def _errors(verb: str) -> Iterator[None]:
     """End the command with one line and exit status 1 for a mistake that it can name."""
-    from figlang_tasks.hub import DataError
-    from figlang_tasks.runs import RunError
+    from figlang_tasks.core.hub import DataError
+    from figlang_tasks.results.runs import RunError
     from figlang_tasks.submit import SubmissionError
 
     kinds: tuple[type[Exception], ...] = (SubmissionError, RunError, DataError)

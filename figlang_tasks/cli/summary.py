@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks import markdown, measures, published, runs, scoring
+from figlang_tasks import scoring
+from figlang_tasks.core.text import table
+from figlang_tasks.results import measures, published, runs
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates
 
 
@@ -58,10 +60,10 @@ def estimates_table(title: str, estimates: Estimates) -> str:
         title: head of the first column.
         estimates: by measure and scope.
     """
-    table = [[title, "n", *estimates]]
+    rows = [[title, "n", *estimates]]
     for scope in dict.fromkeys([OVERALL, *(scope for _, scope, _ in scoring.flat(estimates))]):
         of_scope = {name: scopes[scope] for name, scopes in estimates.items() if scope in scopes}
         n = max((each.rows for each in of_scope.values() if each.rows is not None), default=None)
         cells = [measures.estimate_text(name, of_scope[name], n) if name in of_scope else "" for name in estimates]
-        table.append([scope, "" if n is None else str(n), *cells])
-    return markdown.table(table)
+        rows.append([scope, "" if n is None else str(n), *cells])
+    return table(rows)

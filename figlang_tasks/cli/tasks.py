@@ -19,10 +19,11 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from figlang_tasks import resource_dir, task_files
+from figlang_tasks import resource_dir
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.hub import DATASETS
-from figlang_tasks.versions import unknown_harness
+from figlang_tasks.core import task_files
+from figlang_tasks.core.hub import DATASETS
+from figlang_tasks.harness.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
@@ -44,7 +45,7 @@ class Definition:
         harnesses: which run it.
         card: the page that describes it, in the project's repository; an installed package holds no pages.
         members: of a group: tasks and groups, in order.
-        dataset: key of :data:`figlang_tasks.hub.SOURCES`; None for a group.
+        dataset: key of :data:`figlang_tasks.core.hub.SOURCES`; None for a group.
         data: which part of it: split, table, question ...; "" for a group.
         rows: published rows of that part, those of the package's own data counted; None where no number was
             published. A row of IRFL's retrieval is one request for each image, one with rotations is four.
@@ -200,7 +201,7 @@ def _members(entries: Any) -> Iterator[str]:
 
 def _asked(content: Mapping[str, Any], harness: Harness) -> dict[str, str]:
     """What a task says of its data: in ``dataset_name`` (lmms-eval), or in ``dataset_kwargs`` (lm-eval)."""
-    from figlang_tasks import hub
+    from figlang_tasks.core import hub
 
     return content["dataset_kwargs"] if harness == "lm_eval" else hub.read_name(content["dataset_name"])
 
@@ -217,7 +218,7 @@ def _words(asked: Mapping[str, str]) -> Iterator[str]:
 
 
 def _rows(asked: Mapping[str, str]) -> int | None:
-    from figlang_tasks import hub
+    from figlang_tasks.core import hub
 
     source = hub.source(asked["dataset"])
     if "split" in asked:
@@ -232,13 +233,13 @@ def _rows(asked: Mapping[str, str]) -> int | None:
 
 
 def _flute_rows(part: str, train: int) -> int:
-    from figlang_tasks.flute import rows
+    from figlang_tasks.benchmarks.flute import rows
 
     return {"heldout": sum(rows.HELDOUT_SIZES.values()), "codalab": rows.BLIND_ROWS, "train": train}[part]
 
 
 def _irfl_rows(table: str, shipped: Path | None) -> int | None:
-    from figlang_tasks.irfl import tables
+    from figlang_tasks.benchmarks.irfl import tables
 
     if shipped is None:
         return tables.ROWS.get(table)  # candidates drawn at random were not published
@@ -250,9 +251,9 @@ def _irfl_rows(table: str, shipped: Path | None) -> int | None:
 
 
 def _nykms_rows(question: Any, shipped: Path | None) -> int:
-    from figlang_tasks.data_checks import NYKMS_POSITIVES
-    from figlang_tasks.nykms import rows
-    from figlang_tasks.nykms.parse import FIELDS
+    from figlang_tasks.benchmarks.nykms import rows
+    from figlang_tasks.benchmarks.nykms.parse import FIELDS
+    from figlang_tasks.cli.data_checks import NYKMS_POSITIVES
 
     part, positives_only = rows.part(question), FIELDS[question][0] not in ("MC", "SC")
     if shipped is None:
@@ -263,8 +264,8 @@ def _nykms_rows(question: Any, shipped: Path | None) -> int:
 
 
 def _metaclue_rows(task: str) -> int | None:
-    from figlang_tasks.metaclue.annotations import PAPER
-    from figlang_tasks.metaclue.rows import GENERATED
+    from figlang_tasks.benchmarks.metaclue.annotations import PAPER
+    from figlang_tasks.benchmarks.metaclue.rows import GENERATED
 
     metaphors = PAPER["metaphor", "test"]
     if task.startswith("classify_"):

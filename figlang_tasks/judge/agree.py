@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import markdown
+from figlang_tasks.core.text import printable, table
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.key import Item, Key
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Judged, Sheet
@@ -283,7 +283,7 @@ def _as_predictor(found: Key, counted: Sequence[Item], annotators: Sequence[_Ann
         return {"undefined": "the samples had no explanation scores (figlang score, then export)"}
     if len(scorers) > 1 or len(signatures) > 1:
         made = ", ".join(f"{system.name}: {system.signature or system.scorer}" for system in found.systems)
-        return {"undefined": markdown.printable(f"the systems' scores are of different scorers ({made})")}
+        return {"undefined": printable(f"the systems' scores are of different scorers ({made})")}
     agreed = _agreed(counted, annotators, None)
     scored = [(value, score) for item, letter, value in agreed if (score := item.scores[letter]) is not None]
     about: dict[str, Any] = {
@@ -328,13 +328,13 @@ def _number(value: float | None) -> str:
 
 def _head(report: Mapping[str, Any]) -> str:
     lines = [
-        f"{report['items']} items of {markdown.printable(report['data'])}; adequacy, errors and preference: the "
+        f"{report['items']} items of {printable(report['data'])}; adequacy, errors and preference: the "
         f"{report['items_counted']} "
         + ("items, whatever their label" if report["any_label"] else "whose label all annotators got right")
     ]
     for each in report["annotators"]:
         missing = f", {each['missing']} judgements missing" if each["missing"] else ""
-        file = markdown.printable(each["file"])
+        file = printable(each["file"])
         lines.append(f"{each['name']}: {file}, labels right {_percent(each['labels_right'])} %{missing}")
     if any(each["llm"] for each in report["annotators"]):
         lines.append("this is not the agreement of people alone: a language model is one of the annotators")
@@ -351,12 +351,12 @@ def _agreement(report: Mapping[str, Any]) -> str:
     if "published" in report:
         average = _number(report["published"]["average_kappa"])
         rows.append(["published", "", average, *[""] * (len(rows[0]) - 3)])
-    return markdown.table(rows)
+    return table(rows)
 
 
 def _plain(report: Mapping[str, Any]) -> list[str]:
     """Names of the systems for a table."""
-    return [" ".join(markdown.printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
+    return [" ".join(printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
 
 
 def _systems(report: Mapping[str, Any]) -> str:
@@ -368,7 +368,7 @@ def _systems(report: Mapping[str, Any]) -> str:
     for system in report.get("published", {}).get("systems", ()):
         rates = [_percent(system["adequacy_rate"]), "", _percent(system["preference_rate"])]
         rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])
-    lines = [markdown.table(rows)]
+    lines = [table(rows)]
     if preference := report.get("preference"):
         lines.append(
             f"preference: all agree on {preference['agreed']} items, on {preference['none']} of them that none is best"

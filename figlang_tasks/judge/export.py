@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks import hub, images, runs, samples
-from figlang_tasks.data_id import DataId
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.key import Item, Key, System
-from figlang_tasks.runs import Run, RunError, TaskRun
-from figlang_tasks.samples import SamplesError
+from figlang_tasks.results import runs, samples
+from figlang_tasks.results.runs import Run, RunError, TaskRun
+from figlang_tasks.results.samples import SamplesError
 
 NO_EXPLANATION = "(no explanation)"
 PAPER_SAMPLES = 95  # arXiv 2405.01474
@@ -45,7 +46,7 @@ def export(
     """Write a sheet for each annotator, the pictures and the key; all of it or nothing.
 
     Args:
-        arguments: runs as `figlang_tasks.runs.read` takes them, each with one explainable-entailment task, on the same
+        arguments: runs as `results.runs.read` takes them, each with one explainable-entailment task, on the same
             samples.
         output: ``DIR/NAME.csv`` becomes ``DIR/NAME.annotator1.csv``, ... and ``DIR/NAME.key.json``.
         count: samples to draw; None: as many as the paper judged, all where there are fewer.
@@ -175,11 +176,11 @@ def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
     """The benchmark's document of each item, by number."""
     data = DataId.parse(key.data)
     if key.benchmark == "flute":
-        from figlang_tasks.flute import rows as flute_rows
+        from figlang_tasks.benchmarks.flute import rows as flute_rows
 
         found = flute_rows.load(data.dataset, data.part)
     else:
-        from figlang_tasks.vflute import rows as vflute_rows
+        from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
         found = vflute_rows.load(data.dataset, data.part, check_images=False)
     if found["data"][0] != key.data:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from figlang_tasks import images, redaction
-from figlang_tasks.hub import DataError
+from figlang_tasks.core import images, redaction
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.prompting import prompt_hash, render
+from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.sheet import Row, Sheet
-from figlang_tasks.markdown import printable
-from figlang_tasks.prompting import prompt_hash, render
 
 if TYPE_CHECKING:
     from lmms_eval.llm_judge import ServerInterface
@@ -105,7 +105,7 @@ def fill(
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     counts = {"kept": sum(bool(row[column]) for row in cells.values() for column in ("label", "adequate", "preferred"))}
     counts |= {"asked": len(questions), "unreadable": 0, "failed": 0}
-    sheet.write_whole(output, _content(blank, cells, annotator))  # before anything is paid for
+    sheet.write_sheet(output, _content(blank, cells, annotator))  # before anything is paid for
     in_a_row = 0
     for answer in _answers(server, questions, pictures, concurrency):
         in_a_row = in_a_row + 1 if answer.error else 0
@@ -118,7 +118,7 @@ def fill(
         counts["unreadable"] += not answer.error and not answer.cells
         cells[_place(answer.question.row)].update(answer.cells)
         _log(log, answer)
-        sheet.write_whole(output, _content(blank, cells, annotator))
+        sheet.write_sheet(output, _content(blank, cells, annotator))
     return {"annotator": annotator, **counts, "written": [str(output), *([str(log)] if log.exists() else [])]}
 
 

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from figlang_tasks import files
+from figlang_tasks.core.text import printable, write_whole
 from figlang_tasks.judge import JudgeError
-from figlang_tasks.markdown import printable
 
 LETTERS = string.ascii_uppercase
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")
@@ -150,14 +149,14 @@ def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, str]], separa
     return codecs.BOM_UTF8 + text.getvalue().encode("utf-8")
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_sheet(path: Path, content: bytes) -> None:
     """Write a file whole or not at all.
 
     Raises:
         JudgeError: it cannot be written.
     """
     try:
-        files.write_whole(path, content)
+        write_whole(path, content)
     except OSError as error:
         raise JudgeError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -6,7 +6,7 @@ Both are plain paths: importing this package reads no file.
 
 from pathlib import Path
 
-from figlang_tasks.hub import MINI_DATA_DIR
+from figlang_tasks.core.hub import MINI_DATA_DIR
 
 DATA_DIR: Path = MINI_DATA_DIR
 DEMO_MODEL_DIR: Path = Path(__file__).resolve().parent / "demo_model"

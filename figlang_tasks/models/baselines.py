@@ -2,7 +2,7 @@
 
 What may be answered is said by the task: the module that holds its ``process_results`` (or ``process_docs``) has a
 function ``chance_answers(doc)`` that returns the possible answers by label, and the label that is right. A score
-request (``figlang_tasks.score_requests``) needs none: its candidates or images are what is scored.
+request (``figlang_tasks.core.score_requests``) needs none: its candidates or images are what is scored.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from lmms_eval.api.instance import Instance
 
-from figlang_tasks import score_requests
+from figlang_tasks.core import score_requests
+from figlang_tasks.core.score_requests import ScoreRequest
 from figlang_tasks.models.offline import Offline
-from figlang_tasks.score_requests import ScoreRequest
 
 ChanceAnswers: TypeAlias = Callable[[Mapping[str, Any]], tuple[Mapping[str, str], str]]
 

@@ -2,7 +2,7 @@
 
     --model figlang_clip --model_args pretrained=openai/clip-vit-base-patch32,cache=embeddings --batch_size 64
 
-It answers score requests (``figlang_tasks.score_requests``) and nothing else. The scores, always computed in float32
+It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in float32
 or better from what the model gives out:
 
 - dual encoders, and BLIP with ``head=cosine``: cosine of the two L2-normalised features, -1 to 1, **not** multiplied
@@ -46,9 +46,9 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from figlang_tasks import models
+from figlang_tasks.core.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
-from figlang_tasks.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 RETRIEVAL_CLASSES = {
@@ -98,7 +98,7 @@ class FigLangCLIP(lmms):
     is_simple = True
     answers_score_requests = KINDS
     answers_words = False
-    answers_at_once = True  # each image and text is encoded once (figlang_tasks.answer_cache)
+    answers_at_once = True  # each image and text is encoded once (figlang_tasks.harness.answer_cache)
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """``--model figlang_openai``: the harness's ``openai`` class, which answers score requests too, by the API's logprobs.
 
 For vLLM, SGLang, OpenAI and whatever else speaks that protocol and returns ``top_logprobs``. Requests for words go to
-the harness's class as they are. A score request (:mod:`figlang_tasks.score_requests`) becomes chat completions of one
+the harness's class as they are. A score request (`core.score_requests`) becomes chat completions of one
 token, read from the 20 most probable first tokens, which is all that such an API tells:
 
 ``match``
@@ -37,8 +37,9 @@ from loguru import logger
 from openai import APIConnectionError, APIStatusError
 from tqdm import tqdm
 
-from figlang_tasks import api_requests, score_requests
-from figlang_tasks.score_requests import ScoreRequest
+from figlang_tasks.core import score_requests
+from figlang_tasks.core.score_requests import ScoreRequest
+from figlang_tasks.models import api_requests
 
 TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
 NO_LOGPROBS = (
@@ -96,7 +97,7 @@ class FigLangOpenAI(OpenAICompatible):
     """The harness's ``openai`` with score requests. Arguments: those of that class.
 
     ``num_concurrent`` requests run at a time; ``max_retries`` and ``retry_backoff_s`` hold for refusals (429), dropped
-    connections, errors of the server and requests over their ``timeout`` (:mod:`figlang_tasks.api_requests`). Unlike
+    connections, errors of the server and requests over their ``timeout`` (`models.api_requests`). Unlike
     the harness's class for words, a score request that fails to the end ends the run.
     """
 

@@ -23,8 +23,8 @@ from typing import Any, NoReturn
 from lmms_eval.api.instance import Instance
 from loguru import logger
 
+from figlang_tasks.core.prompting import PICTURES_FIRST
 from figlang_tasks.models.offline import Offline
-from figlang_tasks.prompting import PICTURES_FIRST
 
 LISTED = 10
 MISSING = ("error", "empty")
@@ -165,7 +165,7 @@ class Replay(Offline):
             damaged file, a file of other data. Not an Exception, because the harness would exit with status 0.
     """
 
-    needs_no_cache = True  # its files may change behind a cache of answers (figlang_tasks.answer_cache)
+    needs_no_cache = True  # its files may change behind a cache of answers (figlang_tasks.harness.answer_cache)
 
     def __init__(self, samples: str | None = None, missing: str = "error", **harness: Any) -> None:
         super().__init__(**harness)

@@ -1,7 +1,7 @@
 """``--model figlang_vlm``: any image-text-to-text model of transformers as a model of the harness.
 
 Prompts are the task's chat messages in the words of the processor's own chat template. Requests run in real batches,
-score requests (:mod:`figlang_tasks.score_requests`) included. Nothing is swallowed: what cannot be answered ends the
+score requests (`core.score_requests`) included. Nothing is swallowed: what cannot be answered ends the
 run with the task and the document in the message.
 """
 
@@ -27,7 +27,8 @@ from tqdm import tqdm
 from transformers import GenerationConfig, IdeficsProcessor, StoppingCriteria
 from transformers.image_utils import load_image
 
-from figlang_tasks import models, score_requests
+from figlang_tasks import models
+from figlang_tasks.core import score_requests
 
 from . import vlm_loading
 from .vlm_prompts import ChatTemplate

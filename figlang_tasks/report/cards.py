@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.runs import RunError, TaskRun
+from figlang_tasks.results.runs import RunError, TaskRun
 
 Card = dict[str, Any]
 Answer = dict[str, Any]

@@ -8,14 +8,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from figlang_tasks import samples
-from figlang_tasks.hub import DataError
+from figlang_tasks.core.hub import DataError
 from figlang_tasks.report import cards, thumbnails
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals
 from figlang_tasks.report.thumbnails import Album
-from figlang_tasks.runs import Run, RunError, TaskRun
-from figlang_tasks.samples import SamplesError
+from figlang_tasks.results import samples
+from figlang_tasks.results.runs import Run, RunError, TaskRun
+from figlang_tasks.results.samples import SamplesError
 
 MOST_CARDS = 6000
 """Cards of a report; of larger tasks the first rows are shown."""
@@ -41,7 +41,7 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
     """Make the gallery of some runs; a card holds the answers of all runs to a row.
 
     Args:
-        runs: as :func:`figlang_tasks.runs.read_all` gives them.
+        runs: as :func:`figlang_tasks.results.runs.read_all` gives them.
         pictures: look for the benchmark's pictures on this machine.
         size: pixels of a thumbnail's long side.
         most: cards, of all tasks; each task has the same share, small ones leave theirs to the others. 0: no gallery.

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PIL import Image
 
-from figlang_tasks import images
-from figlang_tasks.data_id import DataId
-from figlang_tasks.hub import DataError
-from figlang_tasks.runs import TaskRun
+from figlang_tasks.core import images
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.results.runs import TaskRun
 
 if TYPE_CHECKING:
     import datasets
@@ -59,11 +59,11 @@ class Originals:
         """A picture by what names it in a record: the id of the row, IRFL's uuid or MetaCLUE's path."""
         where = f"{self._run.task} {name}"
         if self._run.benchmark == "irfl":
-            from figlang_tasks.irfl.pictures import pictures
+            from figlang_tasks.benchmarks.irfl.pictures import pictures
 
             return Picture(f"irfl {name}", lambda: pictures(self._run.dataset).read(name, where))
         if self._run.benchmark == "metaclue":
-            from figlang_tasks.metaclue.pictures import read
+            from figlang_tasks.benchmarks.metaclue.pictures import read
 
             return Picture(f"metaclue {name}", lambda: read(self._run.dataset, name, where))
         number = self._numbers.get(name)
@@ -80,28 +80,28 @@ def _load(run: TaskRun) -> datasets.Dataset:
     """The documents as the task itself loads them."""
     dataset, part = run.data.dataset, run.data.part
     if run.benchmark == "vflute":
-        from figlang_tasks.vflute import rows as vflute
+        from figlang_tasks.benchmarks.vflute import rows as vflute
 
         return vflute.load(dataset, part, check_images=False)
     if run.benchmark == "irfl":
-        from figlang_tasks.irfl import rows as irfl
+        from figlang_tasks.benchmarks.irfl import rows as irfl
 
         return irfl.load(dataset, part, rotations="-rotation" in run.ids[0])
     if run.benchmark == "nykms":
-        from figlang_tasks.nykms import rows as nykms
+        from figlang_tasks.benchmarks.nykms import rows as nykms
 
         first = run.lines[0]["sample"]
         return nykms.load(dataset, first["question"], first["modality"], check_images=False)
     if run.benchmark == "metaclue":
-        from figlang_tasks.metaclue import rows as metaclue
+        from figlang_tasks.benchmarks.metaclue import rows as metaclue
 
         return metaclue.load(dataset, part)
     if run.benchmark == "flute":
-        from figlang_tasks.flute import rows as flute
+        from figlang_tasks.benchmarks.flute import rows as flute
 
         return flute.load_blind() if part == "codalab" else flute.load(dataset, part)
     # A benchmark made after CONTRIBUTING.md.
-    found: datasets.Dataset = import_module(f"figlang_tasks.{run.benchmark}.rows").load(dataset, part)
+    found: datasets.Dataset = import_module(f"figlang_tasks.benchmarks.{run.benchmark}.rows").load(dataset, part)
     return found
 
 

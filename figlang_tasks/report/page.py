@@ -22,9 +22,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import figlang_tasks
-from figlang_tasks.redaction import redacted
+from figlang_tasks.core.redaction import redacted
 from figlang_tasks.report import charts, gallery, provenance, thumbnails
-from figlang_tasks.runs import Run
+from figlang_tasks.results.runs import Run
 
 if TYPE_CHECKING:
     from figlang_tasks.report.sections import Section
@@ -66,7 +66,7 @@ def build(
     """Make the report of some runs.
 
     Args:
-        runs: as :func:`figlang_tasks.runs.read_all` gives them.
+        runs: as :func:`figlang_tasks.results.runs.read_all` gives them.
         title: of the page.
         pictures: show thumbnails of what is on this machine.
         size: pixels of a thumbnail's long side.

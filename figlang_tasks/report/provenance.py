@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from figlang_tasks.redaction import redacted
-from figlang_tasks.runs import Run, TaskRun, limited
+from figlang_tasks.core.redaction import redacted
+from figlang_tasks.results.runs import Run, TaskRun, limited
 
 # What of lmms-eval's command line changes a result, in the order of the command.
 _OPTIONS = (
@@ -49,7 +49,7 @@ class Provenance:
 
     Attributes:
         name: of the run.
-        limited: how it was cut, as `figlang_tasks.runs.limited` says it.
+        limited: how it was cut, as `figlang_tasks.results.runs.limited` says it.
         facts: about the run.
         tasks: about each task.
     """

@@ -20,21 +20,21 @@ import numpy as np
 from loguru import logger
 from tqdm import tqdm
 
-from figlang_tasks import comparison, measures
-from figlang_tasks import published as papers
-from figlang_tasks import runs as finished
-from figlang_tasks.comparison import ComparisonError, Difference
-from figlang_tasks.irfl.measures import LITERAL_ROLES
-from figlang_tasks.irfl.rows import LETTERS
-from figlang_tasks.markdown import printable
+from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES
+from figlang_tasks.benchmarks.irfl.rows import LETTERS
+from figlang_tasks.core.prompting import render
+from figlang_tasks.core.text import printable
 from figlang_tasks.metrics import entailment, ranking
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.prompting import render
-from figlang_tasks.records import PARAPHRASE_AND_SARCASM
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Entry
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.results import comparison, measures
+from figlang_tasks.results import published as papers
+from figlang_tasks.results import runs as finished
+from figlang_tasks.results.comparison import ComparisonError, Difference
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, Record, explained, full_name
+from figlang_tasks.scoring.records import PARAPHRASE_AND_SARCASM
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     """Return the sections of a report on some runs, in the order of the page; those without content are left out.
 
     Args:
-        runs: at least one, their names distinct (`figlang_tasks.runs.read_all`).
+        runs: at least one, their names distinct (`figlang_tasks.results.runs.read_all`).
         published: whether to show what papers published beside the runs' own results.
         seed: of the tests for significance.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from figlang_tasks.hub import DataError
+from figlang_tasks.core.hub import DataError
 from figlang_tasks.report.originals import Picture
 
 SIZE = 192

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from loguru import logger
 
-from figlang_tasks import failures
+from figlang_tasks.core import notes
 from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def guarded(name: str, compute: Callable[[], _Value], otherwise: _Value) -> _Val
         return compute()
     except Exception:  # whatever it is, the outputs of the run must still be written
         logger.exception(f"figlang_tasks: {name} failed; its value is NaN")
-        failures.note(f"{name} failed; its value is NaN, see the log")
+        notes.note(f"{name} failed; its value is NaN, see the log")
         return otherwise
 
 

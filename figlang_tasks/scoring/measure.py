@@ -3,7 +3,7 @@
 From one declaration come the value of a task, its standard error and 95 % interval, its value in every scope, the
 paired tests of ``figlang compare``, the tables of the report and what ``figlang submit`` writes. A benchmark's
 ``measures`` module declares its measures; task files name them:
-``metric_list: !function figlang_tasks.irfl.measures.DETECT``.
+``metric_list: !function figlang_tasks.benchmarks.irfl.measures.DETECT``.
 """
 
 from __future__ import annotations

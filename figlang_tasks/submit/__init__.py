@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from figlang_tasks import hub, runs
-from figlang_tasks.files import write_whole
-from figlang_tasks.markdown import printable
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.core import hub
+from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.results import runs
+from figlang_tasks.results.runs import Run, TaskRun
 
 SHOWN = 5
 

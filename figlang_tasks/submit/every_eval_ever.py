@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks.redaction import redacted
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.core.redaction import redacted
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, provenance, write_checked
 from figlang_tasks.submit.provenance import CONFIDENCE, Value
 

@@ -22,12 +22,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks import explanations, hub, samples, scoring
-from figlang_tasks.markdown import printable
-from figlang_tasks.records import EntailmentRecord
-from figlang_tasks.runs import Run, TaskRun
-from figlang_tasks.samples import SamplesError
+from figlang_tasks import scoring
+from figlang_tasks.core import hub
+from figlang_tasks.core.text import printable
+from figlang_tasks.results import samples
+from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.samples import SamplesError
+from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.explained import pair
+from figlang_tasks.scoring.records import EntailmentRecord
 from figlang_tasks.submit import (
     SubmissionError,
     answered,
@@ -287,7 +290,7 @@ def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
             fail, as its first row has no explanation.
         hub.DataError: the references (V-FLUTE's test split) cannot be had.
     """
-    from figlang_tasks.vflute import rows as vflute_rows
+    from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
     submitted = read(path)
     if submitted and not submitted[0].explained:
@@ -334,7 +337,7 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
         SubmissionError, hub.DataError: as `answers`.
         WeightsError: the scorer's weights cannot be had.
     """
-    from figlang_tasks.vflute.measures import FIGLANG24
+    from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
 
     rows, data = answers(path)
     scored = scorer.score(*zip(*map(pair, rows), strict=True))

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import figlang_tasks
-from figlang_tasks import hub
-from figlang_tasks.markdown import printable
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.core import hub
+from figlang_tasks.core.text import printable
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, brief, model_card, provenance, write_checked
 
 if TYPE_CHECKING:

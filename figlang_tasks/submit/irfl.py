@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks import markdown
-from figlang_tasks.irfl import tables
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.core.text import table
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
 from figlang_tasks.submit import SubmissionError, answered, brief, listing, provenance, whole
 
@@ -207,10 +207,10 @@ def _reported(task: TaskRun, name: str) -> dict[str, float]:
 def as_markdown(found: Row) -> str:
     """The row as a Markdown table, in percent; below it that of retrieval, if there is one."""
     model = brief(found.model)
-    parts = [markdown.table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
+    parts = [table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
     if found.retrieval is not None:
         parts.append("Retrieval, precision@k:")
-        parts.append(markdown.table([["Model", *COLUMNS], [model, *_percent(found.retrieval)]]))
+        parts.append(table([["Model", *COLUMNS], [model, *_percent(found.retrieval)]]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
-from figlang_tasks import markdown
-from figlang_tasks.markdown import printable
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.core.text import printable, table
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, plain, provenance
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
@@ -64,7 +63,7 @@ def _introduction(found: Sequence[Run]) -> str:
 
 def _table(task: TaskRun) -> str:
     rows = [(value.name, *value.shown()) for value in provenance.values(task)]
-    return markdown.table([("metric", "value", "95 % interval"), *rows])
+    return table([("metric", "value", "95 % interval"), *rows])
 
 
 def _facts(run: Run, task: TaskRun) -> str:

@@ -10,9 +10,9 @@ from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from figlang_tasks import hub
-from figlang_tasks.redaction import redacted
-from figlang_tasks.runs import Run, TaskRun
+from figlang_tasks.core import hub
+from figlang_tasks.core.redaction import redacted
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 from figlang_tasks.submit import SubmissionError
 
@@ -62,7 +62,7 @@ class Data:
 
     Attributes:
         dataset: name here, e.g. ``IRFL``.
-        part, digest: as of :class:`figlang_tasks.data_id.DataId`.
+        part, digest: as of :class:`figlang_tasks.core.data_id.DataId`.
         repository: dataset on the hub; None if it has none.
         revision: 40-hex commit of it; None where the files came from elsewhere.
     """

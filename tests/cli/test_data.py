@@ -22,15 +22,15 @@ from hub_server import HubServer
 from PIL import Image
 from typer.testing import CliRunner
 
-from figlang_tasks import hub
+from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.benchmarks.metaclue import annotations as annotations_of_metaclue
+from figlang_tasks.benchmarks.metaclue import candidates
+from figlang_tasks.benchmarks.metaclue import rows as rows_of_metaclue
+from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.benchmarks.nykms.parse import QUESTIONS
+from figlang_tasks.benchmarks.vflute import rows as rows_of_vflute
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.irfl import tables
-from figlang_tasks.metaclue import annotations as annotations_of_metaclue
-from figlang_tasks.metaclue import candidates
-from figlang_tasks.metaclue import rows as rows_of_metaclue
-from figlang_tasks.nykms import rows
-from figlang_tasks.nykms.parse import QUESTIONS
-from figlang_tasks.vflute import rows as rows_of_vflute
+from figlang_tasks.core import hub
 
 RUN = CliRunner()
 

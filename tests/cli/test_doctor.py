@@ -19,8 +19,9 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 import figlang_tasks
-from figlang_tasks import doctor, hub
+from figlang_tasks.cli import doctor_checks
 from figlang_tasks.cli.figlang import app
+from figlang_tasks.core import hub
 
 TOKEN = "hf_a_secret_that_must_not_be_shown"
 VFLUTE, CONTESTS = hub.source("V-FLUTE"), hub.source("NewYorkerCaptionContest")
@@ -38,9 +39,9 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    doctor._whoami.cache_clear()
+    doctor_checks._whoami.cache_clear()
     yield
-    doctor._whoami.cache_clear()
+    doctor_checks._whoami.cache_clear()
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_a_dead_server_is_one_problem(server: HubServer) -> None:
 
 
 def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "TIMEOUT", 0.2)
+    monkeypatch.setattr(doctor_checks, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
         start = time.monotonic()
@@ -175,7 +176,7 @@ def test_local_folders(server: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_what_a_server_says_cannot_move_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_ask", lambda path: doctor._Answer(500, text="\x1b[2Jgone\r\nproblem"))
+    monkeypatch.setattr(doctor_checks, "_ask", lambda path: doctor_checks._Answer(500, text="\x1b[2Jgone\r\nproblem"))
     done = CliRunner().invoke(app, ["doctor", "hub"])
     assert done.exit_code == 1 and "500" in done.stdout and "gone problem" in done.stdout
     assert not any(character in done.stdout for character in "\x1b\r")
@@ -302,11 +303,11 @@ def test_memory_and_disks_are_those_of_this_machine() -> None:
 
 
 def test_a_check_that_fails_is_a_line_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(online: bool) -> Iterator[doctor.Finding]:
+    def fail(online: bool) -> Iterator[doctor_checks.Finding]:
         raise ValueError("out of luck")
         yield
 
-    monkeypatch.setattr(doctor, "_memory", fail)
+    monkeypatch.setattr(doctor_checks, "_memory", fail)
     status, found = run("machine")
     assert status == 1 and found["memory"]["text"] == "this check failed (ValueError: out of luck)"
     assert found["hub cache"]["status"] == "ok"
@@ -316,12 +317,12 @@ def test_findings_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is there before the last is looked for."""
     asked: list[str] = []
 
-    def ask(path: str) -> doctor._Answer:
+    def ask(path: str) -> doctor_checks._Answer:
         asked.append(path)
-        return doctor._Answer(None, text="dead")
+        return doctor_checks._Answer(None, text="dead")
 
-    monkeypatch.setattr(doctor, "_ask", ask)
-    findings = doctor.examine(["versions", "hub"])
+    monkeypatch.setattr(doctor_checks, "_ask", ask)
+    findings = doctor_checks.examine(["versions", "hub"])
     assert next(findings)[1].name == "python" and asked == []
     assert [section for section, _ in findings][-1] == "hub" and asked == ["/api/whoami-v2"]
 

@@ -12,7 +12,7 @@ from hub_server import HubServer
 from report_runs import lines_of, write_run
 
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.hub import MINI_DATA_DIR
+from figlang_tasks.core.hub import MINI_DATA_DIR
 
 TASKS = ("figlang_mini", "figlang_mini_irfl_match_idiom")
 

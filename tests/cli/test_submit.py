@@ -18,9 +18,9 @@ from submit.test_hub_results import README, WRITER, results
 from submit.test_irfl import ROWS, detection, write
 from vflute_hub import write_vflute_repo
 
-from figlang_tasks import hub
+from figlang_tasks.benchmarks.flute.rows import blind_data
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.flute.rows import blind_data
+from figlang_tasks.core import hub
 
 EEE = ("--organization", "My Lab", "--relationship", "other")
 

@@ -14,9 +14,9 @@ import typer.testing
 from lm_eval.tasks import TaskManager
 
 import figlang_tasks
-from figlang_tasks import hub
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.core import hub
+from figlang_tasks.harness.plugin import tasks_dir
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

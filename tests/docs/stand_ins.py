@@ -16,7 +16,7 @@ from PIL import Image
 from submit import published, test_irfl
 from vflute_hub import write_vflute_repo
 
-from figlang_tasks.flute.rows import BLIND_FILE
+from figlang_tasks.benchmarks.flute.rows import BLIND_FILE
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 

@@ -9,7 +9,7 @@ import pytest
 from docs.documents import ROOT, prose
 
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.hub import SOURCES
+from figlang_tasks.core.hub import SOURCES
 
 HEADINGS = [
     "Paper",

@@ -27,8 +27,8 @@ from submit.published import WRITES_EVAL_RESULTS
 from figlang_tasks import models
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.plugin import tasks_dir
 
 PROGRAMS = ("lmms_eval", "lm_eval", "figlang")
 PLACEHOLDERS = {"TASK", "my_vlm", "NAME"}
@@ -267,7 +267,7 @@ def test_every_command_can_be_parsed(path: Path) -> None:
         "lmms_eval --task vflute",
         "lm_eval --tasks irfl_match --model hf",
         "make tests",
-        "python -m figlang_tasks.metaclue.generate score x --prompt y",
+        "python -m figlang_tasks.benchmarks.metaclue.generate score x --prompt y",
     ],
 )
 def test_a_command_that_could_not_be_parsed_is_found(text: str) -> None:

@@ -64,7 +64,8 @@ def test_its_files_are_in_the_style_of_the_project(checkout: Path) -> None:
 def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
     said = run(
         checkout,
-        "python -c \"from figlang_tasks.irfl.measures import DETECT; m = DETECT.by_name['random_preference']; "
+        'python -c "from figlang_tasks.benchmarks.irfl.measures import DETECT; '
+        "m = DETECT.by_name['random_preference']; "
         "print([m.each({'chosen': place, 'roles': ['answer', 'random']}) for place in (None, 0, 1)])\"",
     )
     assert said == "[None, 0.0, 1.0]\n"

@@ -20,7 +20,7 @@ from transformers import (
     RemBertForSequenceClassification,
 )
 
-from figlang_tasks import doctor
+from figlang_tasks.cli import doctor_checks
 
 
 def text_of(name: str) -> str:
@@ -66,8 +66,8 @@ def test_sizes_of_weights() -> None:
     assert f"V-FLUTE's scorer needs {told(xlarge + bleurt)} of weights" in text_of("README.md")
     assert f"explanation scorers ({told(xlarge + large + bleurt)})" in text_of("figlang_tasks/cli/data.py")
     assert f"{told(xlarge)} of weights" in text_of("docs/submit.md")  # figlang24 has no BLEURT
-    assert doctor._ALL_DOWNLOADS == pytest.approx((4.8 + 1.7 + 0.6) * 1e9 + xlarge + large + bleurt, abs=1e8)
-    assert cut + bleurt < doctor._SCORER_MEMORY
+    assert doctor_checks._ALL_DOWNLOADS == pytest.approx((4.8 + 1.7 + 0.6) * 1e9 + xlarge + large + bleurt, abs=1e8)
+    assert cut + bleurt < doctor_checks._SCORER_MEMORY
 
 
 # --- papers ----------------------------------------------------------------------------------------------------------
@@ -77,7 +77,10 @@ def test_sizes_of_weights() -> None:
 @pytest.mark.parametrize(
     ("words", "named_in"),
     [
-        ("we looked at the sample outputs of each model and designed rules", "figlang_tasks/vflute/parse.py"),
+        (
+            "we looked at the sample outputs of each model and designed rules",
+            "figlang_tasks/benchmarks/vflute/parse.py",
+        ),
         ("All models are evaluated using beam search", "task_yamls/lmms_eval/vflute/_base.yaml"),
         ("All models are evaluated using beam search", "docs/vflute.md"),
         ("Model Name: gemini-pro-vision", "docs/vflute.md"),

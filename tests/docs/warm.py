@@ -35,7 +35,7 @@ def call(path: str, arguments: list[str]) -> int:
 def serve(path: str) -> None:
     import signal
 
-    from figlang_tasks import plugin
+    from figlang_tasks.harness import plugin
 
     plugin.register()
     import lm_eval.__main__

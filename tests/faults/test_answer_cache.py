@@ -21,7 +21,8 @@ from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks import answer_cache, failures
+from figlang_tasks.core import notes
+from figlang_tasks.harness import answer_cache
 
 
 def test_hooks_of_the_harness() -> None:
@@ -110,18 +111,18 @@ def test_answers_of_a_run_that_cannot_be_read_are_told_and_asked_again(
 
 def test_a_cache_that_is_damaged_costs_no_run(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
     """The harness merges into it when everything is computed."""
-    failures.noted()
+    notes.noted()
     runs = Runs(tmp_path)
     runs.cache.mkdir()
     (runs.cache / "cache.db").write_bytes(b"not a database at all" * 100)
     results = runs.here(limit=4)
     assert set(demo_runs.answers(results, TASK)) == set(range(4))
-    (told,) = failures.noted()
+    (told,) = notes.noted()
     assert told == f"--use_cache {runs.cache}: answers could not be stored (file is not a database)"
     assert any(told in message for message in warnings_of_loguru)
     runs.here(limit=4)
     assert runs.asked[1] == []
-    failures.noted()
+    notes.noted()
 
 
 @pytest.mark.parametrize(

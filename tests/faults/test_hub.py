@@ -19,8 +19,8 @@ from faults.faulty_hub import Fault, FaultyHub
 from huggingface_hub.errors import HfHubHTTPError
 from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
 
-from figlang_tasks import hub
-from figlang_tasks.hub import DATA_DIR_VARIABLE, DataError, load_split
+from figlang_tasks.core import hub
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, load_split
 
 FILE = "validation-00000-of-00001.parquet"
 LOAD = (

@@ -16,7 +16,7 @@ from demo_runs import DEMO
 from faults.faulty_runs import PIECE, ROWS, Runs
 from openai_server import OpenAIServer
 
-from figlang_tasks import interrupts
+from figlang_tasks.core import interrupts
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
@@ -149,7 +149,7 @@ def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
 
 ENDS = """
 import os, signal
-from figlang_tasks import interrupts
+from figlang_tasks.core import interrupts
 with interrupts.ending_within_seconds('test', ''):
     os.kill(os.getpid(), signal.SIGINT)
 """

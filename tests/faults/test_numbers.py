@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from faults.faulty_runs import TASK, Runs
 
-from figlang_tasks import failures
-from figlang_tasks import runs as saved_runs
+from figlang_tasks.core import notes
+from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics.explanation import Scorer
-from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.results import runs as saved_runs
 from figlang_tasks.submit import SubmissionError, answered
 
 
@@ -24,14 +24,14 @@ def runs(tmp_path: Path) -> Runs:
 
 @pytest.fixture(autouse=True)
 def forget_failures() -> Iterator[None]:
-    failures.noted()
+    notes.noted()
     yield
-    failures.noted()
+    notes.noted()
 
 
 MINE = """\
 from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, judged
-from figlang_tasks.vflute import task
+from figlang_tasks.benchmarks.vflute import task
 
 
 def broken(records):
@@ -89,7 +89,7 @@ def test_explanations_that_cannot_be_scored_are_a_failure(
     monkeypatch.setattr(Scorer, "score", fail)
     results = runs.here(limit=2, fault={"figlang_scorer": "embedded"})
     assert "f1@60,none" not in results["results"][TASK]
-    assert failures.noted() == [NOT_SCORED]
+    assert notes.noted() == [NOT_SCORED]
 
 
 def test_missing_weights_are_a_failure_too(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,13 +97,13 @@ def test_missing_weights_are_a_failure_too(runs: Runs, tmp_path: Path, monkeypat
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     results = runs.here(limit=2, fault={"figlang_scorer": "vflute25"})
     assert "f1@60,none" not in results["results"][TASK]
-    assert failures.noted() == [NOT_SCORED]
+    assert notes.noted() == [NOT_SCORED]
 
 
 def test_scores_that_nobody_asked_for_are_no_failure(runs: Runs) -> None:
     results = runs.here(limit=2, fault={"figlang_scorer": "off"})
     assert "f1@60,none" not in results["results"][TASK]
-    assert failures.noted() == []
+    assert notes.noted() == []
 
 
 PARTS = [({"limit": 3}, "limit 3"), ({"offset": 70}, "offset 70"), ({"limit": 2, "offset": 5}, "limit 2, offset 5")]

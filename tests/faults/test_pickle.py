@@ -13,11 +13,11 @@ import torch
 from models import tiny_encoders
 from PIL import Image
 
-from figlang_tasks import hub
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.weights import Located, read_state
-from figlang_tasks.metrics.images import ImageMetricError, inception_features
-from figlang_tasks.vflute import rows
+from figlang_tasks.metrics.generated_images import ImageMetricError, inception_features
 
 
 class Poison:

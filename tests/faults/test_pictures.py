@@ -1,6 +1,6 @@
 """Pictures of every kind: read as they should look, or refused by the name of their row.
 
-What was cut off, is empty or is no picture: tests/vflute/test_rows.py.
+What was cut off, is empty or is no picture: tests/benchmarks/vflute/test_rows.py.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms, ImageFile
 
-from figlang_tasks import images
-from figlang_tasks.hub import DataError
+from figlang_tasks.core import images
+from figlang_tasks.core.hub import DataError
 
 WHERE = "V-FLUTE/test row 7 (irfl-test-7)"
 

@@ -19,8 +19,8 @@ from faults.faulty_runs import Runs
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks import hub
-from figlang_tasks.plugin import tasks_dir
+from figlang_tasks.core import hub
+from figlang_tasks.harness.plugin import tasks_dir
 
 pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
 
@@ -52,7 +52,7 @@ def change(folder: Path, split: str, number: int, column: str, new: Callable[[An
 
 def forget_data() -> None:
     """As a new process would."""
-    from figlang_tasks.vflute import rows
+    from figlang_tasks.benchmarks.vflute import rows
 
     for function in (hub.load_split, rows.load, rows.exemplars):
         function.cache_clear()
@@ -120,7 +120,7 @@ def test_the_code_of_the_messages_changes(runs: Runs) -> None:
             "doc_to_messages: !function mine.doc_to_messages\n"
         )
         (folder / "mine.py").write_text(
-            "from figlang_tasks.vflute import task\n\n\n"
+            "from figlang_tasks.benchmarks.vflute import task\n\n\n"
             "def doc_to_messages(doc, lmms_eval_specific_kwargs=None):\n"
             "    messages = task.doc_to_messages(doc, lmms_eval_specific_kwargs)\n"
             f"    messages[0]['content'][1]['text'] += {ending!r}\n"

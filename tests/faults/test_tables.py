@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from irfl_hub import metaphor_row, uuid, write_table
 
-from figlang_tasks import hub
-from figlang_tasks.hub import DataError
-from figlang_tasks.irfl import tables
-from figlang_tasks.vflute import rows
+from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core import hub
+from figlang_tasks.core.hub import DataError
 
 NAME = "metaphor-detection-task"
 

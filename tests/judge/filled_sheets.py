@@ -15,7 +15,7 @@ Cells = Mapping[str, str]
 
 def save_run(path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Callable[[int], float | None]) -> Path:
     """A samples file of figlang_mini: every document judged by the task's own function."""
-    from figlang_tasks.vflute import rows, task
+    from figlang_tasks.benchmarks.vflute import rows, task
 
     lines = []
     for number, doc in enumerate(rows.load("figlang_mini", "test")):

@@ -14,11 +14,11 @@ import pytest
 from judge.filled_sheets import save_run
 from PIL import Image
 
-from figlang_tasks.flute import rows as flute_rows
-from figlang_tasks.flute import task as flute_task
+from figlang_tasks.benchmarks.flute import rows as flute_rows
+from figlang_tasks.benchmarks.flute import task as flute_task
+from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.export import export
-from figlang_tasks.vflute import rows
 
 OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2, "images_dir": None, "separator": ","}
 NAMES = ("Shark", "Kettle")

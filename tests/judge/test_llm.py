@@ -12,10 +12,10 @@ from judge.filled_sheets import key_of, save_key, sheet_of
 from judge.judge_server import MODEL, JudgeServer
 from PIL import Image
 
+from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.llm import fill, read_answer
-from figlang_tasks.prompting import prompt_hash
 
 KEY = key_of(["one", "two"], [1, 0, 1])
 OPTIONS: dict[str, Any] = {

@@ -18,8 +18,8 @@ import torch
 from PIL import Image
 from transformers import AutoProcessor, LlavaForConditionalGeneration
 
+from figlang_tasks.core.prompting import render
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.prompting import render
 from tools.mini.build import picture
 from tools.mini.texts import rows
 

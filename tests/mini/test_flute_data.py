@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from figlang_tasks.flute import rows as flute_rows
-from figlang_tasks.hub import MINI_FLUTE_DIR, SOURCES
+from figlang_tasks.benchmarks.flute import rows as flute_rows
+from figlang_tasks.core.hub import MINI_FLUTE_DIR, SOURCES
 from tools.mini.flute import FILE, TYPES, validate, write
 from tools.mini.flute_texts import Row, rows
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from figlang_tasks.hub import SOURCES
-from figlang_tasks.metaclue import annotations as data
-from figlang_tasks.metaclue import schema
+from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import schema
+from figlang_tasks.core.hub import SOURCES
 from tools.mini import metaclue
 from tools.mini.metaclue import DATA_DIR, HEIGHT, WIDTH, Advertisement, advertisements, validate
 from tools.mini.metaclue_texts import METAPHORS, NEGATIVES

@@ -14,7 +14,7 @@ from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
 from openai import OpenAI
 from openai_server import OpenAIServer
 
-from figlang_tasks import failures
+from figlang_tasks.core import notes
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 TASK = "figlang_mini"
@@ -85,7 +85,7 @@ def test_the_names_that_users_know_are_the_same_classes() -> None:
 def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     model: str, server: OpenAIServer, expected: dict, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    failures.noted()
+    notes.noted()
     concurrent = "num_cpus=1" if model == "async_openai" else "num_concurrent=1"
     model_args = arguments(server, f"{concurrent},max_retries=1")
     settings: dict = {"limit": LIMIT, "use_cache": str(tmp_path / "cache")}
@@ -94,7 +94,7 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     (failed,) = [doc for doc, each in answers(results, TASK).items() if each.startswith("[LMMS_EVAL_REQUEST_FAILED")]
     assert results["samples"][TASK][failed]["sample"]["status"] == "empty"
     assert results["configs"][TASK]["metadata"]["unanswered"] == 1
-    assert failures.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
+    assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
     assert any("type the same command again" in message for message in warnings_of_loguru)
 
     asked = len(server.requests)
@@ -102,7 +102,7 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     assert len(server.requests) == asked + 1
     assert answers(results, TASK) == answers(expected, TASK)
     assert "unanswered" not in results["configs"][TASK]["metadata"]
-    assert not failures.noted()
+    assert not notes.noted()
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_a_request_has_a_time_limit_and_is_named(
     named = f"task {TASK}, doc {failed}"
     assert any(f"{named} has waited 1 of 2 seconds for {server.url}" in message for message in warnings_of_loguru)
     assert any(f"{named}: {server.url}/ has not answered within 2 sec" in message for message in warnings_of_loguru)
-    assert failures.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
+    assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
 
 
 @pytest.mark.parametrize("server", [["drip"] * 2], indirect=True)
@@ -179,7 +179,7 @@ def test_an_error_message_is_judged_by_nobody(server: OpenAIServer) -> None:
     results = evaluate(task, "openai", arguments(server, "num_concurrent=1,max_retries=1"), limit=2)
     assert results["configs"][task]["metadata"]["unanswered"] == 2
     assert {sample["sample"]["chosen"] for sample in results["samples"][task]} == {None}
-    failures.noted()
+    notes.noted()
 
 
 def test_a_text_alone_and_the_list_of_models(server: OpenAIServer) -> None:

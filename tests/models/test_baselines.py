@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from demo_runs import answers, evaluate, mini_tasks
 
-from figlang_tasks import score_requests
+from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.benchmarks.vflute.parse import parse_official, parse_strict
+from figlang_tasks.core import score_requests
 from figlang_tasks.models.baselines import BaselineError, Random
-from figlang_tasks.vflute import rows, task
-from figlang_tasks.vflute.parse import parse_official, parse_strict
 
 TASK = "figlang_mini"
 

@@ -27,9 +27,9 @@ from models.tiny_encoders import COUNT, FRAMES, KINDS, WORDS, mini_picture, refe
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
+from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
-from figlang_tasks.score_requests import KEY, read_answer
 
 DUAL = ("clip", "siglip", "siglip2", "align", "aimv2", "blip_model")
 

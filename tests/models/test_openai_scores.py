@@ -16,9 +16,9 @@ import pytest
 from demo_runs import DEMO, answers, evaluate
 from openai_server import OpenAIServer
 
+from figlang_tasks.core.score_requests import ScoreRequest, read_answer
 from figlang_tasks.mini import DATA_DIR, DEMO_MODEL_DIR
 from figlang_tasks.models.openai_scores import OpenAIScoresError, candidates, match
-from figlang_tasks.score_requests import ScoreRequest, read_answer
 
 ROWS = 3
 # What each task asks for. All tasks lie in one folder, since reading task files takes seconds.

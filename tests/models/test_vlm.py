@@ -21,11 +21,11 @@ from models.tiny_vlms import FAMILIES, write
 from PIL import Image
 
 import figlang_tasks
+from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import vlm, vlm_scoring
 from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError, cut_at, generation_settings, stop_strings
 from figlang_tasks.models.vlm_scoring import SharedPrefix, answer_tokens, joiner
-from figlang_tasks.score_requests import KEY, read_answer
 
 GREEDY: dict[str, Any] = {
     "max_new_tokens": 6,
@@ -575,7 +575,7 @@ metric_list:
 """
 FUNCTIONS = """
 from PIL import Image
-from figlang_tasks.score_requests import read_answer
+from figlang_tasks.core.score_requests import read_answer
 
 def doc_to_visual(doc):
     return [Image.new("RGB", (40, 30), colour) for colour in doc["colours"]]

@@ -18,9 +18,9 @@ from models.tiny_vlms import OLD, hf, write
 from safetensors.torch import load_file, save_file
 from tokenizers.processors import TemplateProcessing
 
+from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm_loading
 from figlang_tasks.models.vlm import FigLangVLM, Prompt, VLMError
-from figlang_tasks.score_requests import KEY
 
 ASK = [user(image(1), text("What is it?"))]
 PAIR = [ASK, [user(image(2), text("What can a picture of a mule mean?"))]]

@@ -15,9 +15,9 @@ import pytest
 from models.test_vlm import GREEDY, asked, image, scores, text, user
 from models.tiny_vlms import TEMPLATES, write
 
+from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.vlm import ChatMessages, FigLangVLM, VLMError
-from figlang_tasks.score_requests import KEY
 
 ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
 LABELLED = [user(text("Which one?\nImage A:"), image(1), text("Image B:"), image(2), text("A or B?"))]

@@ -16,8 +16,8 @@ import torch
 import transformers
 from PIL import Image
 
-from figlang_tasks import images
-from figlang_tasks.vflute import rows
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core import images
 
 WORDS = (
     "love is as sweet honey time money a the of and in sea wave cat dog his her heart stone fire ice not like".split()

@@ -20,7 +20,7 @@ from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.originals import Picture
 from figlang_tasks.report.page import render
 from figlang_tasks.report.thumbnails import Album
-from figlang_tasks.runs import Run, read
+from figlang_tasks.results.runs import Run, read
 
 EVIL = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'"
 RATIO = 4.5  # WCAG 2.1, 1.4.3: contrast of text

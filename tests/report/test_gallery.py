@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from PIL import Image
 from report_runs import TASKS, lines_of, run_of, write_run
 
-from figlang_tasks import hub
+from figlang_tasks.benchmarks.vflute import rows as vflute_rows
+from figlang_tasks.core import hub
 from figlang_tasks.report import gallery, thumbnails
 from figlang_tasks.report.originals import Picture
 from figlang_tasks.report.thumbnails import Album, encoded
-from figlang_tasks.runs import RunError, read
-from figlang_tasks.vflute import rows as vflute_rows
+from figlang_tasks.results.runs import RunError, read
 
 MINI_METACLUE = hub.source("figlang_mini_metaclue").folder
 assert MINI_METACLUE is not None

@@ -18,13 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_runs import lines_of, run_of, write_run
 
-from figlang_tasks import redaction
+from figlang_tasks.core import redaction
 from figlang_tasks.report import cards, page, provenance
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.page import render
 from figlang_tasks.report.sections import Cell, Section, Table
-from figlang_tasks.runs import Run, TaskRun, read, read_all
+from figlang_tasks.results.runs import Run, TaskRun, read, read_all
 
 FOLDER = Path(page.__file__).parent
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg/onload=alert(3)>{{7*7}}\u2028<!--"

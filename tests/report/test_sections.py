@@ -23,12 +23,12 @@ from results_files import estimates_of
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
-from figlang_tasks import comparison, runs
 from figlang_tasks.metrics.entailment import accuracy_at
 from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Section, Table
-from figlang_tasks.runs import Run
+from figlang_tasks.results import comparison, runs
+from figlang_tasks.results.runs import Run
 from figlang_tasks.scoring import Estimate
 
 HOSTILE = '</td><script>alert("$1$")</script>'

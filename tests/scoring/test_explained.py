@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
-from figlang_tasks import explanations, failures
-from figlang_tasks.flute.measures import V1, V2
+from figlang_tasks.benchmarks.flute.measures import V1, V2
+from figlang_tasks.benchmarks.vflute.measures import VFLUTE
+from figlang_tasks.core import notes
 from figlang_tasks.metrics.explanation import get_scorer
-from figlang_tasks.scoring import OVERALL, Estimate, Measures, evaluate
+from figlang_tasks.scoring import OVERALL, Estimate, Measures, evaluate, explanations
 from figlang_tasks.scoring.explained import SCHEMES
-from figlang_tasks.vflute.measures import VFLUTE
 
 MEASURES: dict[str, Measures] = {"f1": VFLUTE, "all": V2, "contradiction": V1}
 THRESHOLDED = {name: [each.name for each in scheme.thresholds] for name, scheme in SCHEMES.items()}
@@ -161,7 +161,7 @@ def test_the_records_bring_their_scorer_along(
         monkeypatch.setenv("FIGLANG_SCORER", variable)
     record = row("a", 0, 0, "A storm", "all") | ({"scorer": row_choice} if row_choice else {})
     assert explanations.add_scores([record]).name == expected
-    failures.noted()
+    notes.noted()
 
 
 def test_parts_of_the_records_are_served_by_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

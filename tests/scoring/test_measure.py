@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
-from figlang_tasks import failures, measures
+from figlang_tasks.core import notes
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.results import measures
 from figlang_tasks.scoring import (
     BOOTSTRAP,
     OVERALL,
@@ -114,10 +115,10 @@ def test_rotations_count_once_and_a_ranking_that_a_limit_has_cut_does_not_count(
 
 def test_a_measure_that_fails_costs_itself_alone() -> None:
     broken = Measure("broken", each=lambda record: 1 / 0)
-    failures.noted()
+    notes.noted()
     found = evaluate([record(1), record(2)], Measures.of(ACC, broken), guard=guarded)
     assert math.isnan(found["broken"][OVERALL].value) and found["acc"][OVERALL].value == 1
-    assert failures.noted() == ["broken failed; its value is NaN, see the log"]
+    assert notes.noted() == ["broken failed; its value is NaN, see the log"]
     written = to_json(found)
     assert "broken" not in written["values"] and failed(written) == ("broken",)
     with pytest.raises(ZeroDivisionError):
@@ -177,9 +178,9 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     sent = pickle.loads(pickle.dumps(of_documents[1]["acc"]))
     assert isinstance(sent, Number) and (float(sent), sent.record) == (1.0, records[1])
     assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
-    failures.noted()
+    notes.noted()
     assert math.isnan(rows[2]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
-    assert failures.noted() == ["acc failed; its value is NaN, see the log"]
+    assert notes.noted() == ["acc failed; its value is NaN, see the log"]
 
 
 # --- in files ---------------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def _remembers() -> Any:
 def test_faults_are_seen(fuzzer: ModuleType) -> None:
     from dataclasses import replace
 
-    from figlang_tasks.vflute.parse import parse_official
+    from figlang_tasks.benchmarks.vflute.parse import parse_official
 
     fault = fuzzer.targets()["vflute.official"].fault
 
@@ -109,7 +109,7 @@ def test_texts_are_hostile(fuzzer: ModuleType) -> None:
 
 
 def test_the_answer_of_a_cut_off_scene_graph_run() -> None:
-    from figlang_tasks.vflute import rows, task
+    from figlang_tasks.benchmarks.vflute import rows, task
 
     doc = rows.load("figlang_mini", "test")[0]
     for output in ("[" * 200_000, '{"scene_graph":' * 200_000, "1" * 5_000, "\ud800"):
@@ -136,8 +136,8 @@ def test_a_key_of_a_judge(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_a_table_of_irfl() -> None:
-    from figlang_tasks.hub import DataError
-    from figlang_tasks.irfl import tables
+    from figlang_tasks.benchmarks.irfl import tables
+    from figlang_tasks.core.hub import DataError
 
     with pytest.raises(DataError, match="row 1: distractors is not JSON"):
         tables._uuids({"distractors": "[" * 200_000}, "distractors", "row 1")

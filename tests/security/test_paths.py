@@ -20,18 +20,18 @@ from report_runs import lines_of, write_run
 from vflute.test_rows import TINY, write
 from vflute_hub import VFluteRow, draw_picture, synthetic_rows
 
-from figlang_tasks.hub import MINI_NYKMS_DIR, SOURCES, DataError, source
-from figlang_tasks.irfl import pictures, tables
-from figlang_tasks.irfl.pictures import Pictures
+from figlang_tasks.benchmarks.irfl import pictures, tables
+from figlang_tasks.benchmarks.irfl.pictures import Pictures
+from figlang_tasks.benchmarks.metaclue import generate, schema
+from figlang_tasks.benchmarks.metaclue import rows as metaclue
+from figlang_tasks.benchmarks.metaclue.annotations import check_folder, import_files
+from figlang_tasks.benchmarks.nykms import rows as nykms
+from figlang_tasks.benchmarks.vflute import rows as vflute
+from figlang_tasks.core.hub import MINI_NYKMS_DIR, SOURCES, DataError, source
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.judge.llm import fill
-from figlang_tasks.metaclue import generate, schema
-from figlang_tasks.metaclue import rows as metaclue
-from figlang_tasks.metaclue.annotations import check_folder, import_files
-from figlang_tasks.nykms import rows as nykms
 from figlang_tasks.report import gallery
-from figlang_tasks.runs import read
-from figlang_tasks.vflute import rows as vflute
+from figlang_tasks.results.runs import read
 
 OUTSIDE = [
     "../secret.png",

@@ -19,8 +19,8 @@ from urllib.parse import quote
 import pytest
 from loguru import logger
 
-from figlang_tasks import redaction
-from figlang_tasks.redaction import HIDDEN
+from figlang_tasks.core import redaction
+from figlang_tasks.core.redaction import HIDDEN
 
 HUB = "hf_" + "SentinelHub" + "0123456789abcdefghij"
 API = "sk-proj-SentinelApi-0123456789_abcdefghij"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from jinja2 import TemplateNotFound, UndefinedError
 
-from figlang_tasks.metaclue import task as metaclue
-from figlang_tasks.prompting import render
-from figlang_tasks.vflute import task as vflute
+from figlang_tasks.benchmarks.metaclue import task as metaclue
+from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks.core.prompting import render
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = (
@@ -49,10 +49,12 @@ def test_users_choose_among_named_templates_alone(prompt: object) -> None:
 
 # A template by a computed name: file -> the names that fill it, all checked against a fixed set before.
 COMPUTED = {
-    "figlang_tasks/irfl/task.py": {"options.prompt"},  # PROMPTS of that file
-    "figlang_tasks/flute/task.py": {"doc['prompt']"},  # v1 or v2: parse.Prompt
-    "figlang_tasks/metaclue/task.py": {"Options.of(lmms_eval_specific_kwargs, task_of(doc)).prompt"},  # PROMPTS
-    "figlang_tasks/metaclue/rows.py": {"role", "template"},  # constants of that file
+    "figlang_tasks/benchmarks/irfl/task.py": {"options.prompt"},  # PROMPTS of that file
+    "figlang_tasks/benchmarks/flute/task.py": {"doc['prompt']"},  # v1 or v2: parse.Prompt
+    "figlang_tasks/benchmarks/metaclue/task.py": {
+        "Options.of(lmms_eval_specific_kwargs, task_of(doc)).prompt"
+    },  # PROMPTS
+    "figlang_tasks/benchmarks/metaclue/rows.py": {"role", "template"},  # constants of that file
 }
 
 
@@ -60,7 +62,7 @@ def test_no_template_has_a_name_from_elsewhere() -> None:
     for path in sorted((ROOT / "figlang_tasks").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        if name == "figlang_tasks/prompting.py":
+        if name == "figlang_tasks/core/prompting.py":
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "from_string":

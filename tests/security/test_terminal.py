@@ -23,9 +23,9 @@ from saved_samples import NAME, evaluated
 from transformers.utils import logging as transformers_logging
 from typer.testing import CliRunner
 
-from figlang_tasks import redaction
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.markdown import printable, printable_lines
+from figlang_tasks.core import redaction
+from figlang_tasks.core.text import printable, printable_lines
 
 NASTY = "a\x1b[31m\x1b]0;b\x07\u202ec\x9b2J\r"
 STEERS = set("\x1b\x07\x9b\r\u202e\u2028\u2066")

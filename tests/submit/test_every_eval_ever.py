@@ -14,8 +14,8 @@ from submit.published import records, write_run
 from submit.test_hub_results import results
 from varied_runs import strong
 
-from figlang_tasks import measures, runs
-from figlang_tasks.runs import Run
+from figlang_tasks.results import measures, runs
+from figlang_tasks.results.runs import Run
 from figlang_tasks.submit import SubmissionError, every_eval_ever, provenance
 from figlang_tasks.submit.every_eval_ever import About
 

@@ -21,11 +21,13 @@ from sklearn.metrics import f1_score
 from submit.published import NAME, records, rows, write_run
 from vflute_hub import released_test_rows, write_vflute_repo
 
-from figlang_tasks import hub, runs, scoring
+from figlang_tasks import scoring
+from figlang_tasks.benchmarks.vflute.rows import report_group
+from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, figlang24
 from figlang_tasks.submit.figlang24 import Prediction
-from figlang_tasks.vflute.rows import report_group
 
 Damage = Callable[[list[dict[str, Any]]], Any]
 

@@ -11,8 +11,9 @@ import pytest
 from demo_runs import evaluate
 from flute.synthetic import blind_rows, write_lines
 
-from figlang_tasks import hub, samples
-from figlang_tasks.flute import rows
+from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.core import hub
+from figlang_tasks.results import samples
 from figlang_tasks.submit import SubmissionError
 from figlang_tasks.submit.flute22 import write_submission
 

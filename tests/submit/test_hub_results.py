@@ -16,7 +16,7 @@ from results_files import measures_of
 from submit.hub_commits import CommitServer
 from submit.published import NAME, WRITES_EVAL_RESULTS, records, write_run
 
-from figlang_tasks import runs
+from figlang_tasks.results import runs
 from figlang_tasks.scoring import Estimate
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 from figlang_tasks.submit.hub_results import Dataset

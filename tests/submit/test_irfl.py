@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from results_files import measures_of
 
-from figlang_tasks import runs
+from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, irfl
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"

@@ -13,10 +13,10 @@ from submit.published import records, write_run
 from submit.test_hub_results import results
 from varied_runs import strong
 
-from figlang_tasks import measures, runs
-from figlang_tasks.data_id import DataId
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import intervals
-from figlang_tasks.runs import TaskRun
+from figlang_tasks.results import measures, runs
+from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.scoring import Estimate
 from figlang_tasks.submit import brief, listing, plain, provenance
 from figlang_tasks.submit.provenance import Data, Value

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figlang_tasks.hub import SOURCES
+from figlang_tasks.core.hub import SOURCES
 from figlang_tasks.mini import DATA_DIR
 
 from . import command

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from figlang_tasks.hub import MINI_FLUTE_DIR
+from figlang_tasks.core.hub import MINI_FLUTE_DIR
 
 from . import command
 from .flute_texts import Row, rows

@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-from figlang_tasks.hub import MINI_IRFL_DIR
+from figlang_tasks.core.hub import MINI_IRFL_DIR
 
 from . import command
 from .draw import CONCEPTS, INK, SUPERSAMPLE, WHITE, Colour, draw

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from figlang_tasks.metaclue import annotations as data
-from figlang_tasks.metaclue import schema
+from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.mini import DATA_DIR as _FIGLANG_MINI
 
 from . import command

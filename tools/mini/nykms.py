@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from figlang_tasks.hub import MINI_NYKMS_DIR
+from figlang_tasks.core.hub import MINI_NYKMS_DIR
 
 from . import command
 from .draw import draw

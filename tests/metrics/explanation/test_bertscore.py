@@ -18,7 +18,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.hub import MINI_DATA_DIR
+from figlang_tasks.core.hub import MINI_DATA_DIR
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.bertscore import LAYERS, BertScore, clean
 from figlang_tasks.metrics.explanation.cache import ScoreCache

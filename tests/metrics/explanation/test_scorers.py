@@ -63,7 +63,7 @@ def test_the_published_recipes() -> None:
 
 
 def test_the_scorers_that_tasks_know_are_these() -> None:
-    from figlang_tasks.explanations import CHOICES
+    from figlang_tasks.scoring.explanations import CHOICES
 
     assert CHOICES == (*SCORERS, "off")
 

@@ -1,0 +1,36 @@
+"""The measures of FLUTE: arXiv 2205.12404 and its first version (v1), and the FigLang 2022 shared task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from figlang_tasks.benchmarks.flute.rows import SCOPES
+from figlang_tasks.scoring import Measures, Record, Scopes, explanations
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
+from figlang_tasks.scoring.records import flute_scopes
+
+_TYPES = Scopes(SCOPES, lambda record: flute_scopes(record["report_group"]))
+
+V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES))
+V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES))
+BLIND = Measures.of(parse_rate(), PARSE_DISAGREEMENT)
+"""Of rows without a published answer."""
+
+
+def of_records(records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`."""
+    if "gold" not in records[0]:
+        return BLIND
+    return V1 if records[0]["explained"] == "contradiction" else V2
+
+
+V1_LM_EVAL, V2_LM_EVAL = (
+    metric_list_of_lm_eval(
+        measures,
+        explanations.add_scores,
+        explanation_scorer=lambda records: explanations.add_scores(records).provenance,
+    )
+    for measures in (V1, V2)
+)
+BLIND_LM_EVAL = metric_list_of_lm_eval(BLIND)

@@ -1,0 +1,255 @@
+"""What the FLUTE task files of both harnesses name: documents, prompts, scoring. Serves every dataset in its schema.
+
+FLUTE: Chakrabarty et al. 2022, "FLUTE: Figurative Language Understanding and Textual Explanations", arXiv 2205.12404;
+its first version (v1) and the EMNLP version with its shared task (v2) differ in prompt and metric.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from figlang_tasks.benchmarks.flute import measures, rows
+from figlang_tasks.benchmarks.flute.parse import parse_official, parse_strict
+from figlang_tasks.core import hub
+from figlang_tasks.core.lm_eval_options import lm_eval_options
+from figlang_tasks.core.prompting import render
+from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
+from figlang_tasks.scoring.explained import SCHEMES
+from figlang_tasks.scoring.records import BlindRecord, FluteRecord
+
+if TYPE_CHECKING:
+    import datasets
+
+Document = Mapping[str, Any]
+Kwargs = Mapping[str, Any] | None
+
+SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
+_MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
+KEYS = ("dataset", "part", "prompt", "scorer")
+BLIND = "codalab"
+
+
+def _scorer_option(kwargs: Kwargs) -> Any:
+    """The task's option `scorer`; None if the task names none.
+
+    Raises:
+        ValueError: an unknown option, or no such scorer; the message lists the valid ones.
+    """
+    # The harness leaves the blocks for other models ("default", "qwen2_5_vl", ...) in the dict: they are dicts.
+    given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
+    unknown = sorted(set(given) - {"scorer"})
+    if unknown:
+        raise ValueError(f"unknown FLUTE task option(s) {', '.join(unknown)}; valid: scorer")
+    option = given.get("scorer")
+    if option not in (None, False, *explanations.CHOICES):
+        raise ValueError(f"FLUTE task option scorer={option!r}; valid: {', '.join(explanations.CHOICES)}")
+    return option
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def _named(dataset_name: object) -> dict[str, str]:
+    """What a task file of lmms-eval names.
+
+    Raises:
+        hub.DataError: a key is missing or unknown.
+    """
+    return hub.named(dataset_name, required=["part"], optional=["prompt", "scorer"])
+
+
+def _documents(asked: Mapping[str, Any]) -> datasets.Dataset:
+    """The documents that a task names.
+
+    Raises:
+        hub.DataError: they cannot be had.
+        ValueError: a value is not valid.
+    """
+    for key in KEYS[:2]:
+        if not isinstance(asked[key], str):
+            raise ValueError(f"{key} of a FLUTE task is {reprlib.repr(asked[key])}, must be a text")
+    if asked["part"] == BLIND:
+        return rows.load_blind()
+    prompt, scorer = asked.get("prompt", "v2"), _scorer_name(asked)
+    if not isinstance(prompt, str) or prompt not in SCHEME_OF_PROMPT:
+        raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
+    _scorer_option({"scorer": scorer or None})
+    return rows.load(asked["dataset"], asked["part"], prompt, scorer)
+
+
+def _scorer_name(asked: Mapping[str, Any]) -> Any:
+    """The scorer that a task file names; "" for the paper's. YAML reads a bare ``off`` as False."""
+    scorer = asked.get("scorer")
+    return explanations.OFF if scorer is False else scorer or ""
+
+
+def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents that the task file names (lmms-eval), as ``dataset_name: FLUTE,part=train,prompt=v2``.
+
+    Raises:
+        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
+            and then exit with status 0.
+    """
+    try:
+        return _documents(_named(stub.config_name))
+    except (hub.DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+
+
+def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
+    """Return the documents of a task in lm-eval, as the split `test`.
+
+    Args:
+        settings: what ``dataset_name`` says in lmms-eval: ``dataset`` (default FLUTE), ``part``, ``prompt``,
+            ``scorer`` (``dataset_kwargs`` of the task file), and what else lm-eval passes
+            (:mod:`figlang_tasks.core.lm_eval_options`).
+
+    Raises:
+        SystemExit: an option is missing or wrong, or the data is.
+    """
+    import datasets
+
+    try:
+        asked = {"dataset": "FLUTE"} | lm_eval_options(settings, KEYS, required=("part",))
+        documents = _documents(asked)
+        if asked["part"] != BLIND:
+            paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
+            explanations.preflight(_scorer_name(asked) or None, paper)
+    except (hub.DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+    return datasets.DatasetDict({"test": documents})
+
+
+def preflight(config: Mapping[str, Any]) -> None:
+    """Check the options and the data of a task before a model is loaded.
+
+    Args:
+        config: the task's YAML as a dict.
+
+    Raises:
+        SystemExit: as :func:`process_docs`; also for an invalid option.
+    """
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
+    try:
+        blocks = [block for block in kwargs.values() if isinstance(block, Mapping)]
+        options = {_scorer_option(block) for block in (blocks or [kwargs])}
+        asked = _named(config.get("dataset_name"))
+        _documents(asked)
+        if asked["part"] != BLIND:
+            paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
+            for option in options:
+                explanations.preflight((_scorer_name(asked) or None) if option is None else option, paper)
+    except (hub.DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
+    """Return the prompt."""
+    _scorer_option(lmms_eval_specific_kwargs)
+    return render(f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"])
+
+
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Any]:
+    """Return no pictures: FLUTE is text."""
+    return []
+
+
+def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+    """Return the prompt as one chat turn of text."""
+    text = doc_to_text(doc, lmms_eval_specific_kwargs)
+    return [{"role": "user", "content": [{"type": "text", "text": text}]}]
+
+
+def _answer(doc: Document, label: str, explanation: str) -> str:
+    return render(f"flute/answer_{doc['prompt']}.jinja", label=label, explanation=explanation)
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the reference answer in the form of the paper's training data; "" for a blind row."""
+    return _answer(doc, doc["label"], doc["explanation"]) if "label" in doc else ""
+
+
+# --- scoring ---------------------------------------------------------------------------------------------------------
+
+
+def _output(results: Sequence[Any]) -> str | None:
+    """What was said; None if there is nothing. Of other types their text: one odd output must not lose a run."""
+    return None if not results or results[0] is None else str(results[0])
+
+
+def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one output: a :class:`FluteRecord` and its numbers (``figlang_tasks.scoring.judged``)."""
+    return judged(_record(doc, results), _MEASURES[doc["prompt"]])
+
+
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """As :func:`process_results`, for lm-eval."""
+    return judged_for_lm_eval(_record(doc, results), _MEASURES[doc["prompt"]], "explanation_scorer")
+
+
+def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """The record of one output; with the document's choice of scorer, where it makes one."""
+    output = _output(results)
+    official = parse_official(output, doc["prompt"])
+    strict = parse_strict(output, doc["prompt"])
+    gold = rows.LABELS[doc["label"]]
+    record = FluteRecord(
+        id=doc["id"],
+        data=doc["data"],
+        gold=gold,
+        predicted=official.label,
+        explanation=official.explanation,
+        status=official.status,
+        rule=official.rule,
+        predicted_strict=strict.label,
+        report_group=doc["report_group"],
+        reference=doc["explanation"],
+        unit=doc["family"],
+        explained=SCHEME_OF_PROMPT[doc["prompt"]],
+        revision=doc["revision"],
+    )
+    return record.as_dict() | ({"scorer": doc["scorer"]} if doc["scorer"] else {})
+
+
+def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Read one output about a row without a published answer: there is nothing to compare a label with."""
+    return judged(_blind_record(doc, results), measures.BLIND)
+
+
+def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """As :func:`blind_process_results`, for lm-eval."""
+    return judged_for_lm_eval(_blind_record(doc, results), measures.BLIND)
+
+
+def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    output = _output(results)
+    official = parse_official(output, doc["prompt"])
+    strict = parse_strict(output, doc["prompt"])
+    record = BlindRecord(
+        id=doc["id"],
+        data=doc["data"],
+        codalab_id=doc["codalab_id"],
+        source_id=doc["source_id"],
+        premise=doc["premise"],
+        hypothesis=doc["hypothesis"],
+        predicted=official.label,
+        explanation=official.explanation,
+        status=official.status,
+        rule=official.rule,
+        predicted_strict=strict.label,
+    )
+    return record.as_dict()
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+
+    A blind row has no label; it is taken for a contradiction, as most training rows are (4,350 of 7,534).
+    """
+    text = "The two sentences go together, or they do not."
+    return {label: _answer(doc, label, text) for label in rows.LABELS}, doc.get("label", "Contradiction")

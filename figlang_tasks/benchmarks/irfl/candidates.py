@@ -1,0 +1,202 @@
+"""Random candidates: the answer beside images of other phrases (Tables 4 and 5 of the paper).
+
+The paper's rows were not released. Ours are drawn from the base tables with a published seed: each image of a category
+is the answer of one row, and its distractors are drawn without replacement from the images of all other phrases of the
+same table. A draw depends on seed, configuration, phrase and uuids alone, neither on the order of the table nor on
+Python's version. The rows are written out as a CSV file with the hub's columns; the same file beside the other
+tables (``$FIGLANG_DATA_DIR/IRFL/random4_idiom_figurative.csv``) is read in place of a draw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import io
+import itertools
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from loguru import logger
+
+from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.benchmarks.irfl.tables import Detection
+from figlang_tasks.core import hub
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import printable
+
+SEED = 2023
+COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
+# name -> candidates, base table, category
+CONFIGURATIONS = {
+    "random2-idiom-figurative": (2, "idioms-dataset", "figurative"),
+    "random4-idiom-figurative": (4, "idioms-dataset", "figurative"),
+    "random4-idiom-figurative-literal": (4, "idioms-dataset", "figurative+literal"),
+    "random2-metaphor": (2, "metaphors-dataset", "figurative"),
+    "random4-metaphor": (4, "metaphors-dataset", "figurative"),
+    "random2-simile": (2, "similes-dataset", "figurative"),
+    "random4-simile": (4, "similes-dataset", "figurative"),
+}
+
+
+@lru_cache(maxsize=8)
+def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
+    """Return the rows of a configuration, read or drawn, and where they are from (``tables.Table.data``).
+
+    Rows that were drawn are written to ``irfl`` in the cache folder (``$FIGLANG_CACHE``).
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        name: one of :data:`CONFIGURATIONS`.
+
+    Raises:
+        DataError: the base table cannot be had or has no image of the category, or a file of rows is not valid.
+    """
+    if (written := read(dataset, name)) is not None:
+        return written
+    rows, source = draw(dataset, name)
+    file_name = _file_name(name)
+    content = as_csv(rows, name)
+    digest = hashlib.sha256(content).hexdigest()[:12]
+    place = f"python -m {__name__} FOLDER writes them"
+    from figlang_tasks.metrics.explanation.cache import cache_root  # imports torch
+
+    if cache := cache_root():
+        path = cache / "irfl" / f"{dataset}-{digest}" / file_name
+        try:
+            _write(path, content)
+            place = str(path)
+        except OSError as error:
+            logger.warning(f"figlang_tasks: the drawn rows could not be written to {path}: {error.strerror}")
+    logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {source}, seed {SEED}: {place}")
+    return rows, str(replace(DataId.parse(source), part=name, digest=digest))
+
+
+def read(dataset: str, name: str) -> tuple[tuple[Detection, ...], str] | None:
+    """The rows of a configuration from its file beside the tables, and where they are from; None: there is no file.
+
+    Raises:
+        DataError: the file is not valid.
+    """
+    if not (hub.snapshot(hub.source(dataset), [_file_name(name)]).folder / _file_name(name)).is_file():
+        return None
+    table = tables.read(dataset, name)
+    return tuple(_rows(table.rows, dataset, name)), table.data
+
+
+def _file_name(name: str) -> str:
+    return name.replace("-", "_") + ".csv"
+
+
+def draw(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
+    """Draw the rows of a configuration; also returns what the base table was read from.
+
+    Raises:
+        DataError: as :func:`load`.
+    """
+    count, base, category = _configuration(name)
+    images, source = tables.images(dataset, base)
+    # Sorted, so that the order of the table is of no effect; an image that it lists twice for a phrase is one.
+    ordered = sorted((each for each in images if each.category == category), key=lambda each: each.definitions)
+    unique = {(image.phrase, image.uuid): image for image in ordered}
+    if not unique:
+        raise DataError(f"{source} has no image of the category {category!r}")
+    by_phrase: dict[str, set[str]] = {}
+    for image in images:
+        by_phrase.setdefault(image.phrase, set()).add(image.uuid)
+    everything = set().union(*by_phrase.values())
+    pools: dict[str, list[str]] = {}
+    rows = []
+    for number, key in enumerate(sorted(unique)):
+        image = unique[key]
+        pool = pools.setdefault(image.phrase, sorted(everything - by_phrase[image.phrase]))
+        if len(pool) < count - 1:
+            raise DataError(f"{source}: too few images of other phrases than {image.phrase!r} to draw {count - 1}")
+        seed = f"{SEED}/{name}/{image.phrase}/{image.uuid}"
+        distractors = tuple(itertools.islice(_distinct(seed, pool), count - 1))
+        where = f"{dataset}/{name} row {number}"
+        roles = dict.fromkeys(distractors, "random")
+        rows.append(Detection(where, image.phrase, image.definitions, category, image.uuid, distractors, roles))
+    return tuple(rows), source
+
+
+def as_csv(rows: Sequence[Detection], name: str) -> bytes:
+    """Return rows as a CSV file in UTF-8, with the columns and JSON cells of the hub's detection tables."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        cells = (json.dumps(row.distractors), json.dumps([row.answer]), name.split("-")[1], row.type)
+        definition = json.dumps(row.definitions, ensure_ascii=False) if row.definitions else ""
+        writer.writerow(dict(zip(COLUMNS, (*cells, definition, row.phrase), strict=True)))
+    return text.getvalue().encode()
+
+
+def index(key: str, count: int) -> int:
+    """Return a number from 0 to count - 1, drawn with `key`: the SHA-256 of it, modulo `count`."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest(), "big") % count
+
+
+def _distinct(key: str, pool: Sequence[str]) -> Iterator[str]:
+    seen = set()
+    for attempt in itertools.count():
+        drawn = pool[index(f"{key}/{attempt}", len(pool))]
+        if drawn not in seen:
+            seen.add(drawn)
+            yield drawn
+
+
+def _rows(rows: Sequence[dict[str, str]], dataset: str, name: str) -> Iterator[Detection]:
+    count, base, category = _configuration(name)
+    for number, cells in enumerate(rows):
+        where = f"{dataset}/{name} row {number}"
+        kind = base.removesuffix("s-dataset")
+        row = tables.detection_row(cells, kind, where, candidates=count)
+        if row.type != category:
+            raise DataError(f"{where}: type {row.type!r}, must be {category!r}")
+        yield row
+
+
+def _configuration(name: str) -> tuple[int, str, str]:
+    if name not in CONFIGURATIONS:
+        raise DataError(f"IRFL has no random candidates {name!r}; known: {', '.join(CONFIGURATIONS)}")
+    return CONFIGURATIONS[name]
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")  # several processes may write at once
+    part.write_bytes(content)
+    part.replace(path)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """``python -m figlang_tasks.benchmarks.irfl.candidates FOLDER``: draw all configurations and write their rows."""
+    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.irfl.candidates", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where to write the CSV files")
+    parser.add_argument("--dataset", default="IRFL", choices=["IRFL", "figlang_mini_irfl"])
+    args = parser.parse_args(argv)
+    for name in CONFIGURATIONS:
+        try:
+            rows, source = draw(args.dataset, name)
+        except DataError as error:
+            print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
+            return 1
+        path = args.folder / _file_name(name)
+        try:
+            _write(path, as_csv(rows, name))
+        except OSError as error:
+            print(printable(f"figlang_tasks: {path} cannot be written: {error.strerror}"), file=sys.stderr)
+            return 1
+        print(printable(f"{path}: {len(rows)} rows from {source}, seed {SEED}"))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

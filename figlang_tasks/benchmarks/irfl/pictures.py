@@ -1,0 +1,142 @@
+"""IRFL's 10,062 pictures, read one by one out of the repository's zip, which is never unpacked."""
+
+from __future__ import annotations
+
+import os
+import threading
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from PIL import Image, ImageDraw, ImageFont, ImageOps
+
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.hub import DataError
+
+ARCHIVE = "IRFL_images.zip"
+FOLDER = "images"
+SUFFIX = ".jpeg"
+LARGEST = 64 << 20
+"""Bytes of the largest file that is read as a picture; of IRFL's the largest has some megabytes. A zip can say that a
+few kilobytes unpack to many gigabytes."""
+
+
+class Pictures:
+    """Pictures by uuid, from a zip or from a folder ``images`` with its content.
+
+    Safe to use from several threads, and in processes forked from one another: each opens the zip for itself, because
+    an open file's position is shared.
+
+    Args:
+        folder: holds ``IRFL_images.zip``, or a folder ``images`` of ``{uuid}.jpeg`` (which is looked at first).
+
+    Raises:
+        DataError: neither is there, the zip is damaged, or it holds a uuid twice.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / FOLDER
+        self._archive = folder / ARCHIVE
+        self._open = threading.local()
+        self._names: dict[str, str] = {}
+        if self._folder.is_dir():
+            self._names = {path.stem: path.name for path in self._folder.iterdir() if path.suffix == SUFFIX}
+        self._unpacked = bool(self._names)
+        if self._unpacked:
+            return
+        for name in self._zip().namelist():
+            path = PurePosixPath(name)
+            if path.suffix != SUFFIX or path.name.startswith(".") or "__MACOSX" in path.parts:
+                continue
+            if path.stem in self._names:
+                raise DataError(f"{self._archive} holds the picture {path.stem} twice. {_AGAIN}")
+            self._names[path.stem] = name
+
+    def check(self, uuids: Iterable[str], where: str) -> None:
+        """Check that pictures are there, without reading them.
+
+        Raises:
+            DataError: one is not; names `where` and the uuid.
+        """
+        for uuid in uuids:
+            if uuid not in self._names:
+                raise DataError(f"{where}: there is no picture {uuid}{SUFFIX} in {self._place}. {_AGAIN}")
+
+    def read(self, uuid: str, where: str) -> Image.Image:
+        """Return a picture, RGB, upright.
+
+        Raises:
+            DataError: it is missing, damaged, larger than :data:`LARGEST`, or a link out of the folder; names `where`
+                and the uuid.
+        """
+        self.check([uuid], where)
+        if self._unpacked:
+            images.below(self._folder.parent, f"{FOLDER}/{self._names[uuid]}", where)
+        try:
+            size = self._size(uuid)
+            if size > LARGEST:
+                raise DataError(
+                    f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
+                    f"that a picture may have. {_AGAIN}"
+                )
+            if self._unpacked:
+                data = (self._folder / self._names[uuid]).read_bytes()
+            else:
+                data = self._zip().read(self._names[uuid])  # checks its CRC, and unpacks no more than it said
+        except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(f"{where}: the picture {uuid} in {self._place} is damaged ({error}). {_AGAIN}") from error
+        return images.decode({"bytes": data}, f"{where}, picture {uuid}")
+
+    def _size(self, uuid: str) -> int:
+        if self._unpacked:
+            return (self._folder / self._names[uuid]).stat().st_size
+        return self._zip().getinfo(self._names[uuid]).file_size
+
+    @property
+    def _place(self) -> Path:
+        return self._folder if self._unpacked else self._archive
+
+    def _zip(self) -> zipfile.ZipFile:
+        if getattr(self._open, "process", None) != os.getpid():
+            try:
+                self._open.file = zipfile.ZipFile(self._archive)
+            except FileNotFoundError as error:
+                raise DataError(
+                    f"{self._archive.parent} holds neither {ARCHIVE} nor a folder {FOLDER}: put one of them there"
+                ) from error
+            except (OSError, zipfile.BadZipFile) as error:
+                raise DataError(f"{self._archive} cannot be read ({error}). {_AGAIN}") from error
+            self._open.process = os.getpid()
+        return self._open.file
+
+
+_AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
+
+
+@lru_cache(maxsize=2)
+def pictures(dataset: str) -> Pictures:
+    """Return the pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB).
+
+    Raises:
+        DataError: they cannot be had.
+    """
+    return Pictures(hub.snapshot(hub.source(dataset), [ARCHIVE]).folder)
+
+
+def grid(shown: Sequence[Image.Image], labels: str, cell: int = 336) -> Image.Image:
+    """Return four pictures as one, two by two, each fitted into `cell` x `cell` pixels, labelled at the top left."""
+    if len(shown) != 4:
+        raise ValueError(f"a grid shows 4 pictures, not {len(shown)}")
+    gap, badge = 8, cell // 7
+    whole = Image.new("RGB", (2 * cell + gap, 2 * cell + gap), "white")
+    pen = ImageDraw.Draw(whole)
+    font = ImageFont.load_default(size=badge * 3 // 4)
+    for place, (picture, label) in enumerate(zip(shown, labels, strict=True)):
+        x, y = place % 2 * (cell + gap), place // 2 * (cell + gap)
+        fitted = ImageOps.contain(picture, (cell, cell))
+        whole.paste(fitted, (x + (cell - fitted.width) // 2, y + (cell - fitted.height) // 2))
+        pen.rectangle((x, y, x + badge, y + badge), fill="white", outline="black", width=2)
+        pen.text((x + badge / 2, y + badge / 2), label, fill="black", font=font, anchor="mm")
+    return whole

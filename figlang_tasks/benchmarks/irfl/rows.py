@@ -1,0 +1,140 @@
+"""IRFL rows as documents. They hold ids of pictures; a picture is read when it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.benchmarks.irfl import candidates, tables
+from figlang_tasks.benchmarks.irfl.pictures import pictures
+from figlang_tasks.core import hub
+from figlang_tasks.core.hub import DataError
+
+if TYPE_CHECKING:
+    import datasets
+
+LETTERS = "ABCD"
+TYPES = {"FvsPL": "figurative", "FLvsPL": "figurative_literal", "figurative+literal": "figurative_literal"}
+
+
+@lru_cache(maxsize=8)
+def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
+    """Return the documents of a table; all pictures are known to be there.
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: a detection or retrieval table of the hub (``idiom-detection-task``), or random candidates
+            (``random4-idiom-figurative``).
+        rotations: of a detection table: every row as many times as it has candidates, rotated by one each time, so
+            that the answer stands in each place once.
+
+    Raises:
+        DataError: the data is missing or not valid; names row and remedy.
+    """
+    import datasets
+
+    if table.endswith("-retrieval-task"):
+        return datasets.Dataset.from_list(_pairs(dataset, table))
+    return datasets.Dataset.from_list(_choices(dataset, table, rotations))
+
+
+def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
+    """Documents of detection: choose among `candidates`, uuids in the order shown; `answer` is the place of the right
+    one, `roles` what each is, `row` the id of the row (the same for all rotations of it)."""
+    drawn = table in candidates.CONFIGURATIONS
+    rows, data = candidates.load(dataset, table) if drawn else tables.detection(dataset, table)
+    store = pictures(dataset)
+    documents = []
+    for number, row in enumerate(rows):
+        store.check([row.answer, *row.distractors], row.where)
+        shown = list(row.distractors)
+        place = answer_place(table, number, row.phrase, len(shown) + 1)
+        shown.insert(place, row.answer)
+        row_id = f"{table}-{number}"
+        for turn in range(len(shown)) if rotations else [0]:
+            order = shown[turn:] + shown[:turn]
+            documents.append(
+                _common(dataset, data, table, row)
+                | {
+                    "id": f"{row_id}-rotation{turn}" if rotations else row_id,
+                    "row": row_id,
+                    "candidates": order,
+                    "roles": [row.roles.get(uuid, "answer") for uuid in order],
+                    "answer": order.index(row.answer),
+                }
+            )
+    return documents
+
+
+def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
+    """Documents of retrieval: one for each image of each row; `positive` says whether it is to be ranked high, `images`
+    how many the row has."""
+    rows, data = tables.retrieval(dataset, table)
+    store = pictures(dataset)
+    documents = []
+    for number, row in enumerate(rows):
+        uuids = sorted([*row.positives, *row.negatives])  # so that the order says nothing
+        store.check(uuids, row.where)
+        row_id = f"{table}-{number}"
+        for place, uuid in enumerate(uuids):
+            documents.append(
+                _common(dataset, data, table, row)
+                | {
+                    "id": f"{row_id}-{place}",
+                    "row": row_id,
+                    "candidates": [uuid],
+                    "role": row.roles.get(uuid, "answer"),
+                    "positive": uuid in row.positives,
+                    "images": len(uuids),
+                }
+            )
+    return documents
+
+
+def _common(dataset: str, data: str, table: str, row: tables.Detection | tables.Retrieval) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "data": data,
+        "phrase": row.phrase,
+        "definitions": list(row.definitions),
+        "figurative_type": figurative_type(table),
+        "type": TYPES.get(row.type, row.type),
+    }
+
+
+def figurative_type(table: str) -> str | None:
+    """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
+    return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
+
+
+def answer_place(table: str, number: int, phrase: str, count: int) -> int:
+    """Return where the answer of a row stands, 0 to `count` - 1: drawn with table, row number and phrase alone.
+
+    The tables keep the answer in a column of its own and give no order.
+    """
+    return candidates.index(f"{candidates.SEED}/{table}/{number}/{phrase}", count)
+
+
+def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
+    """Return the text that stands for a phrase, as the authors' evaluation gives it to matching models.
+
+    Idioms come with their definitions, ``phrase.definition.definition.``, unless `phrase_only`; metaphors and similes
+    are the phrase.
+    """
+    definitions: Sequence[str] = doc["definitions"]
+    if phrase_only or not definitions:
+        return doc["phrase"]
+    return f"{doc['phrase']}.{'.'.join(definitions)}."
+
+
+def named(dataset_name: object) -> tuple[str, str, bool]:
+    """Return dataset, table and rotations that a task file names, as ``dataset_name: IRFL,table=...,rotations=true``.
+
+    Raises:
+        DataError: it names something else.
+    """
+    asked = hub.named(dataset_name, required=["table"], optional=["rotations"])
+    if asked.get("rotations", "true") != "true":
+        raise DataError(f"dataset_name {dataset_name!r}: rotations={asked['rotations']}; it is true, or left out")
+    return asked["dataset"], asked["table"], "rotations" in asked

@@ -1,0 +1,338 @@
+"""What the IRFL task files name: documents, prompts, scoring.
+
+IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+from PIL import Image
+
+from figlang_tasks.benchmarks.irfl import rows
+from figlang_tasks.benchmarks.irfl.measures import CIRCULAR, DETECT, NO_SCORES, RANDOM, RETRIEVE, SCORES
+from figlang_tasks.benchmarks.irfl.parse import parse_official, parse_yes_no
+from figlang_tasks.benchmarks.irfl.pictures import grid, pictures
+from figlang_tasks.core import hub, notes, part_of_data, score_requests
+from figlang_tasks.core.prompting import render
+from figlang_tasks.metrics import ranking
+from figlang_tasks.scoring import Measures, judged
+
+if TYPE_CHECKING:
+    import datasets
+
+Document = Mapping[str, Any]
+Kwargs = Mapping[str, Any] | None
+
+PROMPTS = ("choose", "ordinal", "grid", "match", "text")
+GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
+# An output that is neither yes nor no is ranked against the model: a positive image last, a negative one first.
+UNREADABLE = {True: -1.0, False: 2.0}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
+
+    Attributes:
+        prompt: ``choose`` (all candidates, each behind its letter), ``ordinal`` (all before the text, which says what
+            letter the first has, the second ...), ``grid`` (the four in one picture), ``match`` (a question to answer
+            Yes or No) or ``text`` (nothing but the text, as dual encoders take it).
+        phrase_only: leave out the definitions of an idiom.
+    """
+
+    prompt: str
+    phrase_only: bool = False
+
+    @classmethod
+    def of(cls, kwargs: Kwargs) -> Options:
+        """Read the options from what the harness hands over.
+
+        Raises:
+            ValueError: unknown option, or a value that is not valid; the message lists the valid ones.
+        """
+        known = {field.name for field in fields(cls)}
+        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the dict: they are dicts.
+        given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
+        if unknown := sorted(set(given) - known):
+            raise ValueError(f"unknown IRFL task option(s) {', '.join(unknown)}; valid: {', '.join(sorted(known))}")
+        if given.get("prompt") not in PROMPTS:
+            raise ValueError(f"IRFL task option prompt={given.get('prompt')!r}; valid: {', '.join(PROMPTS)}")
+        if not isinstance(given.get("phrase_only", False), bool):
+            raise ValueError(f"IRFL task option phrase_only={given['phrase_only']!r}; valid: true or false")
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class ChoiceRecord:
+    """What was judged for one document of detection.
+
+    Attributes:
+        id: ``{table}-{row}``, for a rotated row with ``-rotation{n}``.
+        data: dataset, table, revision and digest.
+        row: id of the row.
+        unit: the phrase; rows of one phrase are not independent.
+        type: ``figurative`` or ``figurative_literal``.
+        candidates: uuids in the order shown.
+        roles: of each: ``answer``, ``literal``, ``source``, ``target`` or ``random``.
+        answer: place of the right one.
+        chosen: place of the chosen one; None if there is none, as where several images have the highest score.
+        status, rule: outcome of parsing (module ``parse``), or ``scores`` and ``argmax``; ``no_scores`` for
+            words where scores were needed.
+        scores: matching scores in the order shown; None for an answer in words.
+    """
+
+    id: str
+    data: str
+    row: str
+    unit: str
+    type: str
+    candidates: list[str]
+    roles: list[str]
+    answer: int
+    chosen: int | None
+    status: str
+    rule: str
+    scores: list[float] | None
+
+
+@dataclass(frozen=True)
+class RankedRecord:
+    """What was judged for one image of a row of retrieval.
+
+    Attributes:
+        id, data, row, unit, type: as in :class:`ChoiceRecord`.
+        uuid: the image.
+        role: ``answer`` or the kind of negative.
+        positive: whether it is to be ranked high.
+        images: images of the row.
+        value: what the ranking goes by; a matching score, or of an answer in words 1 for yes and 0 for no.
+        status, rule: as in :class:`ChoiceRecord`.
+    """
+
+    id: str
+    data: str
+    row: str
+    unit: str
+    type: str
+    uuid: str
+    role: str
+    positive: bool
+    images: int
+    value: float
+    status: str
+    rule: str
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents of the table that the task file names (``figlang_tasks.benchmarks.irfl.rows.named``).
+
+    Raises:
+        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
+            and then exit with status 0.
+    """
+    try:
+        return rows.load(*rows.named(stub.config_name))
+    except hub.DataError as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+
+
+def preflight(config: Mapping[str, Any]) -> None:
+    """Check the options and the data of a task before a model is loaded.
+
+    Args:
+        config: the task's YAML as a dict.
+
+    Raises:
+        SystemExit: as :func:`process_docs`; also for an invalid option.
+    """
+    try:
+        kwargs = config.get("lmms_eval_specific_kwargs") or {}
+        for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
+            Options.of(block)
+        _check_scores(config, kwargs)
+        _check_rows(rows.load(*rows.named(config.get("dataset_name"))), config)
+    except (hub.DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
+    """A run of a part of the data must hold a whole row, whose documents (pictures, rotations) are judged together.
+
+    Raises:
+        ValueError: it holds none.
+    """
+    places = part_of_data.chosen(docs, config)
+    of_docs = list(docs["row"])
+    sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
+    if all(found < sizes[row] for row, found in here.items()):
+        first = of_docs[places[0]]
+        offset = of_docs.index(first)
+        raise ValueError(
+            f"--limit and --offset leave no whole row: {first} has {sizes[first]} documents, which are judged "
+            f"together. Take --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
+        )
+
+
+def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
+    """A task of matching scores needs a model that gives some, with a prompt about one picture, not about all."""
+    model = config.get("model")
+    if not score_requests.is_asked(config):
+        if config.get("process_results") is match_process_results and model != score_requests.REPLAY:
+            raise ValueError(
+                f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
+                f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
+                f"that gives scores declares it: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
+            )
+        return
+    prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
+    if prompt not in ("match", "text"):
+        raise ValueError(
+            f"{model} is asked for matching scores, with the prompt {prompt!r} for an answer in words; give the file a "
+            f"block for models that are: lmms_eval_specific_kwargs: {{scores: {{prompt: match}}}}, for dual encoders "
+            f"only_scores: {{prompt: text}}"
+        )
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
+    """Return the prompt as one text; where letters name the pictures, ``<image>`` marks the place of each."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    return render(
+        f"irfl/{options.prompt}.jinja",
+        figurative_type=doc["figurative_type"],
+        text=rows.text(doc, options.phrase_only),
+        letters=rows.LETTERS[: len(doc["candidates"])],
+    )
+
+
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
+    """Return the pictures of the candidates in the order shown, each RGB; for a grid, one."""
+    store = pictures(doc["dataset"])
+    shown = [store.read(uuid, f"{doc['dataset']} {doc['id']}") for uuid in doc["candidates"]]
+    return [grid(shown, rows.LETTERS)] if Options.of(lmms_eval_specific_kwargs).prompt == "grid" else shown
+
+
+def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+    """Return the prompt as one user turn, the pictures at their places in the text, or before it."""
+    shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
+    parts = doc_to_text(doc, lmms_eval_specific_kwargs).split("<image>")
+    if len(parts) == 1:
+        parts = [""] * len(shown) + parts
+    content: list[dict[str, Any]] = []
+    for text, image in zip(parts, [*shown, None], strict=True):
+        content += [{"type": "text", "text": text}] if text.strip() else []
+        content += [{"type": "image", "url": image}] if image is not None else []
+    return [{"role": "user", "content": content}]
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the right answer: a letter; of one image alone, Yes or No."""
+    if "positive" in doc:
+        return "Yes" if doc["positive"] else "No"
+    return rows.LETTERS[doc["answer"]]
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    labels = ["No", "Yes"] if "positive" in doc else rows.LETTERS[: len(doc["candidates"])]
+    return {label: label for label in labels}, doc_to_target(doc)
+
+
+# --- scoring of one document -----------------------------------------------------------------------------------------
+
+
+def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge a choice: by the highest matching score where the backend gives scores, else by an answer in words.
+
+    Returns:
+        A :class:`ChoiceRecord` and its numbers (``figlang_tasks.scoring.judged``).
+    """
+    return _judged(_choice(doc, results[0]), DETECT)
+
+
+def grid_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge a choice among the four parts of one picture, which an answer may also name by their place."""
+    return _judged(_choice(doc, results[0], in_grid=True), DETECT)
+
+
+def random_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge a choice among random candidates, as :func:`process_results`."""
+    return _judged(_choice(doc, results[0]), RANDOM)
+
+
+def match_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge matching scores, as :func:`process_results`.
+
+    A request that got no answer counts as wrong. An answer in words has no score and no accuracy: the run has failed.
+    """
+    record = _choice(doc, results[0])
+    if record.scores is None and results[0]:
+        _report_no_scores()
+        notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
+        record = replace(record, chosen=None, status=NO_SCORES, rule="")
+    return _judged(record, DETECT)
+
+
+def circular_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one rotation of a row, as :func:`process_results`."""
+    return _judged(_choice(doc, results[0]), CIRCULAR)
+
+
+def retrieve_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one image of a row by its matching score, or by Yes or No in words.
+
+    An output that is neither is ranked against the model: a positive image last, a negative one first.
+
+    Returns:
+        A :class:`RankedRecord` and its numbers (``figlang_tasks.scoring.judged``).
+    """
+    scores = score_requests.read_answer(results[0])
+    if scores is not None and len(scores) == 1:
+        value, status, rule = scores[0], SCORES, SCORES
+    else:
+        found = parse_yes_no(results[0])
+        status, rule = found.status, found.rule
+        value = UNREADABLE[doc["positive"]] if found.value is None else float(found.value)
+    shared = {name: doc[name] for name in ("id", "data", "row", "type", "role", "positive", "images")}
+    record = RankedRecord(
+        **shared, unit=doc["phrase"], uuid=doc["candidates"][0], value=value, status=status, rule=rule
+    )
+    return _judged(record, RETRIEVE)
+
+
+def _judged(record: ChoiceRecord | RankedRecord, measures: Measures) -> dict[str, Any]:
+    return judged(asdict(record), measures)
+
+
+def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
+    count = len(doc["candidates"])
+    scores = score_requests.read_answer(output)
+    if scores is not None and len(scores) == count:
+        status, rule = SCORES, "argmax"
+        # A tie chose nothing: of the images that share the highest score none is the model's choice.
+        chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
+    else:
+        scores = None
+        found = parse_official(output, count, grid=in_grid)
+        chosen, status, rule = found.value, found.status, found.rule
+    shared = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
+    return ChoiceRecord(**shared, unit=doc["phrase"], chosen=chosen, status=status, rule=rule, scores=scores)
+
+
+@lru_cache(maxsize=1)  # once a process
+def _report_no_scores() -> None:
+    logger.error(
+        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: those rows have no "
+        f"accuracy. Use a backend that gives scores ({GIVE_SCORES}), or irfl_detect with this one."
+    )

@@ -1,0 +1,505 @@
+"""MetaCLUE's annotations: read and checked, imported from the Pitt Ads and a table, compared with the paper.
+
+The annotations have no public release. What a user prepares is a folder ``$FIGLANG_DATA_DIR/MetaCLUE`` with
+``annotations.jsonl`` (module ``schema``) and the pictures of the Pitt Ads in their own layout, ``0/``
+to ``10/``. :func:`import_files` makes it, :func:`check_folder` says how it differs from the paper's; both are what
+``figlang data import metaclue`` and ``figlang data check metaclue`` call.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import io
+import json
+import math
+import os
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks.benchmarks.metaclue import pictures, schema
+from figlang_tasks.benchmarks.metaclue.schema import Annotation, Box, Metaphor, SchemaError
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
+
+DATASET = "MetaCLUE"
+FILE = "annotations.jsonl"
+TOPICS_FILES = ("Topics.json", "image/Topics.json", "annotations/Topics.json")
+# (set, split) -> images, sections 3.1 and 3.2 of the paper
+PAPER = {
+    ("metaphor", "train"): 3730,
+    ("metaphor", "test"): 1331,
+    ("symbolic_negative", "train"): 2000,
+    ("symbolic_negative", "test"): 1419,
+    ("literal_negative", "train"): 2000,
+    ("literal_negative", "test"): 1000,
+}
+PAPER_SYMBOLIC, PAPER_METAPHORS, PAPER_BOXES = 8480, 26_000, 30_000  # the last two: "over"
+_CHECK = "`figlang data check metaclue` lists all faults."
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows of an annotation file.
+
+    Attributes:
+        rows: in the order of the file.
+        folder: where the file and the pictures are.
+        revision: ``local`` or ``package``.
+        digest: first 12 hex digits of the file's SHA-256.
+    """
+
+    rows: tuple[Annotation, ...]
+    folder: Path
+    revision: str
+    digest: str
+
+    def select(self, split: str, *sets: str) -> list[Annotation]:
+        """The rows of a split and of some sets."""
+        return [row for row in self.rows if row.split == split and row.set in sets]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`check_folder` found.
+
+    Attributes:
+        lines: to be printed.
+        faults: how many of them name something that has to be put right.
+    """
+
+    lines: tuple[str, ...]
+    faults: int
+
+
+@lru_cache(maxsize=4)
+def read(dataset: str) -> Table:
+    """Read the annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
+
+    Raises:
+        DataError: the file is missing or a row is not valid; names file, row (its line, from 1), field and remedy.
+    """
+    try:
+        found = hub.snapshot(hub.source(dataset), [FILE])
+    except DataError as error:
+        raise DataError(f"{error}. `figlang data import metaclue` makes that folder (docs/metaclue.md).") from error
+    path = found.folder / FILE
+    content = _content(path)
+    rows, faults = parse_rows(content, path)
+    if faults:
+        more = f" {len(faults) - 1} more row(s) have faults: {_CHECK}" if len(faults) > 1 else ""
+        raise DataError(f"{faults[0]}. Correct the row, or import the annotations again.{more}")
+    if not rows:
+        raise DataError(f"{path} has no rows. Import the annotations again (`figlang data import metaclue`).")
+    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12])
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read ({error.strerror or error}). MetaCLUE's annotations have no public release: make "
+            f"the file with `figlang data import metaclue`, or write it yourself (docs/metaclue.md), and set "
+            f"{DATA_DIR_VARIABLE} to the folder above {path.parent.name}"
+        ) from error
+
+
+def parse_rows(content: bytes, path: Path) -> tuple[list[Annotation], list[str]]:
+    """Return the valid rows of a file, and one message for each that is not; empty lines count but are no rows."""
+    content = content.removeprefix(codecs.BOM_UTF8)  # the codec utf-8-sig counts from behind it
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        return [], [f"{path} row {row}: not UTF-8 ({error.reason}); save the file as UTF-8"]
+    rows: list[Annotation] = []
+    faults: list[str] = []
+    seen: dict[str, int] = {}
+    # Not splitlines, which also cuts at characters that JSON allows within a text.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = schema.parse(line, number)
+            if found.image in seen:
+                raise SchemaError(f"image {found.image} is that of row {seen[found.image]} too")
+        except SchemaError as error:
+            faults.append(f"{path} row {number}: {error}")
+            continue
+        seen[found.image] = number
+        rows.append(found)
+    return rows, faults
+
+
+def where(dataset: str, row: Annotation) -> str:
+    """Name a row in messages."""
+    return f"{dataset}/{FILE} row {row.row} ({row.image})"
+
+
+# --- import ----------------------------------------------------------------------------------------------------------
+
+_TABLE_COLUMNS = ("image", "split", "primary", "relationship", "secondary")
+_OPTIONAL_COLUMNS = ("set", "votes", "topic", "best", *(f"votes_{kind}" for kind in schema.VOTE_KINDS))
+_BOX_COLUMNS = ("image", "role", "type", "left", "top", "right", "bottom")
+
+
+def import_files(
+    pitt: Path, table: Path, output: Path | None = None, boxes: Path | None = None, topics: Path | None = None
+) -> str:
+    """Make a MetaCLUE folder from the Pitt Ads and tables of annotations.
+
+    Args:
+        pitt: the Pitt Ads: folders ``0`` to ``10`` of pictures, and ``Topics.json`` if it is there.
+        table: CSV (with a header) or JSON lines, one row for each metaphor of each image, or one with empty parts for
+            an image without. Columns ``image``, ``split``, ``primary``, ``relationship``, ``secondary``; optional
+            ``set`` (else by ``votes``), ``votes``, ``topic`` (else by Topics.json), ``best``, ``votes_grammar``,
+            ``votes_concepts``, ``votes_relationship``. What is said of the image must be the same in all its rows.
+        output: the folder to make; default ``$FIGLANG_DATA_DIR/MetaCLUE``.
+        boxes: CSV or JSON lines, one row for each box, of the best metaphor: ``image``, ``role``, ``type``, ``left``,
+            ``top``, ``right``, ``bottom`` in pixels.
+        topics: ``Topics.json``, if it is not in `pitt`.
+
+    Returns:
+        What was made, in one line. Pictures become hard links, or copies where the file system has none.
+
+    Raises:
+        DataError: a file is missing or a row is not valid; names file, row (CSV: the line it starts at), field and
+            remedy. Nothing is written then.
+    """
+    target = _output(output)
+    if not _is_folder(pitt):
+        raise DataError(f"{pitt} is no folder; it must be that of the Pitt Ads, with the folders 0 to 10")
+    by_topic = _topics(pitt, topics)
+    groups: dict[str, list[tuple[str, Mapping[str, str]]]] = defaultdict(list)
+    for place, cells in _rows(table, _TABLE_COLUMNS, _OPTIONAL_COLUMNS):
+        groups[cells["image"]].append((place, cells))
+    drawn = _boxes(boxes, set(groups))
+    rows = []
+    for number, (image, group) in enumerate(groups.items(), start=1):
+        place = group[0][0]
+        if not schema.FIELDS["image"].check(image):
+            raise DataError(f"{place}: image is {image!r}, must be {schema.FIELDS['image'].valid}. Correct the table.")
+        if not images.is_file(images.below(pitt, image, place)):
+            raise DataError(f"{place}: there is no picture {image} in {pitt}. Complete the Pitt Ads, or drop the row.")
+        row = _annotation(group, by_topic.get(image), drawn.get(image, []), number)
+        try:
+            checked = schema.check(json.loads(schema.as_json(row)), number)
+        except SchemaError as error:
+            raise DataError(f"{place}: {error}. Correct the table.") from error
+        if checked.boxes:
+            check_boxes(checked, pictures.size(pitt / image, place), f"{place}: {image}")
+        rows.append(checked)
+    try:
+        _write(target, pitt, rows)
+    except OSError as error:
+        raise DataError(f"{target} cannot be written ({error}). Name another folder, or make room there.") from error
+    without = sum(row.topic is None for row in rows)
+    return (
+        f"{target}: {len(rows)} images, {sum(len(row.metaphors) for row in rows)} metaphors, "
+        f"{sum(len(row.boxes) for row in rows)} boxes, {without} images without a topic"
+    )
+
+
+def _output(output: Path | None) -> Path:
+    if output is not None:
+        return output
+    if root := os.environ.get(DATA_DIR_VARIABLE):
+        return Path(root).expanduser() / DATASET
+    raise DataError(f"where to? Name a folder, or set {DATA_DIR_VARIABLE} to the folder above {DATASET}")
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # such as a name that is too long
+        return False
+
+
+def _topics(pitt: Path, given: Path | None) -> dict[str, str]:
+    """The topic of each image: the most frequent answer, of several the first given; ids go before free texts."""
+    candidates = [given] if given else [pitt / name for name in TOPICS_FILES]
+    path = next((each for each in candidates if images.is_file(each)), None)
+    if path is None:
+        if given:
+            raise DataError(f"{given} does not exist; it must be Topics.json of the Pitt Ads")
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        if not isinstance(found, dict):
+            raise ValueError("no object of images")
+        return _most_frequent(found)
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not Topics.json of the Pitt Ads ({error})") from error
+
+
+def _most_frequent(found: Mapping[str, Any]) -> dict[str, str]:
+    topics = {}
+    for image, answers in found.items():
+        texts = [" ".join(str(answer).split()) for answer in (answers if isinstance(answers, list) else [answers])]
+        texts = [text for text in texts if text.isdigit()] or [text for text in texts if text]
+        if texts:
+            topics[image] = Counter(texts).most_common(1)[0][0]
+    return topics
+
+
+def _rows(path: Path, required: Sequence[str], optional: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The rows of a CSV or JSON lines table as texts, each with its place for messages."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read as UTF-8 ({error})") from error
+    count = 0
+    for number, found in _csv(path, text) if path.suffix.lower() == ".csv" else _json_lines(path, text):
+        place = f"{path} row {number}"
+        if missing := [column for column in required if column not in found]:
+            raise DataError(f"{place}: no column {', '.join(missing)}; there must be: {', '.join(required)}")
+        if unknown := [column for column in found if column not in required and column not in optional]:
+            raise DataError(f"{place}: unknown column {', '.join(unknown)}; valid: {', '.join([*required, *optional])}")
+        count += 1
+        yield place, {column: _cell(value, f"{place}: {column}") for column, value in found.items()}
+    if not count:
+        raise DataError(f"{path} has no rows")
+
+
+def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    columns: list[str] = []
+    while True:
+        start = reader.line_num + 1  # where a row begins: a quote that is not closed swallows all lines behind it
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise DataError(f"{path} row {start}: not CSV ({error})") from error
+        if cells is None:
+            return
+        if not cells:  # an empty line
+            continue
+        if not columns:
+            columns = cells
+            if twice := [column for column, count in Counter(columns).items() if count > 1]:
+                raise DataError(f"{path} row {start}: the column {twice[0]!r} occurs twice")
+            continue
+        if len(cells) != len(columns):
+            raise DataError(f"{path} row {start}: not as many cells as columns")
+        yield start, dict(zip(columns, cells, strict=True))
+
+
+def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line, object_pairs_hook=schema.unique)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path} row {number}: not JSON ({error})") from error
+        if not isinstance(found, dict):
+            raise DataError(f"{path} row {number}: must be an object, one for each line")
+        yield number, found
+
+
+def _cell(value: Any, what: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, dict | list) or (isinstance(value, float) and not math.isfinite(value)):
+        kind = "a list or an object" if isinstance(value, dict | list) else value  # NaN: an empty cell of pandas
+        raise DataError(f"{what} is {kind}, must be a text, a number, true, false, or null if it is empty")
+    return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+
+
+def _annotation(
+    group: Sequence[tuple[str, Mapping[str, str]]], topic: str | None, boxes: list[Box], number: int
+) -> Annotation:
+    """One image from its rows."""
+    place, first = group[0]
+    for other, cells in group[1:]:
+        for column in ("split", "set", "votes", "topic"):
+            if cells.get(column, "") != first.get(column, ""):
+                raise DataError(
+                    f"{other}: {column} is {cells.get(column, '')!r}, but {first.get(column, '')!r} in {place}, of the "
+                    f"same image"
+                )
+    votes = _whole(first.get("votes", ""), f"{place}: votes")
+    kind = first.get("set", "")
+    if not kind:
+        if votes is None:
+            raise DataError(f"{place}: neither set nor votes is given, so whether this is a metaphor is not known")
+        kind = "metaphor" if votes >= schema.YES_VOTES else "symbolic_negative"
+    metaphors = [_metaphor(other, cells) for other, cells in group if any(cells[part] for part in schema.PARTS)]
+    if kind != "metaphor" and metaphors:
+        raise DataError(f"{place}: an image of the set {kind} has no metaphors")
+    return Annotation(
+        row=number,
+        image=first["image"],
+        split=first["split"],
+        set=kind,
+        votes=votes,
+        topic=first.get("topic") or topic,
+        metaphors=_with_best(metaphors, place),
+        boxes=tuple(boxes),
+    )
+
+
+def _metaphor(place: str, cells: Mapping[str, str]) -> Metaphor:
+    votes = [_whole(cells.get(f"votes_{kind}", ""), f"{place}: votes_{kind}") for kind in schema.VOTE_KINDS]
+    given = tuple(vote for vote in votes if vote is not None)
+    if given and len(given) < len(votes):
+        raise DataError(f"{place}: votes_{', votes_'.join(schema.VOTE_KINDS)} must all be given, or none")
+    best = cells.get("best", "").lower()
+    if best not in ("", "0", "1", "true", "false"):
+        raise DataError(f"{place}: best is {cells['best']!r}, must be true, false or empty")
+    return Metaphor(cells["primary"], cells["relationship"], cells["secondary"], best in ("1", "true"), given)
+
+
+def _with_best(metaphors: Sequence[Metaphor], place: str) -> tuple[Metaphor, ...]:
+    """The metaphors with one best: the one marked, else that with the most votes, of several the first."""
+    marked = sum(metaphor.best for metaphor in metaphors)
+    if marked > 1:
+        raise DataError(f"{place}: {marked} metaphors of the image are marked as the best; mark one")
+    if marked or not metaphors:
+        return tuple(metaphors)
+    best = max(range(len(metaphors)), key=lambda number: (sum(metaphors[number].votes), -number))
+    return tuple(replace(metaphor, best=number == best) for number, metaphor in enumerate(metaphors))
+
+
+def _boxes(path: Path | None, known: set[str]) -> dict[str, list[Box]]:
+    found: dict[str, list[Box]] = defaultdict(list)
+    for place, cells in _rows(path, _BOX_COLUMNS, ()) if path else ():
+        if cells["image"] not in known:
+            raise DataError(f"{place}: the image {cells['image']} is not in the table of metaphors")
+        edges = []
+        for column in _BOX_COLUMNS[3:]:
+            try:
+                edges.append(float(cells[column]))
+            except (ValueError, OverflowError) as error:
+                raise DataError(f"{place}: {column} is {cells[column]!r}, must be a number of pixels") from error
+        box = {"role": cells["role"], "type": cells["type"], "bbox": edges}
+        for name, field in schema.BOX_FIELDS.items():
+            if not field.check(box[name]):
+                raise DataError(f"{place}: {name} is {box[name]}, must be {field.valid}")
+        found[cells["image"]].append(Box(cells["role"], cells["type"], (edges[0], edges[1], edges[2], edges[3])))
+    return found
+
+
+def _whole(text: str, what: str) -> int | None:
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= schema.VOTERS or number != int(number):  # in this order: nan and inf are no int
+        raise DataError(f"{what} is {text!r}, must be a whole number from 0 to {schema.VOTERS}, or empty")
+    return int(number)
+
+
+def _write(target: Path, pitt: Path, rows: Sequence[Annotation]) -> None:
+    for row in rows:
+        source, picture = (pitt / row.image).resolve(), target / row.image  # of a link the picture, not the link
+        if picture.exists():
+            if picture.stat().st_size == source.stat().st_size:
+                continue
+            picture.unlink()  # of an older import
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, picture)
+        except OSError:  # another file system, or one without hard links
+            shutil.copyfile(source, picture)
+    target.mkdir(parents=True, exist_ok=True)
+    part = target / f"{FILE}.part"
+    part.write_text("".join(f"{schema.as_json(row)}\n" for row in rows), encoding="utf-8", newline="\n")
+    part.replace(target / FILE)
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def check_folder(folder: Path | None = None) -> Report:
+    """Compare a MetaCLUE folder with the paper, and list every fault.
+
+    Args:
+        folder: default ``$FIGLANG_DATA_DIR/MetaCLUE``.
+
+    Raises:
+        DataError: there is no such folder or no annotation file in it.
+    """
+    place = _output(folder)
+    if not _is_folder(place):
+        raise DataError(f"{place} is no folder; make it with `figlang data import metaclue`")
+    rows, faults = parse_rows(_content(place / FILE), place / FILE)
+    faults += _picture_faults(place, rows)
+    lines = [f"{place / FILE}: {len(rows)} valid rows", "", *_counts(rows), ""]
+    lines += _gaps(rows)
+    lines += [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
+    return Report(tuple(lines), len(faults))
+
+
+def _picture_faults(folder: Path, rows: Sequence[Annotation]) -> list[str]:
+    faults = []
+    for row in rows:
+        name = f"{folder / FILE} row {row.row}"
+        try:
+            if not images.is_file(file := images.below(folder, row.image, name)):
+                raise DataError(f"{name}: there is no picture {row.image}. Put it there, or drop the row.")
+            images.check({"bytes": file.read_bytes()}, f"{name} ({row.image})")
+            if row.boxes:
+                check_boxes(row, pictures.size(file, f"{name} ({row.image})"), name)
+        except DataError as error:
+            faults.append(str(error))
+    return faults
+
+
+def check_boxes(row: Annotation, size: tuple[int, int], name: str) -> None:
+    """Check that boxes lie within the picture; half a pixel more is rounding.
+
+    Raises:
+        DataError: one does not.
+    """
+    for number, box in enumerate(row.boxes):
+        if box.bbox[2] > size[0] + 0.5 or box.bbox[3] > size[1] + 0.5:
+            raise DataError(
+                f"{name}: boxes[{number}].bbox is {list(box.bbox)}, but the picture is {size[0]} x {size[1]} pixels. "
+                f"Boxes are in pixels of the picture as it lies in the folder, upright."
+            )
+
+
+def _counts(rows: Sequence[Annotation]) -> list[str]:
+    counts = Counter((row.set, row.split) for row in rows)
+    metaphorical = sum(counts["metaphor", split] for split in schema.SPLITS)
+    symbolic = metaphorical + sum(counts["symbolic_negative", split] for split in schema.SPLITS)
+    found = [
+        ("symbolic images", symbolic, f"{PAPER_SYMBOLIC}"),
+        ("metaphorical images", metaphorical, f"{sum(PAPER['metaphor', split] for split in schema.SPLITS)}"),
+        *((f"{kind}, {split}", counts[kind, split], f"{expected}") for (kind, split), expected in PAPER.items()),
+        ("metaphors", sum(len(row.metaphors) for row in rows), f"over {PAPER_METAPHORS}"),
+        ("boxes", sum(len(row.boxes) for row in rows), f"over {PAPER_BOXES}"),
+    ]
+    types = Counter(box.type for row in rows for box in row.boxes)
+    found += [(f"boxes, {kind}", types[kind], "-") for kind in schema.BOX_TYPES]
+    width = max(len(name) for name, _, _ in found)
+    lines = [f"{name:{width}}  {here:>8}  {paper}{_difference(here, paper)}" for name, here, paper in found]
+    return [f"{'':{width}}  {'here':>8}  paper", *lines]
+
+
+def _difference(here: int, paper: str) -> str:
+    """How many are missing or too many, where the paper has an exact number."""
+    if not paper.isdigit() or here == int(paper):
+        return ""
+    return f"  ({abs(here - int(paper))} {'missing' if here < int(paper) else 'more'})"
+
+
+def _gaps(rows: Sequence[Annotation]) -> list[str]:
+    """What tasks would lack: no faults, because an image may have no metaphor or box that passed validation."""
+    test = [row for row in rows if row.set == "metaphor" and row.split == "test"]
+    gaps = (
+        ("without metaphors: not in retrieval, captioning and VQA", [row for row in test if not row.metaphors]),
+        ("without a topic: metaclue_retrieve_neg_* need one of each", [row for row in test if row.topic is None]),
+        ("without boxes: not in metaclue_localize", [row for row in test if not row.boxes]),
+    )
+    return [f"{len(found)} of {len(test)} test metaphors {what}" for what, found in gaps if found]

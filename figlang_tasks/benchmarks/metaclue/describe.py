@@ -1,0 +1,134 @@
+"""What is compared with what? Judging of ``metaclue_caption`` and ``metaclue_vqa`` (paper, 3.2, Table 3).
+
+Exact match is the maximum over the references, the other metrics are COCO's (``figlang_tasks.metrics.captions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from figlang_tasks.benchmarks.metaclue import schema
+from figlang_tasks.benchmarks.metaclue.measures import CAPTION, VQA
+from figlang_tasks.benchmarks.metaclue.parse import PARSED, Caption, parse_caption, parse_official, shortened
+from figlang_tasks.benchmarks.metaclue.task import Document
+from figlang_tasks.metrics import captions
+from figlang_tasks.scoring import judged
+
+
+@dataclass(frozen=True)
+class CaptionRecord:
+    """What was read for one document of captioning.
+
+    Attributes:
+        id: the image's path.
+        data: dataset, task, revision and digest.
+        caption: the whole caption, as it is judged.
+        primary, relationship, secondary: its parts; None if it could not be parsed: then they score 0.
+        references: all statements of the image.
+        references_primary, references_relationship, references_secondary: their parts.
+        status, rule: outcome of parsing (``figlang_tasks.benchmarks.metaclue.parse``).
+        em: whether the caption is one of the references.
+        em_primary, em_relationship, em_secondary: whether a part is one of its references.
+    """
+
+    id: str
+    data: str
+    caption: str
+    primary: str | None
+    relationship: str | None
+    secondary: str | None
+    references: list[str]
+    references_primary: list[str]
+    references_relationship: list[str]
+    references_secondary: list[str]
+    status: str
+    rule: str
+    em: bool
+    em_primary: bool
+    em_relationship: bool
+    em_secondary: bool
+
+
+@dataclass(frozen=True)
+class AnswerRecord:
+    """What was read for one question.
+
+    Attributes:
+        id: ``{image}#{role}-{template}-{number}``.
+        data: dataset, task, revision and digest.
+        role: the part of the metaphor that is asked for.
+        question: as asked.
+        answer: the output.
+        references: all right answers.
+        em: whether the answer is one of them.
+    """
+
+    id: str
+    data: str
+    role: str
+    question: str
+    answer: str
+    references: list[str]
+    em: bool
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the references, one a line."""
+    return "\n".join(doc["references"])
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return one empty answer: there is no chance level, and ``figlang_random`` and ``figlang_majority`` say nothing.
+
+    So they can run a group that has such a task (``figlang_tasks.models.baselines``).
+    """
+    return {"": ""}, ""
+
+
+# --- scoring of one document -----------------------------------------------------------------------------------------
+
+
+def caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Read a caption as the paper does: the whole output is the statement."""
+    return _captioned(doc, parse_official(results[0]))
+
+
+def careful_caption_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Read a caption as a careful reader does: words around the statement are left out."""
+    return _captioned(doc, parse_caption(results[0]))
+
+
+def _captioned(doc: Document, found: Caption) -> dict[str, Any]:
+    """Return the :class:`CaptionRecord` and its measures (``figlang_tasks.scoring.judged``)."""
+    parsed = found.status == PARSED
+    parts = {part: (getattr(found, part) or "") if parsed else "" for part in schema.PARTS}
+    of_parts: dict[str, Any] = {part: text if parsed else None for part, text in parts.items()}
+    for part, text in parts.items():
+        references = list(doc[f"references_{part}"])
+        of_parts |= {f"references_{part}": references, f"em_{part}": captions.exact_match(text, references)}
+    record = CaptionRecord(
+        id=doc["id"],
+        data=doc["data"],
+        caption=found.text,
+        references=list(doc["references"]),
+        status=found.status,
+        rule=found.rule,
+        em=captions.exact_match(found.text, doc["references"]),
+        **of_parts,
+    )
+    return judged(asdict(record), CAPTION)
+
+
+def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge an answer: it is the whole output.
+
+    Returns:
+        The :class:`AnswerRecord` and its measures (``figlang_tasks.scoring.judged``).
+    """
+    answer = " ".join(shortened(results[0] or "").split())
+    shared = {name: doc[name] for name in ("id", "data", "role", "question")}
+    right = captions.exact_match(answer, doc["references"])
+    record = AnswerRecord(**shared, answer=answer, references=list(doc["references"]), em=right)
+    return judged(asdict(record), VQA)

@@ -1,0 +1,374 @@
+"""The measures of MetaCLUE (arXiv 2212.09898, sections 3.1 to 3.4, Tables 1 to 4 and Figure 8).
+
+All come from the records that ``classify``, ``retrieve``, ``describe``, ``localize`` and ``generate`` make. Images are
+resampled, not the questions about one. Average precision, METEOR, FID and the like are no functions of sums: each has
+value and interval of its own. METEOR and SPICE need Java. What cannot be computed is left out, and the log says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from loguru import logger
+from PIL import Image
+
+from figlang_tasks.benchmarks.metaclue import pictures, schema
+from figlang_tasks.benchmarks.metaclue.annotations import DATASET
+from figlang_tasks.benchmarks.metaclue.parse import PARSED
+from figlang_tasks.core import notes
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.metrics import boxes, captions, generated_images, intervals
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.scoring import (
+    BOOTSTRAP,
+    OVERALL,
+    Estimate,
+    IntervalMethod,
+    Measure,
+    Measures,
+    Record,
+    Scopes,
+    by_field,
+    grouped,
+    ratio,
+)
+from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES
+
+SCORES = "scores"
+"""Status of an answer in scores, one for each candidate."""
+
+
+def image_of(record: Record) -> str:
+    """The image that a record is of: what is resampled, and a row of the benchmark."""
+    return str(record["id"]).partition("#")[0]
+
+
+def _measures(*measures: Measure) -> Measures:
+    return Measures.of(*measures, row=image_of)
+
+
+def _parse_rate(is_parsed: Callable[[Record], bool]) -> Measure:
+    return Measure("parse_rate", each=lambda record: float(is_parsed(record)), diagnostic=True)
+
+
+def _mean(units: Sequence[str], values: Sequence[float]) -> Estimate:
+    """The mean of numbers that only an `own` value has, with interval and standard error."""
+    found = ratio(units, values)
+    stderr = intervals.standard_error(found.rows, found.value, STDERR_RESAMPLES)
+    return Estimate.of(found.total(), BOOTSTRAP.of(found), stderr)
+
+
+_NO_INTERVAL = IntervalMethod("none", lambda found: None)
+
+# --- is this a metaphor? ---------------------------------------------------------------------------------------------
+
+CLASSIFY = _measures(
+    Measure(
+        "acc",
+        each=lambda record: float(record["predicted"] == record["gold"]),
+        scopes=Scopes(("metaphor", "negative"), lambda record: ("metaphor" if record["gold"] else "negative",)),
+    ),
+    Measure("yes_rate", each=lambda record: float(record["predicted"] == 1), diagnostic=True, headline=False),
+    _parse_rate(lambda record: record["predicted"] is not None),
+)
+
+# --- which statement? ------------------------------------------------------------------------------------------------
+
+
+RETRIEVE = _measures(
+    Measure("p@1", each=lambda record: float(record["chosen"] == record["answer"])),
+    Measure(
+        "rank",
+        each=lambda record: None if record["rank"] is None else float(record["rank"]),
+        interval=BOOTSTRAP,
+        higher_is_better=False,
+        percent=False,
+    ),
+    Measure(
+        "tie_rate",  # several statements have the best score, and none is chosen
+        each=lambda record: float(record["chosen"] is None),
+        applies=lambda record: record["status"] == SCORES,
+        higher_is_better=False,
+        diagnostic=True,
+        headline=False,
+    ),
+    _parse_rate(lambda record: record["chosen"] is not None or record["status"] == SCORES),
+)
+
+# --- what is compared with what? -------------------------------------------------------------------------------------
+
+Texts = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""Of each record its id, what was said ("" if nothing could be read), and the references."""
+
+
+def _texts(records: Sequence[Record]) -> Texts:
+    """In the order of ids."""
+    said = "caption" if "caption" in records[0] else "answer"
+    return tuple(sorted((record["id"], record[said], tuple(record["references"])) for record in records))
+
+
+def _images(texts: Texts) -> list[str]:
+    return [name.partition("#")[0] for name, *_ in texts]
+
+
+# A task asks for a handful of metrics of the texts of four scopes.
+@lru_cache(maxsize=4)
+def _scores(texts: Texts) -> captions.CaptionScores:
+    _, said, references = zip(*texts, strict=True)
+    found = captions.caption_scores(said, references)
+    logger.info(f"figlang_tasks: {len(texts)} texts: {found.signature}")
+    return found
+
+
+@lru_cache(maxsize=4)
+def _java_scores(texts: Texts) -> dict[str, captions.Metric]:
+    _, said, references = zip(*texts, strict=True)
+    found = captions.java_metrics(said, references)
+    if found:
+        logger.info(f"figlang_tasks: {len(texts)} texts: {captions.signature(found)}")
+    return found
+
+
+def _mean_over_images(metric: str) -> Callable[[Sequence[Record]], Statistic]:
+    def of(records: Sequence[Record]) -> Statistic:
+        texts = _texts(records)
+        return ratio(_images(texts), _scores(texts).metrics[metric].per_image.tolist())
+
+    return of
+
+
+def _bleu4(records: Sequence[Record]) -> Statistic:
+    texts = _texts(records)
+    return grouped(_images(texts), _scores(texts).bleu_statistics, captions.bleu4)
+
+
+def _by_java(metric: str, is_mean: bool) -> Callable[[Sequence[Record], str], Estimate | None]:
+    def own(records: Sequence[Record], scope: str) -> Estimate | None:
+        texts = _texts(records)
+        found = _java_scores(texts).get(metric)
+        if found is None:  # the reason is logged
+            notes.note(f"{metric} could not be computed and is missing, see the log")
+            return None
+        return _mean(_images(texts), found.per_image.tolist()) if is_mean else Estimate(found.value)
+
+    return own
+
+
+def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
+    """Table 3. SPICE has an `own` value, though it is a mean: `figlang compare` must not run Java for an hour."""
+    shared: dict[str, Any] = {"unit": image_of, "scopes": scopes}
+    return (
+        Measure("em", each=lambda record: float(record["em"]), **shared),
+        Measure("bleu4", statistic=_bleu4, interval=BOOTSTRAP, **shared),
+        Measure("rouge_l", statistic=_mean_over_images("rouge_l"), interval=BOOTSTRAP, **shared),
+        Measure("meteor", own=_by_java("meteor", is_mean=False), interval=_NO_INTERVAL, **shared),
+        Measure("spice", own=_by_java("spice", is_mean=True), interval=BOOTSTRAP, **shared),
+        Measure("cider", statistic=_mean_over_images("cider"), interval=BOOTSTRAP, percent=False, **shared),
+    )
+
+
+def _part(record: Record, part: str) -> Record:
+    """A caption as if one part of it were all; a part that could not be read is empty."""
+    own = {name: record[f"{name}_{part}"] for name in ("references", "em")}
+    return {**record, **own, "caption": record[part] or ""}
+
+
+_PARTS = ("primary", "secondary", "relationship")  # in the order of tables
+
+CAPTION = _measures(
+    *_of_texts(Scopes(_PARTS, lambda record: _PARTS, _part)), _parse_rate(lambda record: record["status"] == PARSED)
+)
+VQA = _measures(*_of_texts(by_field("role", _PARTS)))
+
+# --- where are the concepts? -----------------------------------------------------------------------------------------
+
+
+def _precision(records: Sequence[Record], scope: str) -> tuple[Estimate, Estimate] | None:
+    """Average precision of one role at both thresholds, of all boxes or of those of one type."""
+    role = records[0]["role"]
+    found = tuple(
+        boxes.BoxImage(
+            image_of(record),
+            tuple(
+                boxes.TrueBox(tuple(box), role, of_type)
+                for box, of_type in zip(record["truth"], record["types"], strict=True)
+            ),
+            # The prompt asks for the most certain box first: the first boxes of all images rank before the second ones.
+            tuple(
+                boxes.PredictedBox(tuple(box), role, 1 / (1 + place)) for place, box in enumerate(record["predicted"])
+            ),
+        )
+        for record in records
+    )
+    return _precision_of(found, role, None if scope == OVERALL else scope)
+
+
+@lru_cache(maxsize=2 * (1 + len(schema.BOX_TYPES)))  # of both thresholds, in each scope of both roles
+def _precision_of(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tuple[Estimate, Estimate] | None:
+    precision = boxes.average_precision(found, role, of_type)
+    if precision.ap50 is None or precision.ap70 is None:
+        return None
+    at_50, at_70 = boxes.bootstrap_average_precision(found, role, of_type, _BOXES_RESAMPLES)
+    return (
+        Estimate.of(precision.ap50, at_50.interval, at_50.stderr),
+        Estimate.of(precision.ap70, at_70.interval, at_70.stderr),
+    )
+
+
+_BOXES_RESAMPLES = 1_000  # each costs a whole computation
+_OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, _BOXES_RESAMPLES)
+
+
+def _average_precision(threshold: int, role: str) -> Measure:
+    def own(records: Sequence[Record], scope: str) -> Estimate | None:
+        both = _precision(records, scope)
+        return None if both is None else both[(50, 70).index(threshold)]
+
+    return Measure(
+        f"mAP{threshold}_{role}",
+        own=own,
+        interval=_OF_BOXES,
+        applies=lambda record: bool(record["role"] == role),
+        unit=image_of,
+        # Boxes of other types are ignored, those that find nothing are wrong for each: every image counts.
+        scopes=Scopes(schema.BOX_TYPES, lambda record: schema.BOX_TYPES),
+    )
+
+
+LOCALIZE = _measures(
+    *(_average_precision(threshold, role) for threshold in (50, 70) for role in schema.ROLES),
+    _parse_rate(lambda record: record["status"] == PARSED),
+)
+
+# --- draw it ---------------------------------------------------------------------------------------------------------
+
+
+class _Opened(Sequence[Image.Image]):
+    """The generated pictures of records, each opened when it is asked for: 300 large ones need not fit in memory."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [pictures.generated(record["file"]) for record in self._records[place]]
+        return pictures.generated(self._records[place]["file"])
+
+
+def _left_out(message: str) -> None:
+    logger.error(f"figlang_tasks: {message}")
+    notes.note(message)
+
+
+def _incomplete(records: Sequence[Record], metric: str) -> bool:
+    """Whether pictures are missing; says so. A mean over those that a model did make is not that of all prompts."""
+    missing = [record for record in records if not record["file"]]
+    if missing:
+        _left_out(
+            f"{metric} is left out: {len(missing)} of {len(records)} pictures are missing or damaged, e.g. that for "
+            f"{missing[0]['id']} (image_rate)"
+        )
+    return bool(missing)
+
+
+def similarity(
+    records: Sequence[Record], model: str = generated_images.CLIP_MODEL
+) -> generated_images.Similarity | None:
+    """CLIP similarity of pictures and their prompts, 0 to 100 as the paper prints it.
+
+    Args:
+        records: each with a picture.
+        model: hub id or folder.
+
+    Returns:
+        None if it cannot be computed; the reason is logged.
+    """
+    try:
+        return generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
+    except (generated_images.ImageMetricError, DataError) as error:
+        _left_out(f"CLIP similarity is left out: {error}")
+        return None
+
+
+def distance(records: Sequence[Record]) -> float | None:
+    """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused.
+
+    Args:
+        records: each with a picture.
+
+    Returns:
+        None if it cannot be computed; the reason is logged.
+    """
+    try:
+        if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
+            generated_images.fid(*(np.zeros((len(records), 2)),) * 2, minimum=generated_images.PAPER_IMAGES)
+        real = generated_images.inception_features(
+            pictures.read(_dataset(record), record["id"], record["id"]) for record in records
+        )
+        made = generated_images.inception_features(iter(_Opened(records)))
+        found = generated_images.fid(real, made, minimum=generated_images.PAPER_IMAGES)
+    except (generated_images.ImageMetricError, DataError) as error:
+        _left_out(f"FID is left out: {error}")
+        return None
+    logger.info(f"figlang_tasks: FID: {generated_images.fid_signature(len(records))}")
+    return found
+
+
+def _dataset(record: Record) -> str:
+    return DataId.parse(record["data"]).dataset
+
+
+def _in_order(records: Sequence[Record]) -> list[Record]:
+    return sorted(records, key=image_of)
+
+
+def _clip_similarity(records: Sequence[Record], scope: str) -> Estimate | None:
+    ordered = _in_order(records)
+    found = None if _incomplete(ordered, "CLIP similarity") else similarity(ordered)
+    if found is None:
+        return None
+    logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
+    return _mean(list(map(image_of, ordered)), found.per_image.tolist())
+
+
+def _fid(records: Sequence[Record], scope: str) -> Estimate | None:
+    ordered = _in_order(records)
+    found = None if _incomplete(ordered, "FID") else distance(ordered)
+    return None if found is None else Estimate(found)
+
+
+GENERATE = _measures(
+    Measure("clip_similarity", own=_clip_similarity, interval=BOOTSTRAP, percent=False),
+    Measure("image_rate", each=lambda record: float(record["file"] is not None), diagnostic=True),
+    Measure(
+        "fid",
+        own=_fid,
+        interval=_NO_INTERVAL,
+        applies=lambda record: _dataset(record) == DATASET,  # the mini benchmark has too few pictures
+        higher_is_better=False,
+        percent=False,
+    ),
+)
+
+
+def of_records(records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`."""
+    fields = {
+        "gold": CLASSIFY,
+        "chosen": RETRIEVE,
+        "caption": CAPTION,
+        "question": VQA,
+        "truth": LOCALIZE,
+        "file": GENERATE,
+    }
+    for field, measures in fields.items():
+        if field in records[0]:
+            return measures
+    raise LookupError(f"row {records[0]['id']} has none of the fields {', '.join(fields)}")

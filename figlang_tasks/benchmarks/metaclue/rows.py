@@ -1,0 +1,254 @@
+"""MetaCLUE's annotations as documents, one kind for each task. They hold paths of pictures; one is read when shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import candidates, pictures, schema
+from figlang_tasks.benchmarks.metaclue.annotations import Table
+from figlang_tasks.benchmarks.metaclue.schema import Annotation
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.prompting import render
+
+if TYPE_CHECKING:
+    import datasets
+
+RETRIEVE = "retrieve_"
+# task -> the convention that boxes are read in (figlang_tasks.benchmarks.metaclue.localize)
+LOCALIZE = {
+    "localize": "thousand",
+    "localize_unit": "unit",
+    "localize_pixel": "pixel",
+    "localize_pixel28": "pixel28",
+    "localize_thousand_yx": "thousand_yx",
+    "localize_loc1024": "loc1024",
+}
+GENERATED = 300  # samples of the paper's text-to-image evaluation
+# Question templates of VQA, two for each role: prompts/metaclue/question_{role}_{number}.jinja
+TEMPLATES = (1, 2)
+
+
+@lru_cache(maxsize=24)
+def load(dataset: str, task: str) -> datasets.Dataset:
+    """Return the documents of a task; all its pictures are known to be there.
+
+    Args:
+        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
+        task: one of :data:`TASKS`.
+
+    Raises:
+        DataError: the data is missing or not valid; names file, row, field and remedy.
+    """
+    import datasets
+
+    if task not in TASKS:
+        raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")
+    table = data.read(dataset)
+    documents = TASKS[task](dataset, task, table)
+    if not documents:
+        raise DataError(f"{dataset}/{data.FILE} has no image for the task {task}")
+    return datasets.Dataset.from_list(documents)
+
+
+def named(dataset_name: object) -> tuple[str, str]:
+    """Return dataset and task that a task file names, as ``dataset_name: MetaCLUE,task=caption``.
+
+    Raises:
+        DataError: it names something else.
+    """
+    asked = hub.named(dataset_name, required=["task"])
+    return asked["dataset"], asked["task"]
+
+
+def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str = "") -> dict[str, Any]:
+    return {
+        "id": f"{row.image}{suffix}",
+        "data": str(DataId(dataset, task, table.digest, revision=table.revision)),
+        "dataset": dataset,
+        "image": row.image,
+    }
+
+
+def _present(dataset: str, table: Table, rows: Iterable[Annotation]) -> None:
+    for row in rows:
+        where = data.where(dataset, row)
+        if not images.is_file(images.below(table.folder, row.image, where)):
+            raise DataError(
+                f"{where}: there is no picture {row.image} in {table.folder}. Put the "
+                f"pictures of the Pitt Ads there, in their folders 0 to 10."
+            )
+
+
+def _compare(dataset: str, task: str, table: Table, *sets: str) -> None:
+    """Say where the images are not as many as in the paper, so that its numbers are not beside these."""
+    for kind in sets if dataset == data.DATASET else ():
+        here, paper = len(table.select("test", kind)), data.PAPER[kind, "test"]
+        if here != paper:
+            logger.warning(
+                f"figlang_tasks: {dataset}/{task}: {here} test images of the set {kind}, the paper has {paper}: its "
+                f"numbers and yours are not on the same data"
+            )
+
+
+# --- classification --------------------------------------------------------------------------------------------------
+
+
+def _classify(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+    """Test metaphors and negatives: `metaphor` is the answer."""
+    negative = task.removeprefix("classify_") + "_negative"
+    rows = table.select("test", "metaphor", negative)
+    if len({row.set for row in rows}) < 2:
+        raise DataError(f"{dataset}/{data.FILE}: {task} needs test images of the sets metaphor and {negative}")
+    _present(dataset, table, rows)
+    _compare(dataset, task, table, "metaphor", negative)
+    return [_common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows]
+
+
+# --- retrieval -------------------------------------------------------------------------------------------------------
+
+
+def _retrieve(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+    """Images with their candidate statements: `answer` is the place of the right one."""
+    found, digest = candidates.load(dataset, task.removeprefix(RETRIEVE))
+    name = DataId(dataset, task, f"{table.digest}+{digest}", revision=table.revision)
+    by_image = {row.image: row for row in _with_metaphors(dataset, task, table)}
+    return [
+        _common(dataset, task, table, by_image[each.image])
+        | {"candidates": each.texts, "answer": each.answer}
+        | {"data": str(name)}
+        for each in found
+    ]
+
+
+def _with_metaphors(dataset: str, task: str, table: Table) -> list[Annotation]:
+    rows = candidates.pool_of(dataset, table)
+    every = table.select("test", "metaphor")
+    if len(rows) < len(every):
+        logger.warning(
+            f"figlang_tasks: {dataset}/{task}: {len(every) - len(rows)} of {len(every)} test images have no metaphors "
+            f"and are left out"
+        )
+    _present(dataset, table, rows)
+    _compare(dataset, task, table, "metaphor")
+    return rows
+
+
+# --- captioning and questions ----------------------------------------------------------------------------------------
+
+
+def _caption(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+    """Images with all statements of theirs, and the parts of those."""
+    return [
+        _common(dataset, task, table, row)
+        | {"references": _once(metaphor.statement for metaphor in row.metaphors)}
+        | {f"references_{part}": _once(getattr(each, part) for each in row.metaphors) for part in schema.PARTS}
+        for row in _with_metaphors(dataset, task, table)
+    ]
+
+
+def _ask(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+    """One document for each distinct question about an image; `references` are all answers that its metaphors give."""
+    documents = []
+    for row in _with_metaphors(dataset, task, table):
+        asked: dict[tuple[str, int, str], list[str]] = {}
+        for metaphor in [row.best] if task.endswith("_best") else row.metaphors:
+            for role in schema.PARTS:
+                for template in TEMPLATES:
+                    asked.setdefault((role, template, question(role, template, metaphor)), []).append(
+                        getattr(metaphor, role)
+                    )
+        counts: dict[tuple[str, int], int] = {}
+        for (role, template, text), answers in asked.items():
+            number = counts[role, template] = counts.get((role, template), 0) + 1
+            common = _common(dataset, task, table, row, f"#{role}-{template}-{number}")
+            documents.append(common | {"role": role, "question": text, "references": _once(answers)})
+    return documents
+
+
+def question(role: str, template: int, metaphor: schema.Metaphor) -> str:
+    """Return the question whose answer is a part of a metaphor."""
+    words = {part: getattr(metaphor, part) for part in schema.PARTS if part != role}
+    return render(f"metaclue/question_{role}_{template}.jinja", **words)
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+# --- localization ----------------------------------------------------------------------------------------------------
+
+
+def _localize(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+    """One document for each concept of the best metaphor of an image that has boxes.
+
+    `convention` says what numbers a model is to give boxes in and is read by. `boxes` are lists of left, top, right,
+    bottom in pixels of the upright picture, `types` the type of each.
+    """
+    return list(_concepts(dataset, task, table))
+
+
+def _concepts(dataset: str, task: str, table: Table) -> Iterator[dict[str, Any]]:
+    rows = [row for row in _with_metaphors(dataset, task, table) if row.boxes]
+    for row in rows:
+        name = data.where(dataset, row)
+        width, height = pictures.size(table.folder / row.image, name)
+        data.check_boxes(row, (width, height), name)
+        for role in schema.ROLES:
+            boxes = [box for box in row.boxes if box.role == role]
+            if boxes:
+                yield _common(dataset, task, table, row, f"#{role}") | {
+                    "convention": LOCALIZE[task],
+                    "role": role,
+                    "concept": getattr(row.best, role),
+                    "boxes": [list(map(float, box.bbox)) for box in boxes],
+                    "types": [box.type for box in boxes],
+                    "width": width,
+                    "height": height,
+                }
+
+
+# --- generation ------------------------------------------------------------------------------------------------------
+
+
+def _generate(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+    """The images whose best metaphors are drawn by a text-to-image model: 300, drawn with the seed of the candidates.
+
+    In the order of their paths. `number` is the place of the document: what the harness's own text-to-image classes
+    name their files by. So another order of the annotation file gives no picture to another prompt.
+    """
+    rows = {row.image: row for row in _with_metaphors(dataset, task, table)}
+    documents: list[dict[str, Any]] = []
+    for image in _sample([*rows], GENERATED):
+        words = {part: getattr(rows[image].best, part) for part in schema.PARTS}
+        documents.append(_common(dataset, task, table, rows[image]) | words | {"number": len(documents)})
+    return documents
+
+
+def _sample(images: Sequence[str], count: int) -> list[str]:
+    """`count` of the images (all, if they are fewer), whatever their order."""
+    ordered, found = sorted(images), set[str]()
+    for number in candidates.numbers(f"{candidates.SEED}/generate", len(ordered)):
+        if len(found) == min(count, len(ordered)):
+            break
+        found.add(ordered[number])
+    return sorted(found)
+
+
+TASKS: dict[str, Callable[[str, str, Table], list[dict[str, Any]]]] = {
+    "classify_symbolic": _classify,
+    "classify_literal": _classify,
+    **{f"{RETRIEVE}{name}": _retrieve for name in candidates.SETTINGS},
+    "caption": _caption,
+    "caption_careful": _caption,
+    "vqa": _ask,
+    "vqa_best": _ask,
+    **dict.fromkeys(LOCALIZE, _localize),
+    "generate": _generate,
+}

@@ -1,0 +1,130 @@
+"""The measures of NYK-MS (arXiv 2409.01037, Tables 8, 9 and 10), by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from figlang_tasks.benchmarks.nykms.parse import FIELDS
+from figlang_tasks.metrics import classification, overlap
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring.measure import unit_of
+
+LABELS: Final = ("MC", "SC")
+WORDS: Final = ("MW", "SW")
+"""Judged by exact match as well; the other answers are longer."""
+
+KINDS: Final = ("word", "object", "image", "free")
+
+_STATUS = (
+    Measure("parse_rate", each=lambda record: float(record["status"] == "answered"), diagnostic=True),
+    Measure(
+        "refusal_rate",
+        each=lambda record: float(record["status"] == "refused"),
+        higher_is_better=False,
+        diagnostic=True,
+    ),
+)
+
+
+def _of_labels(score: str, field: str) -> Callable[[Sequence[Record]], Statistic]:
+    def of(records: Sequence[Record]) -> Statistic:
+        cells = [2 * record["gold"][field] + record["predicted"][field] for record in records]  # tn, fp, fn, tp
+        return grouped(map(unit_of, records), np.eye(4)[cells], classification.STATISTICS[score])
+
+    return of
+
+
+def _labels(field: str) -> tuple[Measure, ...]:
+    """The measures of Table 8."""
+    name = field.lower()
+    return (
+        Measure(f"{name}_acc", each=lambda record: float(record["gold"][field] == record["predicted"][field])),
+        *(
+            Measure(f"{name}_{score}", statistic=_of_labels(score, field), interval=TWO_CLASSES)
+            for score in ("macro_precision", "macro_recall", "macro_f1")
+        ),
+    )
+
+
+def _words(field: str) -> tuple[Measure, ...]:
+    """The measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
+    name = field.lower()
+
+    def is_positive(record: Record) -> bool:
+        return field in record["words"]
+
+    def score(key: str) -> Callable[[Record], float]:
+        return lambda record: float(record["words"][field][key])
+
+    def corpus(records: Sequence[Record]) -> Statistic:
+        sums = [record["words"][field]["bleu4_sums"] for record in records]
+        return grouped(map(unit_of, records), sums, overlap.corpus_bleu4_of_sums)
+
+    def of_kinds(record: Record) -> tuple[str]:
+        return (record["kinds"][field],)
+
+    matches = (
+        Measure(f"{name}_em", each=score("em"), applies=is_positive, scopes=Scopes(KINDS, of_kinds)),
+        Measure(f"{name}_relaxed_em", each=score("relaxed_em"), applies=is_positive, headline=False),
+    )
+    return (
+        *(matches if field in WORDS else ()),
+        Measure(f"{name}_bleu4", each=score("bleu4"), interval=BOOTSTRAP, applies=is_positive),
+        Measure(f"{name}_corpus_bleu4", statistic=corpus, interval=BOOTSTRAP, applies=is_positive, headline=False),
+    )
+
+
+def _disagreement(field: str) -> Measure:
+    """The share of outputs that a careful reader takes for another label than the published rules."""
+    return Measure(
+        "parse_disagreement",
+        each=lambda record: float(record["predicted_strict"] != record["predicted"][field]),
+        higher_is_better=False,
+        diagnostic=True,
+        headline=False,
+    )
+
+
+def _of(question: str) -> Measures:
+    labels = [field for field in FIELDS[question] if field in LABELS]
+    return Measures.of(
+        *(measure for field in FIELDS[question] for measure in (_labels if field in LABELS else _words)(field)),
+        *_STATUS,
+        *map(_disagreement, labels),
+    )
+
+
+METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE = map(_of, FIELDS)
+
+BY_QUESTION: Final = dict(zip(FIELDS, (METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE), strict=True))
+
+
+def of_records(records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`."""
+    return BY_QUESTION[records[0]["question"]]
+
+
+# --- lm-eval ---------------------------------------------------------------------------------------------------------
+
+
+def facts(question: str) -> tuple[str, ...]:
+    """The names of what lm-eval's results say of a question beside values."""
+    return () if FIELDS[question][0] in LABELS and len(FIELDS[question]) == 1 else ("bleu_signature",)
+
+
+def _bleu_signature(records: Sequence[Record]) -> str:
+    """What BLEU-4 was computed with, averaged and of the corpus."""
+    return ", ".join([*sorted({record["bleu"] for record in records}), overlap.signature(corpus=True)])
+
+
+def _lm_eval(question: str) -> list[dict[str, Any]]:
+    return metric_list_of_lm_eval(BY_QUESTION[question], **dict.fromkeys(facts(question), _bleu_signature))
+
+
+METAPHOR_LM_EVAL, SARCASM_LM_EVAL, MC_LM_EVAL, MW_LM_EVAL, ME_LM_EVAL = map(_lm_eval, list(FIELDS)[:5])
+SC_LM_EVAL, SW_LM_EVAL, ST_LM_EVAL, SE_LM_EVAL = map(_lm_eval, list(FIELDS)[5:])

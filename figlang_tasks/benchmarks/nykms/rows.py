@@ -1,0 +1,485 @@
+"""NYK-MS rows as documents: the import format, its checks, and cartoons joined from their public source.
+
+The annotations have no public release, so the user brings them: ``nyk_m.jsonl`` (metaphor) and ``nyk_s.jsonl``
+(sarcasm), one JSON object a line. A row has
+
+- ``id``: a text, once in the file, e.g. ``NYK_722_3``;
+- ``caption``: a text;
+- ``MC`` (``SC``): 0 or 1; where it is 1, ``MW`` and ``ME`` (``SW``, ``ST`` and ``SE``) are texts, where it is 0 they
+  are empty, null or left out. MW, SW and ST may carry the marks of the paper's annotation rules
+  (:func:`figlang_tasks.benchmarks.nykms.parse.read_annotation`);
+- ``image``: path of the cartoon, below the file's folder; ``description``: the cartoon in words. Where the one that a
+  task needs is empty or left out, it is taken from the New Yorker Caption Contest dataset, from which the paper took
+  both, by contest number;
+- ``contest_number``: a whole number; may be left out where the id tells it (``NYK_{contest}_{caption}``).
+
+Serves every dataset in this format (NYK-MS itself and figlang_mini_nykms).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import reprlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from loguru import logger
+
+from figlang_tasks.benchmarks.nykms.parse import (
+    FIELDS,
+    MARKED_FIELDS,
+    QUESTIONS,
+    AnnotationError,
+    Question,
+    read_annotation,
+)
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.data_id import DataId
+
+if TYPE_CHECKING:
+    import datasets
+
+Modality: TypeAlias = Literal["image", "text"]
+"""What is shown of the cartoon: the picture, or its description in words."""
+
+MODALITIES = ("image", "text")
+CONTESTS = "NewYorkerCaptionContest"
+CONTEST_CONFIG = "ranking"  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
+PAPER_ROWS = {"nyk_m": 1583, "nyk_s": 1578}  # Table 6, whose headings are shifted by one column
+
+_ANSWERS = {"nyk_m": FIELDS["metaphor"], "nyk_s": FIELDS["sarcasm"]}
+_COMMON = ("id", "contest_number", "image", "caption", "description")
+_CONTEST_IN_ID = re.compile(r"NYK_([0-9]{1,9})_[0-9]+\Z")
+_SHOWN = 5  # rows named in a warning
+
+
+@dataclass(frozen=True)
+class Row:
+    """One checked row of a file.
+
+    Attributes:
+        where: file and line, for messages.
+        id: unique in its file.
+        contest: contest number, None if the row tells none.
+        caption: the caption.
+        description: the cartoon in words, "" if the row has none.
+        image: file of the cartoon, None if the row names none.
+        label: MC or SC.
+        answers: the other annotated answers by field, with their marks; all "" where the label is 0.
+    """
+
+    where: str
+    id: str
+    contest: int | None
+    caption: str
+    description: str
+    image: Path | None
+    label: int
+    answers: dict[str, str]
+
+    @property
+    def cartoon(self) -> str:
+        """What rows about one cartoon share: its contest, else its file; without either the row's id."""
+        if self.contest is not None:
+            return f"contest {self.contest}"
+        return self.id if self.image is None else f"{self.image.parent.name}/{self.image.name}"
+
+
+def part(question: Question) -> str:
+    """The file (without ``.jsonl``) that holds the answers to a question."""
+    return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
+
+
+def load(name: str, question: Question, modality: Modality, check_images: bool = True) -> datasets.Dataset:
+    """Return the documents of one task.
+
+    Rows: all of the file for the joint questions and MC, SC; only those whose label is 1 for MW, ME, SW, ST, SE. Their
+    questions presuppose a metaphor (sarcasm), and the paper's scores of words are shares of all positives.
+
+    Columns: ``dataset``, ``data`` (dataset, file, the first 12 hex digits of the SHA-256 of all texts that are asked
+    or compared, and where cartoons were joined from), ``id``, ``cartoon`` (:attr:`Row.cartoon`), ``question``,
+    ``modality``, ``caption``, ``label``, the
+    annotated answers (``MW`` ...), and ``image`` (undecoded) or ``description``.
+
+    Args:
+        name: a dataset of :data:`figlang_tasks.core.hub.SOURCES` in this format.
+        question: see :data:`figlang_tasks.benchmarks.nykms.parse.Question`.
+        modality: see :data:`Modality`.
+        check_images: look at every picture now; an error then costs no model time.
+
+    Raises:
+        hub.DataError: data not available, or a row that is not valid; the message names file, line and field.
+    """
+    if question not in QUESTIONS:
+        raise hub.DataError(f"unknown question {question!r}; known: {', '.join(QUESTIONS)}")
+    if modality not in MODALITIES:
+        raise hub.DataError(f"unknown modality {modality!r}; known: {', '.join(MODALITIES)}")
+    folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
+    path = folder / f"{part(question)}.jsonl"
+    if not path.is_file():
+        present = ", ".join(sorted(found.name for found in folder.glob("*.jsonl"))) or "none"
+        raise hub.DataError(
+            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; "
+            "`figlang data template nykms` writes files to fill in"
+        )
+    stat = path.stat()
+    return _documents(name, path, question, modality, check_images, (stat.st_mtime_ns, stat.st_size))
+
+
+@lru_cache(maxsize=18)
+def _documents(
+    name: str, path: Path, question: Question, modality: Modality, check_images: bool, version: tuple[int, int]
+) -> datasets.Dataset:
+    """The documents of one task; `version` tells apart states of the file."""
+    import datasets
+
+    source = _shown(name, path, modality, check_images, version)
+    rows = source.rows
+    if FIELDS[question][0] not in ("MC", "SC"):
+        rows = [row for row in rows if row.label == 1]
+        if not rows:
+            raise hub.DataError(f"{path}: no row has a label of 1, so there is nothing to ask {question} about")
+    columns: dict[str, list[Any]] = {
+        "dataset": [name] * len(rows),
+        "data": [source.data] * len(rows),
+        "id": [row.id for row in rows],
+        "cartoon": [row.cartoon for row in rows],
+        "question": [question] * len(rows),
+        "modality": [modality] * len(rows),
+        "caption": [row.caption for row in rows],
+        "label": [row.label for row in rows],
+        **{field: [row.answers[field] for row in rows] for field in _ANSWERS[path.stem][1:]},
+    }
+    if modality == "text":
+        return datasets.Dataset.from_dict(columns | {"description": [row.description for row in rows]})
+    cells = [_cell(row, source.pictures, path.parent) for row in rows]
+    shown = datasets.Dataset.from_dict(
+        {"image": cells}, features=datasets.Features({"image": datasets.Image(decode=False)})
+    )
+    return datasets.concatenate_datasets([datasets.Dataset.from_dict(columns), shown], axis=1)
+
+
+class _Shown(NamedTuple):
+    """Checked rows of a file, with what a task shows of each: `pictures` by contest where the row names no file."""
+
+    rows: list[Row]
+    pictures: Mapping[int, bytes]
+    data: str
+
+
+@lru_cache(maxsize=8)
+def _shown(name: str, path: Path, modality: Modality, check_images: bool, version: tuple[int, int]) -> _Shown:
+    rows = read(path, needs_image=modality == "image")
+    _compare_with_the_paper(name, path, rows)
+    joined: str | None = None
+    pictures: Mapping[int, bytes] = {}
+    if modality == "image":
+        if missing := [row for row in rows if row.image is None]:
+            pictures, joined = _join_pictures(missing)
+        if check_images:
+            _check_images(name, path.parent, rows, pictures)
+    elif missing := [row for row in rows if not row.description]:
+        descriptions, joined = _join_descriptions(missing)
+        rows = [replace(row, description=row.description or descriptions[row.id]) for row in rows]
+    texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+    return _Shown(rows, pictures, str(DataId(name, path.stem, digest[:12], joined=joined)))
+
+
+def _cell(row: Row, pictures: Mapping[int, bytes], folder: Path) -> dict[str, Any]:
+    """An undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
+    if row.image is not None:
+        return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
+    return {"bytes": pictures[_contest(row)], "path": None}
+
+
+def _compare_with_the_paper(name: str, path: Path, rows: list[Row]) -> None:
+    expected = PAPER_ROWS[path.stem]
+    if name == "NYK-MS" and len(rows) != expected:
+        logger.warning(
+            f"figlang_tasks: {path} has {len(rows)} rows, the paper's has {expected}: scores of another version of the "
+            "data are not comparable with the published ones"
+        )
+
+
+# --- reading and checking ------------------------------------------------------------------------------------------
+
+
+def read(path: Path, needs_image: bool = True) -> list[Row]:
+    """Read and check a file of annotations.
+
+    Args:
+        path: ``nyk_m.jsonl`` or ``nyk_s.jsonl``.
+        needs_image: check that the image files are there.
+
+    Raises:
+        hub.DataError: the first fault; the message names file, line, field and what to do.
+    """
+    answers = _ANSWERS[path.stem]
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise hub.DataError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from error
+    rows: list[Row] = []
+    lines: dict[str, int] = {}
+    unknown: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):  # not splitlines: texts hold other separators, unescaped
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        values = _object(line, where)
+        for key in values:
+            if key not in (*_COMMON, *answers):
+                unknown.setdefault(key, number)
+        row = _row(values, where, path.parent, answers, needs_image)
+        if row.id in lines:
+            raise hub.DataError(f"{where}: id {row.id!r} is also that of line {lines[row.id]}: ids must be unique")
+        lines[row.id] = number
+        rows.append(row)
+    if not rows:
+        raise hub.DataError(
+            f"{path} is empty: put one JSON object on each line (`figlang data template nykms` writes an example)"
+        )
+    if unknown:
+        logger.warning(
+            f"figlang_tasks: {path} has fields that are not used: "
+            + ", ".join(f"{key!r} (first in line {number})" for key, number in unknown.items())
+            + f"; known: {', '.join((*_COMMON, *answers))}"
+        )
+    _warn_of_words_from_elsewhere(path, rows)
+    return rows
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise hub.DataError(
+            f'{where} is not valid JSON ({error}): write one object a line, e.g. {{"id": "NYK_722_3", ...}}'
+        ) from error
+    if not isinstance(values, dict):
+        raise hub.DataError(f"{where} is {type(values).__name__}, not a JSON object: write one object a line")
+    return values
+
+
+def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...], needs_image: bool) -> Row:
+    row_id = _text(values, "id", where)
+    where = f"{where} ({row_id if len(row_id) <= 80 else f'{row_id[:80]}...'})"
+    caption = _text(values, "caption", where)
+    description = _text(values, "description", where, optional=True)
+    image = _text(values, "image", where, optional=True)
+    contest = _contest_number(values, row_id, where)
+    label = _label(values, answers[0], where)
+    texts = {}
+    for field in answers[1:]:
+        texts[field] = _text(values, field, where, optional=True)
+        if label == 1 and not texts[field]:
+            raise hub.DataError(f"{where}: {answers[0]} is 1, but {field} is missing or empty: every positive has one")
+        if label == 0 and texts[field]:
+            raise hub.DataError(
+                f"{where}: {answers[0]} is 0, but {field} is {_brief(texts[field])}: leave it empty, or correct "
+                f"{answers[0]}"
+            )
+        if label == 1 and field in MARKED_FIELDS:
+            try:
+                read_annotation(texts[field], field)
+            except AnnotationError as error:
+                raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
+    file = images.below(folder, image, where) if image else None
+    if file is not None and needs_image and not images.is_file(file):
+        raise hub.DataError(
+            f"{where}: image {_brief(image)} is not there ({str(file)[:300]}). Put the file there, "
+            f"correct the path (below {folder}), or "
+            "leave image empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
+        )
+    return Row(where, row_id, contest, caption, description, file, label, texts)
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
+
+
+def _brief(value: Any) -> str:
+    """A value as a message shows it."""
+    return _SHORT.repr(value)
+
+
+def _text(values: Mapping[str, Any], field: str, where: str, optional: bool = False) -> str:
+    value = values.get(field)
+    if value is None and (optional or field not in values):
+        if optional:
+            return ""
+        raise hub.DataError(f"{where}: {field} is missing; it must be a text")
+    if not isinstance(value, str):
+        raise hub.DataError(f"{where}: {field} is {_brief(value)}, must be a text")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise hub.DataError(
+            f"{where}: {field} holds half a surrogate pair, which is no character: a damaged file? Correct it"
+        )
+    if not value.strip() and not optional:
+        raise hub.DataError(f"{where}: {field} is empty; it must be a text")
+    return value.strip()
+
+
+def _label(values: Mapping[str, Any], field: str, where: str) -> int:
+    if field not in values:
+        raise hub.DataError(f"{where}: {field} is missing; it must be 0 or 1")
+    value = values[field]
+    if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
+        raise hub.DataError(f"{where}: {field} is {_brief(value)}, must be 0 or 1 (a number)")
+    return value
+
+
+def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int | None:
+    value = values.get("contest_number")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise hub.DataError(f"{where}: contest_number is {_brief(value)}, must be a whole number, e.g. 722")
+    in_id = _CONTEST_IN_ID.match(row_id)
+    if in_id is None:
+        return value
+    told = int(in_id[1])
+    if value is not None and value != told:
+        raise hub.DataError(f"{where}: contest_number is {value}, but the id says {told}: correct one of them")
+    return told
+
+
+def _warn_of_words_from_elsewhere(path: Path, rows: Iterable[Row]) -> None:
+    """By the annotation rules an answer without a mark is in the caption; the comparison does not depend on it."""
+    strange = []
+    for row in rows:
+        for field in MARKED_FIELDS:
+            if raw := row.answers.get(field):
+                answer = read_annotation(raw, field)
+                if answer.kind == "word" and answer.text.casefold() not in row.caption.casefold():
+                    strange.append(f"{row.id} {field} {answer.text!r}")
+    if strange:
+        more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
+        logger.warning(
+            f"figlang_tasks: {path}: answers without a mark that are not in the caption: "
+            f"{', '.join(strange[:_SHOWN])}{more}. By the annotation rules they have the mark [I] or [S]; they are "
+            "compared in the same way"
+        )
+
+
+def _check_images(name: str, folder: Path, rows: Iterable[Row], pictures: Mapping[int, bytes]) -> None:
+    checked: set[Any] = set()  # one cartoon has several captions
+    for row in rows:
+        key = row.image or row.contest
+        if key not in checked:
+            images.check(_cell(row, pictures, folder), row.where, name)
+            checked.add(key)
+
+
+# --- the New Yorker Caption Contest dataset --------------------------------------------------------------------------
+
+
+def _contest(row: Row) -> int:
+    assert row.contest is not None  # _contests has checked it
+    return row.contest
+
+
+def _contests(rows: Iterable[Row], what: str) -> set[int]:
+    for row in rows:
+        if row.contest is None:
+            raise hub.DataError(
+                f"{row.where}: {what} is missing, and so is contest_number, by which it could be taken from the New "
+                f"Yorker Caption Contest dataset: give {what} or contest_number"
+            )
+    return {_contest(row) for row in rows}
+
+
+def _tables() -> tuple[list[Path], str]:
+    """The files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
+    snapshot = hub.snapshot(hub.source(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
+    found = snapshot.folder / CONTEST_CONFIG
+    order = ("train", "validation", "test")
+    files = [path for split in order for path in sorted(found.glob(f"{split}-*.parquet"))]
+    if not files:
+        raise hub.DataError(
+            f"{CONTESTS}: no file {CONTEST_CONFIG}/<split>-*.parquet in {snapshot.folder}: load the dataset again"
+        )
+    return files, f"{CONTESTS}:{snapshot.revision[:12]}"
+
+
+def _columns(path: Path, columns: list[str]) -> Iterable[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            lacking = [name for name in columns if name not in file.schema_arrow.names]
+            if lacking:
+                raise hub.DataError(
+                    f"{CONTESTS}: {path} lacks column(s) {', '.join(lacking)} (it has: "
+                    f"{', '.join(file.schema_arrow.names)}). Load the dataset again"
+                )
+            for batch in file.iter_batches(batch_size=64, columns=columns):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise hub.DataError(
+            f"{CONTESTS}: {path} cannot be read ({type(error).__name__}: {error}). Delete the damaged file and load it "
+            "again"
+        ) from error
+
+
+def _join_pictures(rows: list[Row]) -> tuple[dict[int, bytes], str]:
+    """The cartoon of each row's contest, by contest number."""
+    wanted = _contests(rows, "image")
+    files, origin = _tables()
+    pictures: dict[int, bytes] = {}
+    for path in files:
+        if not wanted - pictures.keys():
+            break
+        for number, record in enumerate(_columns(path, ["contest_number", "image"])):
+            contest = record["contest_number"]
+            if contest in wanted and contest not in pictures:
+                cell = record["image"]
+                if cell and cell["bytes"]:
+                    pictures[contest] = cell["bytes"]
+                else:
+                    logger.debug(f"figlang_tasks: {path} row {number} has no picture")
+    _require_all(rows, pictures.keys(), "cartoon")
+    return pictures, origin
+
+
+def _join_descriptions(rows: list[Row]) -> tuple[dict[str, str], str]:
+    """The description of each row's cartoon, by row id.
+
+    A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
+    instance, so an instance with the row's caption goes first; else the first of the contest, in the order of the
+    splits train, validation, test.
+    """
+    wanted = _contests(rows, "description")
+    files, origin = _tables()
+    first: dict[int, str] = {}
+    with_caption: dict[tuple[int, str], str] = {}
+    for path in files:
+        for record in _columns(path, ["contest_number", "image_description", "caption_choices"]):
+            contest, text = record["contest_number"], record["image_description"]
+            if contest in wanted and text and text.strip():
+                first.setdefault(contest, text.strip())
+                for caption in record["caption_choices"] or ():
+                    with_caption.setdefault((contest, _comparable(caption)), text.strip())
+    _require_all(rows, first.keys(), "description")
+    return {
+        row.id: with_caption.get((_contest(row), _comparable(row.caption)), first[_contest(row)]) for row in rows
+    }, origin
+
+
+def _comparable(caption: str) -> str:
+    return " ".join(caption.casefold().split())
+
+
+def _require_all(rows: list[Row], contests: Iterable[int], what: str) -> None:
+    known = set(contests)
+    for row in rows:
+        if row.contest not in known:
+            raise hub.DataError(
+                f"{row.where}: the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest "
+                f"{row.contest}: correct contest_number, or give the {what} in the row"
+            )

@@ -1,0 +1,265 @@
+"""What the NYK-MS task files name, in lmms-eval and in lm-eval: documents, prompts, scoring.
+
+NYK-MS: "A Well-annotated Multi-modal Metaphor and Sarcasm Understanding Benchmark on Cartoon-Caption Dataset",
+arXiv 2409.01037. Serves every dataset in its import format (:mod:`figlang_tasks.benchmarks.nykms.rows`).
+
+A document carries its question and whether the cartoon is shown or told, so one set of functions serves all tasks and
+both harnesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image
+
+from figlang_tasks.benchmarks.nykms import measures, rows
+from figlang_tasks.benchmarks.nykms.measures import LABELS, WORDS
+from figlang_tasks.benchmarks.nykms.parse import (
+    FIELDS,
+    Annotation,
+    parse_official,
+    read_annotation,
+    read_yes_no,
+    same_place,
+    without_mark,
+)
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.lm_eval_options import lm_eval_options
+from figlang_tasks.core.prompting import render
+from figlang_tasks.metrics import overlap
+from figlang_tasks.scoring import judged, judged_for_lm_eval
+
+if TYPE_CHECKING:
+    import datasets
+
+Document = Mapping[str, Any]
+Kwargs = Mapping[str, Any] | None
+
+_KEYS = ("question", "modality")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was judged for one document.
+
+    The harness drops the document itself from ``samples.jsonl``, so the id has to be here.
+
+    Attributes:
+        id: id of the row.
+        data: dataset, file, digest of its texts (``figlang_tasks.benchmarks.nykms.rows.load``).
+        unit: the cartoon; up to three captions of one are not independent.
+        question: what was asked.
+        modality: whether the cartoon was shown (``image``) or told (``text``).
+        gold: the annotated answers asked for, with their marks; the label as 0 or 1.
+        predicted: the answers by the published post-processing, by field.
+        status: outcome of the post-processing (``figlang_tasks.benchmarks.nykms.parse``).
+        rule: the rule that decided.
+        predicted_strict: the label as a careful reader takes it; None if there is none, or none was asked for.
+        kinds: of a positive, what the annotated MW, SW and ST name (by their marks), by field.
+        words: of a positive, the scores of the answers in words, by field, whatever was answered to the first question:
+            ``em``, ``relaxed_em`` (of MW and SW: whether they match), ``bleu4`` (0 to 1) and ``bleu4_sums``, the ten
+            numbers that corpus BLEU-4 sums (``figlang_tasks.metrics.overlap.matrix``).
+        predicted_marks: the fields whose predicted answer carries a mark.
+        bleu: what BLEU-4 was computed with.
+    """
+
+    id: str
+    data: str
+    unit: str
+    question: str
+    modality: str
+    gold: dict[str, int | str]
+    predicted: dict[str, int | str]
+    status: str
+    rule: str
+    predicted_strict: int | None
+    kinds: dict[str, str]
+    words: dict[str, dict[str, Any]]
+    predicted_marks: list[str]
+    bleu: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents that the task file names, as ``dataset_name: NYK-MS,question=mc,modality=image``.
+
+    Raises:
+        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
+            and then exit with status 0.
+    """
+    try:
+        return _load(hub.named(stub.config_name, required=_KEYS))
+    except hub.DataError as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+
+
+def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
+    """Return the documents for lm-eval (``custom_dataset`` of its task files).
+
+    Args:
+        settings: ``dataset``, ``question``, ``modality`` (the YAML's ``dataset_kwargs``), and what else lm-eval passes
+            (:mod:`figlang_tasks.core.lm_eval_options`).
+
+    Raises:
+        SystemExit: an option is missing or wrong, or the data is.
+    """
+    try:
+        keys = ("dataset", *_KEYS)
+        asked = lm_eval_options(settings, keys, required=keys)
+        if asked["modality"] != "text":
+            raise ValueError(
+                f"modality={asked['modality']!r} of an NYK-MS task in lm-eval, which shows no pictures; valid: text"
+            )
+        return {"test": _load(asked)}
+    except (hub.DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+
+
+def preflight(config: Mapping[str, Any]) -> None:
+    """Check the options and the data of a task before a model is loaded.
+
+    Args:
+        config: the task's YAML as a dict.
+
+    Raises:
+        SystemExit: as :func:`process_docs`; also for an option, since there are none.
+    """
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
+    blocks = [kwargs, *(block for block in kwargs.values() if isinstance(block, Mapping))]
+    options = sorted({key for block in blocks for key, value in block.items() if not isinstance(value, Mapping)})
+    try:
+        if options:
+            raise hub.DataError(f"NYK-MS tasks take no options, but there are: {', '.join(options)}")
+        _load(hub.named(config.get("dataset_name"), required=_KEYS))
+    except hub.DataError as error:
+        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+def _load(asked: Mapping[str, Any]) -> datasets.Dataset:
+    return rows.load(asked["dataset"], asked["question"], asked["modality"])
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
+    """Return the question about `doc`, without its image."""
+    question = doc["question"]
+    shown = {
+        "topic": "metaphor" if rows.part(question) == "nyk_m" else "sarcasm",
+        "caption": doc["caption"],
+        "description": doc["description"] if doc["modality"] == "text" else None,
+    }
+    if question in ("metaphor", "sarcasm"):
+        return render("nykms/joint.jinja", **shown)
+    return render("nykms/single.jinja", question=question, **shown)
+
+
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
+    """Return the cartoon (RGB), or nothing where its description stands in the prompt."""
+    if doc["modality"] == "text":
+        return []
+    return [images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])]
+
+
+def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+    """Return the prompt as one turn of the user: the cartoon, if it is shown, and the question."""
+    pictures = [{"type": "image", "url": picture} for picture in doc_to_visual(doc)]
+    return [{"role": "user", "content": [*pictures, {"type": "text", "text": doc_to_text(doc)}]}]
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the annotated answers, without marks, in the form that the prompt asks for."""
+    lines = []
+    for field in FIELDS[doc["question"]]:
+        if field in LABELS:
+            lines.append("Yes" if doc["label"] else "No")
+        elif doc["label"]:
+            lines.append(read_annotation(doc[field], field).text)
+    return render("nykms/answer.jinja", lines=lines, numbered=doc["question"] in ("metaphor", "sarcasm"))
+
+
+# --- scoring ---------------------------------------------------------------------------------------------------------
+
+
+def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one output: a :class:`Record` and its numbers (``figlang_tasks.scoring.judged``)."""
+    return judged(_record(doc, results).as_dict(), measures.BY_QUESTION[doc["question"]])
+
+
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """As :func:`process_results`, for lm-eval."""
+    question = doc["question"]
+    record = _record(doc, results).as_dict()
+    return judged_for_lm_eval(record, measures.BY_QUESTION[question], *measures.facts(question))
+
+
+def _record(doc: Document, results: Sequence[str]) -> Record:
+    output = None if not results or results[0] is None else str(results[0])
+    fields = FIELDS[doc["question"]]
+    parsed = parse_official(output, doc["question"])
+    kinds: dict[str, str] = {}
+    words: dict[str, dict[str, Any]] = {}
+    predicted_marks: list[str] = []
+    for field in fields:
+        if field in LABELS:
+            continue
+        predicted = str(parsed.values[field])
+        text, has_mark = without_mark(predicted) if field in rows.MARKED_FIELDS else (predicted, False)
+        if has_mark:
+            predicted_marks.append(field)
+        if doc["label"] == 1:  # scores of words are over all positives (Table 9: 56 of 687 is the 8.15 of LLaVA's SW)
+            annotated = read_annotation(doc[field], field)
+            if field in rows.MARKED_FIELDS:
+                kinds[field] = annotated.kind
+            words[field] = _scores(field, text, annotated)
+    return Record(
+        id=doc["id"],
+        data=doc["data"],
+        unit=doc["cartoon"],
+        question=doc["question"],
+        modality=doc["modality"],
+        gold={field: doc["label"] if field in LABELS else doc[field] for field in fields},
+        predicted=parsed.values,
+        status=parsed.status,
+        rule=parsed.rule,
+        predicted_strict=read_yes_no(output, doc["question"]).label if fields[0] in LABELS else None,
+        kinds=kinds,
+        words=words,
+        predicted_marks=predicted_marks,
+        bleu=overlap.signature(),
+    )
+
+
+def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
+    """The scores of an answer in words (:attr:`Record.words`)."""
+    text = same_place(predicted) if annotated.kind == "image" else predicted
+    found: dict[str, Any] = {}
+    if field in WORDS:
+        found["em"] = overlap.exact_match(text, annotated.text)
+        found["relaxed_em"] = overlap.relaxed_match(text, annotated.text)
+    statistics = overlap.bleu_statistics(text, annotated.text)
+    found["bleu4"] = overlap.sentence_bleu4(statistics)
+    return found | {"bleu4_sums": overlap.matrix([statistics])[0].tolist()}
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+
+    There is no chance level of words: to the joint questions the baselines answer the first only, to a question in
+    words nothing (the one possible answer is the empty text, which scores 0). So groups that hold both kinds of
+    question run to their end.
+    """
+    if FIELDS[doc["question"]][0] not in LABELS:
+        return {"": ""}, ""
+    numbered = doc["question"] in ("metaphor", "sarcasm")
+    answers = {word: render("nykms/answer.jinja", lines=[word], numbered=numbered) for word in ("No", "Yes")}
+    return answers, "Yes" if doc["label"] else "No"

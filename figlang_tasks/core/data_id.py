@@ -1,0 +1,82 @@
+"""What rows are of: the text in the field ``data`` of documents and records, made and taken apart here alone."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+_NAME = r"[\w.-]+"
+PATTERN = re.compile(
+    rf"(?P<dataset>{_NAME})/(?P<part>{_NAME})(@(?P<revision>{_NAME}))?"
+    rf":(?P<digest>\w+(\+\w+)?)(\+(?P<joined>{_NAME}:{_NAME}))?"
+)
+"""All texts that are one: ``dataset/part@revision:digest+joined``, without ``@revision`` and ``+joined`` for some."""
+
+
+@dataclass(frozen=True)
+class DataId:
+    """Which data, and a digest of it: ``IRFL/idiom-detection-task@{revision}:{digest}``.
+
+    Attributes:
+        dataset: a key of :data:`figlang_tasks.core.hub.SOURCES`.
+        part: split, table, file or task of it.
+        digest: the first 12 hex digits of a SHA-256 of what is asked and compared; of MetaCLUE's retrieval two, joined
+            by ``+``: of the annotations and of the candidates.
+        revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE, FLUTE, NYK-MS).
+        joined: another dataset that pictures or descriptions are from, with 12 digits of its commit, or ``local``:
+            ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is none.
+
+    Raises:
+        ValueError: the text of it would read as something else.
+    """
+
+    dataset: str
+    part: str
+    digest: str
+    revision: str | None = None
+    joined: str | None = None
+
+    def __post_init__(self) -> None:
+        found = PATTERN.fullmatch(str(self))
+        if found is None or found.groupdict() != vars(self):
+            raise _names_no_data(str(self))
+
+    def __str__(self) -> str:
+        revision = "" if self.revision is None else f"@{self.revision}"
+        joined = "" if self.joined is None else f"+{self.joined}"
+        return f"{self.name}{revision}:{self.digest}{joined}"
+
+    @classmethod
+    def parse(cls, text: str) -> DataId:
+        """Take apart what ``str`` of one made.
+
+        Raises:
+            ValueError: `text` is none; the message names it.
+        """
+        return _parsed(text)
+
+    @property
+    def name(self) -> str:
+        """``dataset/part``."""
+        return f"{self.dataset}/{self.part}"
+
+    @property
+    def texts(self) -> DataId:
+        """What all copies of the same texts share: it tells not which revision they are from, nor what was joined."""
+        return replace(self, revision=None, joined=None)
+
+
+@lru_cache(maxsize=64)  # all rows of a task hold the same text
+def _parsed(text: str) -> DataId:
+    found = PATTERN.fullmatch(text)
+    if found is None:
+        raise _names_no_data(text)
+    return DataId(**found.groupdict())
+
+
+def _names_no_data(text: str) -> ValueError:
+    return ValueError(
+        f"{reprlib.repr(text)} names no data: it must be dataset/part:digest or dataset/part@revision:digest"
+    )

@@ -1,0 +1,155 @@
+"""Reads pictures of dataset rows, with errors that name the row."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
+
+from figlang_tasks.core import hub
+from figlang_tasks.core.hub import DataError
+
+_LOCK = threading.Lock()
+
+
+def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
+    """Check that a picture is there and whole, at a fraction of the cost of decoding it where the format allows that.
+
+    Args:
+        cell: an undecoded ``datasets.Image`` value: ``{"bytes": ..., "path": ...}``. The path counts where there are no
+            bytes.
+        where: names dataset and row in errors, e.g. ``"V-FLUTE/test row 7 (irfl-test-7)"``.
+        dataset: the one whose folder a path must lie below (:func:`below`); None: no path is opened.
+
+    Raises:
+        DataError: no picture, a path that leads elsewhere, zero bytes, not a picture, or cut off.
+    """
+    data, file = _content(cell, where, dataset)
+    try:
+        with _strictly(), Image.open(io.BytesIO(data)) as image:
+            if image.format == "PNG":
+                image.verify()  # checks every chunk's checksum
+            else:
+                image.draft(
+                    "RGB", (image.width // 8 or 1, image.height // 8 or 1)
+                )  # JPEG: decodes at an eighth of the size
+                image.load()
+    except Exception as error:  # Pillow raises many kinds on damaged files
+        raise _damaged(file, where, error) from error
+
+
+def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> Image.Image:
+    """Return the picture as RGB, upright (EXIF orientation applied, as ``datasets.Image`` does).
+
+    Of an animation the first frame; grey values of 16 bits are scaled to 8; transparency is dropped.
+
+    Args and errors as in :func:`check`.
+    """
+    return _decoded(*_content(cell, where, dataset), where)
+
+
+def decode_file(file: Path, where: str) -> Image.Image:
+    """Return the picture in a file, as :func:`decode` does. For files that are no data: whoever calls it trusts the
+    path.
+
+    Raises:
+        DataError: it is not there, or as in :func:`check`.
+    """
+    return _decoded(_bytes(file, where), file, where)
+
+
+def below(folder: Path, path: str, where: str) -> Path:
+    """Return the file that a path in the data names; whether it is there is not looked at.
+
+    Args:
+        folder: of the data.
+        path: relative to it, as it stands in a row or in saved samples.
+        where: names the row in errors.
+
+    Raises:
+        DataError: the path leads out of the folder, on any system, by itself or by a link.
+    """
+    kinds = (PurePosixPath(path), PureWindowsPath(path))
+    inside = not Path(path).drive and not any(kind.root or ".." in kind.parts for kind in kinds)
+    try:
+        inside = inside and (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # links in a circle; a text that is the name of no file
+        inside = False
+    if not inside:
+        shown = repr(path if len(path) <= 200 else f"{path[:200]}...")
+        raise DataError(
+            f"{where}: image {shown} leads out of {folder}: write a path below it, such as images/722.png, and put the "
+            "picture itself there, not a link to one elsewhere"
+        )
+    return folder / path
+
+
+def _decoded(data: bytes, file: Path | None, where: str) -> Image.Image:
+    try:
+        with _strictly(), Image.open(io.BytesIO(data)) as image:
+            return _rgb(ImageOps.exif_transpose(image))
+    except Exception as error:  # Pillow raises many kinds on damaged files
+        raise _damaged(file, where, error) from error
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I"):  # 16 bits: convert alone would make white of all above 255
+        image = image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
+    return image.convert("RGB")
+
+
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Let Pillow refuse truncated files: lmms-eval makes it fill them up with grey, in silence, everywhere."""
+    with _LOCK:
+        before = ImageFile.LOAD_TRUNCATED_IMAGES
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
+        try:
+            yield
+        finally:
+            ImageFile.LOAD_TRUNCATED_IMAGES = before
+
+
+def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) -> tuple[bytes, Path | None]:
+    """The bytes of a picture, and the file that they are from, if they do not stand in the table."""
+    if cell is None or (cell.get("bytes") is None and not cell.get("path")):
+        raise DataError(f"{where}: the image is missing. Load the dataset again, or restore the row's image.")
+    data = cell.get("bytes")
+    if data is not None:
+        if not data:
+            raise DataError(
+                f"{where}: the image has zero bytes. Load the dataset again (delete the damaged file first)."
+            )
+        return data, None
+    if dataset is None:
+        raise DataError(f"{where}: the image is a path, which is not opened. Load the dataset with its pictures.")
+    file = below(hub.folder(dataset), str(cell["path"]), where)
+    return _bytes(file, where), file
+
+
+def _bytes(file: Path, where: str) -> bytes:
+    if not is_file(file):
+        raise DataError(f"{where}: image file {file} does not exist. Put it there, or load the dataset again.")
+    data = file.read_bytes()
+    if not data:
+        raise DataError(f"{where}: the image file {file} has zero bytes. Replace it, or load the dataset again.")
+    return data
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; not so one that cannot be looked at, or whose name no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _damaged(file: Path | None, where: str, error: Exception) -> DataError:
+    cause = "no picture" if isinstance(error, UnidentifiedImageError) else f"{type(error).__name__}: {error}"
+    remedy = f"Replace {file}" if file else "Load the dataset again (delete the damaged file first)"
+    return DataError(f"{where}: the image cannot be decoded ({cause}). {remedy}.")

@@ -1,0 +1,62 @@
+"""``--limit`` and ``--offset``: what leaves nothing to run or to compute is told before a model is loaded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from figlang_tasks.core import hub
+
+
+class _Sized(Protocol):
+    def __len__(self) -> int: ...
+
+
+def check_values(limit: float | None, offset: float | None) -> None:
+    """Check the two values by themselves.
+
+    Raises:
+        SystemExit: one is no number that the harness takes, or asks for no row.
+    """
+    if limit == 0:
+        raise SystemExit("figlang_tasks: --limit 0 asks for no row; leave it out, or give -1, for all of them")
+    if limit is not None and limit != -1 and not 0 < limit < math.inf:
+        raise SystemExit(
+            f"figlang_tasks: --limit {limit:g}: a number of rows, a share of them below 1, or -1 for all of them"
+        )
+    if offset is not None and not 0 <= offset < math.inf:
+        raise SystemExit(f"figlang_tasks: --offset {offset:g}: number of rows to leave out at the start, 0 or more")
+
+
+def check_offset(config: Mapping[str, Any]) -> None:
+    """Check that a run leaves at least one document of a task; its data is known to be there.
+
+    Args:
+        config: as :func:`chosen` takes it.
+
+    Raises:
+        SystemExit: it leaves none.
+    """
+    try:
+        chosen(config["process_docs"](hub.stub(config.get("dataset_name"))), config)
+    except ValueError as error:
+        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+
+
+def chosen(docs: _Sized, config: Mapping[str, Any]) -> range:
+    """The places of the documents of a task that a run is about, in order.
+
+    Args:
+        docs: all its documents.
+        config: the task's YAML as a dict, with ``limit`` and ``offset`` of the run.
+
+    Raises:
+        ValueError: there is none.
+    """
+    limit, offset, count = config.get("limit"), config.get("offset") or 0, len(docs)
+    if offset >= count:
+        raise ValueError(f"--offset {offset} leaves nothing of the {count} rows of this task")
+    if limit is None or limit == -1:
+        return range(offset, count)
+    return range(offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit))))

@@ -1,0 +1,70 @@
+"""Texts and tables for terminals and documents, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+# What a terminal would obey, what turns the direction of writing, and halves of characters.
+_CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_ONE_LINE = re.compile(f"[{_CONTROL}]+")
+_LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
+
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def printable(text: object, limit: int | None = None) -> str:
+    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and files hold any.
+
+    Args:
+        text: from outside: a name, a path, a cell, an error.
+        limit: characters; what is longer ends with three dots.
+    """
+    shown = _ONE_LINE.sub(" ", str(text))
+    return shown if limit is None or len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def printable_lines(text: object) -> str:
+    """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
+    return _LINES.sub(" ", str(text))
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table, padded so that it reads well as plain text too.
+
+    Args:
+        rows: cells, the head first; all rows as long. The first column is aligned to the left, the others to the right.
+            A cell is one line: control characters become a blank, and ``|`` is escaped where it is not yet.
+    """
+    rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        return "| " + " | ".join([cells[0].ljust(widths[0]), *padded[1:]]) + " |"
+
+    rule = "|" + "|".join("-" * (width + 1) + (":" if index else "-") for index, width in enumerate(widths)) + "|"
+    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
+
+
+def write_whole(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
+    """Write a file beside its place first, then move it there; an earlier one is replaced.
+
+    Args:
+        path: the file; its folder must be there.
+        content: all of it.
+        check: looks at the file before it is moved, and raises to keep it from its place.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        if check is not None:
+            check(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

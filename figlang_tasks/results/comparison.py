@@ -1,0 +1,345 @@
+"""Differences between runs, with paired tests; what ``figlang compare`` prints and the report's matrix shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from loguru import logger
+
+from figlang_tasks.results import measures
+from figlang_tasks.metrics import significance
+from figlang_tasks.metrics.intervals import DEFAULT_SEED
+from figlang_tasks.metrics.significance import Statistic, holm
+from figlang_tasks.results.runs import Run, RunError, TaskRun
+from figlang_tasks.scoring import OVERALL, flat, full_name
+from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
+from figlang_tasks.scoring.measure import unit_of
+
+_LISTED = 5
+_IDS_LISTED = 50
+_ROUNDING = 1e-6
+
+Place: TypeAlias = tuple[str, str]
+"""Name of a measure, and scope."""
+
+
+class ComparisonError(Exception):
+    """Runs cannot be compared; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The second run against the first, by one metric of one task.
+
+    Attributes:
+        task: its name; of a comparison across tasks both, ``vflute / vflute_blind``.
+        name: metric and scope in one word, ``f1@0_muse``.
+        metric, scope: its parts, ``f1@0`` and ``muse``; the whole is ``all``.
+        first, second: names of the runs.
+        value_first, value_second: the metric, on its own scale (0 to 1 for shares).
+        difference: ``value_second - value_first``.
+        low, high: 95 % interval of the difference, by the paired bootstrap; None without a test, and where too few rows
+            carry the metric.
+        p_randomization: two-sided, of approximate randomization; None without a test: of diagnostics, and of metrics
+            that are no function of sums over rows (METEOR, FID, average precision).
+        p_holm: the same, adjusted for all tests of the call.
+        p_bootstrap: one-sided, of the paired bootstrap, as V-FLUTE reports it. For nothing but a comparison with that
+            paper: it calls equal systems different too often (``figlang_tasks.metrics.significance.Comparison``).
+        n_first, n_second: how many rows of the benchmark the metric was taken over in each run; None where its samples
+            hold no row that counts.
+    """
+
+    task: str
+    name: str
+    metric: str
+    scope: str
+    first: str
+    second: str
+    value_first: float
+    value_second: float
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    p_randomization: float | None = None
+    p_holm: float | None = None
+    p_bootstrap: float | None = None
+    n_first: int | None = None
+    n_second: int | None = None
+
+
+def statistics(run: TaskRun) -> dict[Place, Statistic]:
+    """The sufficient statistics of each measure of a task in each scope; of METEOR, FID and the like there are none.
+
+    Raises:
+        RunError: a row is not as its task writes it; names file and line.
+    """
+    return run.computed(
+        lambda measures, records: {
+            (measure.name, scope): statistic
+            for measure in measures.all
+            for scope, statistic in measure.statistics(records).items()
+        }
+    )
+
+
+def _counts(run: TaskRun) -> dict[Place, int]:
+    """How many rows of the benchmark count for each measure in each scope."""
+    return run.computed(
+        lambda measures, records: {
+            (measure.name, scope): measures.rows(own)
+            for measure in measures.all
+            for scope, own in measure.in_scopes(records).items()
+        }
+    )
+
+
+def compare(
+    runs: Sequence[Run],
+    metrics: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    overall: bool = False,
+    resamples: int = 10_000,
+    seed: int = DEFAULT_SEED,
+    progress: Callable[[float], object] = lambda share: None,
+) -> list[Difference]:
+    """Compare every two runs by every metric of every task that they share.
+
+    Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
+
+    Args:
+        runs: at least two, their names distinct.
+        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
+        tasks: names; default all that two runs share.
+        overall: leave out the sources.
+        resamples, seed: of both tests.
+        progress: told each share of the work that is done; they add up to 1.
+
+    Returns:
+        Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.
+
+    Raises:
+        ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
+            scorers, versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
+    """
+    if len(runs) < 2:
+        raise ComparisonError("one run alone: name at least two to compare")
+    shared = _shared(runs, tasks)
+    known: set[str] = set()
+    found = []
+    for task, of_runs in shared.items():
+        _check_comparable(task, of_runs, metrics)
+        found += _compare_task(
+            task, of_runs, metrics, overall, resamples, seed, known, lambda share: progress(share / len(shared))
+        )
+    for name in metrics or ():
+        if name not in known:
+            raise ComparisonError(f"no metric {name!r} in these runs; there are: {', '.join(sorted(known))}")
+    return adjusted(found)
+
+
+def adjusted(found: Sequence[Difference]) -> list[Difference]:
+    """The differences with their p adjusted by Holm's method for all tests among them."""
+    p_holm = iter(holm([each.p_randomization for each in found if each.p_randomization is not None]))
+    return [each if each.p_randomization is None else replace(each, p_holm=next(p_holm)) for each in found]
+
+
+# --- what can be compared --------------------------------------------------------------------------------------------
+
+
+def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[tuple[str, TaskRun]]]:
+    """By task the runs that have it, each with its name."""
+    by_task: dict[str, list[tuple[str, TaskRun]]] = {}
+    for run in runs:
+        for task, of_run in run.tasks.items():
+            by_task.setdefault(task, []).append((run.name, of_run))
+    shared = {task: of_runs for task, of_runs in by_task.items() if len(of_runs) > 1}
+    singles = [next(iter(run.tasks.values())) for run in runs if len(run.tasks) == 1]
+    if not shared and len(singles) == len(runs) and len({single.data for single in singles}) == 1:
+        label = " / ".join(single.task for single in singles)
+        shared = {label: [(run.name, single) for run, single in zip(runs, singles, strict=True)]}
+    if not shared:
+        have = "; ".join(f"{run.name}: {', '.join(sorted(run.tasks)[:_LISTED])}" for run in runs)
+        of = "; ".join(f"{run.name}: {single.data}" for run, single in zip(runs, singles, strict=False))
+        other_data = f", and their data differ ({of})" if len(singles) == len(runs) else ""
+        raise ComparisonError(f"no two of the runs share a task ({have}){other_data}")
+    for task in tasks or ():
+        if task not in shared:
+            raise ComparisonError(f"no two of the runs share the task {task}; they share: {', '.join(sorted(shared))}")
+    if alone := sorted(set(by_task) - set(shared) - {single.task for single in singles}):
+        logger.warning(f"figlang_tasks: tasks in one run only, not compared: {_listing(alone)}")
+    return {task: of_runs for task, of_runs in shared.items() if not tasks or task in tasks}
+
+
+def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
+    (first_name, first), *others = runs
+    for name, other in others:
+        _check_rows(task, first_name, first, name, other)
+        versions = [str(run.version).partition("-")[0] for run in (first, other) if run.version is not None]
+        if first.task == other.task and len(set(versions)) > 1:
+            raise ComparisonError(
+                f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
+                f"not comparable: evaluate one again (figlang_replay scores saved outputs again without the model)"
+            )
+        prompts = [(run.config.get("metadata") or {}).get("prompt_hash") for run in (first, other)]
+        hashes = {str(prompt) for prompt in prompts if prompt is not None}
+        if first.task == other.task and len(hashes) > 1:
+            logger.warning(f"figlang_tasks: {task}: {first_name} and {name} were asked with different prompts")
+    _check_scorers(task, runs, metrics)
+
+
+def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
+    only = [sorted(set(a.ids) - set(b.ids)) for a, b in ((first, other), (other, first))]
+    if any(only):
+        told = [f"only in {of}: {_listing(ids)}" for of, ids in zip((first_name, name), only, strict=True) if ids]
+        raise ComparisonError(
+            f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
+            f"the same rows (was one run with --limit?)"
+        )
+    units = [{record["id"]: unit_of(record) for record in run.records} for run in (first, other)]
+    if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
+        raise ComparisonError(
+            f"{task}: {first_name} and {name} do not say the same of which rows are independent (`unit` of "
+            f"{_listing(apart)}): one is of an earlier version of figlang_tasks, or of data with other pictures. "
+            f"Evaluate one again (figlang_replay scores saved outputs again without the model)"
+        )
+    if first.data != other.data:
+        raise ComparisonError(
+            f"{task}: {first_name} was evaluated on {first.data}, {name} on {other.data}: evaluate both on one version"
+        )
+
+
+def _listing(ids: Sequence[str]) -> str:
+    more = f", and {len(ids) - _IDS_LISTED} more" if len(ids) > _IDS_LISTED else ""
+    return f"{len(ids)} ({', '.join(ids[:_IDS_LISTED])}{more})"
+
+
+def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
+    """Explanation scores of different scorers, or of some runs alone, make no comparison."""
+    explained = {name: run for name, run in runs if run.explained}
+    signatures = {run.signature for run in explained.values()} - {None}
+    alike = len({run.scorer for run in explained.values()}) <= 1 and len(signatures) <= 1
+    need = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
+    named = [of[0].name for name in metrics or () if (of := measures.named(name)) is not None]
+    if metrics is not None and not need & set(named):
+        return
+    if not alike:
+        found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
+        raise ComparisonError(
+            f"{task}: the explanations are not scored alike ({found}). Score all with one scorer (figlang score), and "
+            f"name it (--scorer); or compare labels alone (--metric acc)"
+        )
+    if signatures and (unknown := [name for name, run in explained.items() if run.signature is None]):
+        logger.warning(
+            f"figlang_tasks: {task}: nothing beside the samples of {', '.join(unknown)} says with which models their "
+            f"explanations were scored; taken for {', '.join(map(str, signatures))}"
+        )
+
+
+# --- one task --------------------------------------------------------------------------------------------------------
+
+
+def _compare_task(
+    task: str,
+    runs: Sequence[tuple[str, TaskRun]],
+    metrics: Sequence[str] | None,
+    overall: bool,
+    resamples: int,
+    seed: int,
+    known: set[str],
+    progress: Callable[[float], object],
+) -> list[Difference]:
+    try:
+        of_runs = [statistics(run) for _, run in runs]
+        counts = [_counts(run) for _, run in runs]
+    except RunError as error:
+        raise ComparisonError(str(error)) from error
+    values = [_values(name, run, own) for (name, run), own in zip(runs, of_runs, strict=True)]
+    declared = {measure.name: measure for _, run in runs for measure in run.measures.all}
+    places = list(dict.fromkeys(itertools.chain(*values)))
+    known.update(name for place in places for name in (place[0], full_name(*place)))
+    heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
+    places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
+    chosen = [place for place in places if _wanted(place, declared[place[0]].diagnostic, metrics, overall)]
+    tested = [place for place in chosen if not declared[place[0]].diagnostic]
+    systems = _aligned([{full_name(*place): own[place] for place in tested if place in own} for own in of_runs])
+    tests = significance.compare(systems, resamples, seed, progress=progress)
+    found = []
+    for i, j in itertools.combinations(range(len(runs)), 2):
+        for place in chosen:
+            name = full_name(*place)
+            about = (task, name, *place, runs[i][0], runs[j][0])
+            n_first, n_second = counts[i].get(place), counts[j].get(place)
+            if test := tests[i, j].get(name):
+                found.append(
+                    Difference(
+                        *about,
+                        value_first=test.first,
+                        value_second=test.second,
+                        difference=test.difference,
+                        low=None if np.isnan(test.low) else test.low,
+                        high=None if np.isnan(test.high) else test.high,
+                        p_randomization=test.p_randomization,
+                        p_bootstrap=test.p_bootstrap,
+                        n_first=n_first,
+                        n_second=n_second,
+                    )
+                )
+            elif place in values[i] and place in values[j]:
+                one, other = values[i][place], values[j][place]
+                found.append(Difference(*about, one, other, other - one, n_first=n_first, n_second=n_second))
+    return found
+
+
+def _wanted(place: Place, is_diagnostic: bool, metrics: Sequence[str] | None, overall: bool) -> bool:
+    (metric, scope), name = place, full_name(*place)
+    if metrics is None:
+        named = not is_diagnostic
+    else:
+        named = metric in metrics or name in metrics
+    return named and (scope == OVERALL or not overall or (metrics is not None and name in metrics))
+
+
+def _values(name: str, run: TaskRun, own: Mapping[Place, Statistic]) -> dict[Place, float]:
+    """The values by the samples; of what has no statistic by the results file. Told is where they do not agree."""
+    reported = {(metric, scope): estimate.value for metric, scope, estimate in flat(run.reported)}
+    if unknown := sorted({metric for metric, _ in reported} - run.measures.by_name.keys()):
+        logger.warning(
+            f"figlang_tasks: {name}, {run.task}: its results have {_listing(unknown)}, which this version of "
+            f"figlang_tasks does not know: not compared"
+        )
+    values = {place: statistic.total() for place, statistic in own.items()}
+    for place, value in values.items():
+        if abs(reported.get(place, value) - value) > _ROUNDING:
+            logger.warning(
+                f"figlang_tasks: {name}, {run.task}: its results say {full_name(*place)} {reported[place]:.6f}, its "
+                f"samples give {value:.6f}: files of two runs, or of another version? The samples are used"
+            )
+    return {place: value for place, value in (reported | values).items() if place[0] in run.measures.by_name}
+
+
+def _aligned(systems: Sequence[Mapping[str, Statistic]]) -> list[dict[str, Statistic]]:
+    """The same units for one metric in all systems.
+
+    Where a metric counts some rows only, depending on the answers (failures, say), rows that it leaves out add nothing
+    to its sums. Metrics that are undefined for a system are left out of it.
+    """
+    defined = [{name: own for name, own in system.items() if np.isfinite(own.total())} for system in systems]
+    found = []
+    for system in defined:
+        aligned = {}
+        for name, own in system.items():
+            units = sorted({unit for other in defined if name in other for unit in other[name].units})
+            aligned[name] = own if len(units) == len(own.units) else _extended(own, units)
+        found.append(aligned)
+    return found
+
+
+def _extended(statistic: Statistic, units: Sequence[str]) -> Statistic:
+    places = {unit: place for place, unit in enumerate(units)}
+    rows = np.zeros((len(units), statistic.rows.shape[1]))
+    rows[[places[unit] for unit in statistic.units]] = statistic.rows
+    return Statistic(tuple(units), rows, statistic.value)

@@ -1,0 +1,84 @@
+"""Finds measures: of the records of a run, and by the names that command lines and data files use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
+
+BENCHMARKS: Mapping[str, str] = {
+    "V-FLUTE": "vflute",
+    "figlang_mini": "vflute",
+    "IRFL": "irfl",
+    "figlang_mini_irfl": "irfl",
+    "NYK-MS": "nykms",
+    "figlang_mini_nykms": "nykms",
+    "FLUTE": "flute",
+    "figlang_mini_flute": "flute",
+    "MetaCLUE": "metaclue",
+    "figlang_mini_metaclue": "metaclue",
+}
+"""The package of each dataset; each has a module ``measures``."""
+
+
+def of_records(benchmark: str, records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`, at least one.
+
+    Args:
+        benchmark: its package (a value of :data:`BENCHMARKS`).
+    """
+    found: Measures = import_module(f"figlang_tasks.benchmarks.{benchmark}.measures").of_records(records)
+    return found
+
+
+def of_explained(records: Sequence[Record]) -> Measures:
+    """Those of records of explainable entailment, whatever dataset they are of: its schema tells the benchmark."""
+    return of_records("flute" if "explained" in records[0] else "vflute", records)
+
+
+def every() -> Iterator[Measure]:
+    """All measures of all benchmarks; several may share a name, and then agree in all but scopes."""
+    for package in dict.fromkeys(BENCHMARKS.values()):
+        for found in vars(import_module(f"figlang_tasks.benchmarks.{package}.measures")).values():
+            if isinstance(found, Measures):
+                yield from found.all
+
+
+@cache
+def named(full_name: str) -> tuple[Measure, str] | None:
+    """Measure and scope that a full name tells (``f1@60_muse``); None if there is no such measure."""
+    for measure in every():
+        if full_name == measure.name:
+            return measure, OVERALL
+        scope = full_name.removeprefix(f"{measure.name}_")
+        if measure.scopes is not None and scope != full_name and scope in measure.scopes.names:
+            return measure, scope
+    return None
+
+
+def text(measure: str, value: float) -> str:
+    """A value as people read it; of a measure of the user's own to four digits.
+
+    Args:
+        measure: its name.
+    """
+    found = named(measure)
+    return f"{value:.4g}" if found is None else found[0].text(value)
+
+
+def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
+    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``.
+
+    Args:
+        measure: its name.
+        estimate: of it.
+        n: rows of the line of a table that the value stands in; where it was taken over fewer, it says so.
+    """
+    if math.isnan(estimate.value):
+        return "failed, see the log"
+    ends = [text(measure, end) for end in (estimate.low, estimate.high) if end is not None]
+    fewer = "" if estimate.rows is None or n is None or estimate.rows == n else f" (n {estimate.rows})"
+    return text(measure, estimate.value) + (f" [{', '.join(ends)}]" if ends else "") + fewer

@@ -1,0 +1,408 @@
+"""Published results that our tasks can be read beside: data files with their sources, and tables of them.
+
+Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records": [...]}``. A
+record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken
+from. ``rows`` says by task how many rows the figures are of, or in words why they are of other rows than ours; a task
+that is not there has no number that is known.
+Values are on the scale of our metric: shares, 0 to 1, where the paper prints percent, and as they are for what is no
+share (``Measure.percent``). The files are read when they are first asked for, and once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from figlang_tasks.core.text import table
+from figlang_tasks.results import measures
+from figlang_tasks.scoring import OVERALL, Measure
+from figlang_tasks.scoring.explained import SCHEMES
+
+__all__ = [
+    "Measured",
+    "Published",
+    "PublishedError",
+    "Row",
+    "beside",
+    "comparable",
+    "for_task",
+    "protocol",
+    "read_file",
+    "rows",
+]
+
+_TEXTS = ("table", "model", "metric", "setting", "source")
+_NUMBERS = ("value", "low", "high", "std")
+_NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
+_WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
+_WIDE = 6  # columns; MetaCLUE's captions have 24 figures for one model
+
+
+class PublishedError(ValueError):
+    """A data file of published results is not what it should be; the message names file and record."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published figure.
+
+    Attributes:
+        paper: short name and arXiv number.
+        table: table or section of the paper.
+        model: whose figure it is, as printed; "Humans" for people.
+        tasks: our tasks that it belongs beside.
+        metric: name of our metric.
+        setting: how it was obtained, in parts separated by "; ", of which the first is the kind: ``zero-shot``,
+            ``fine-tuned``, ``humans``, ``chance`` ... The parts ``v1`` (an earlier version of the paper),
+            ``supervised``, ``beside the supervised model`` (a figure of the main table, repeated), ``third party``
+            and ``not comparable`` keep it out of the short table; what follows a comma is the reason.
+        source: where the figure was taken from.
+        value: the figure, 0 to 1, or 0 and above for what is no share; None where only a range is published.
+        low, high: the range, on the same scale; None where there is a value.
+        std: standard deviation over runs, on the same scale; None where none is published.
+    """
+
+    paper: str
+    table: str
+    model: str
+    tasks: tuple[str, ...]
+    metric: str
+    setting: str
+    source: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    std: float | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether it stands in the short table: comparable with a run of ours, in the paper's last version."""
+        parts = [part.partition(",")[0] for part in self.setting.split("; ")]
+        return not any(part in _NOT_SHOWN for part in parts)
+
+    @property
+    def digits(self) -> int:
+        """How many digits the paper prints after the point of `text`, at least 1; zeros at the end do not count."""
+        return max(1, *(-int(number.normalize().as_tuple().exponent) for number in self._printed()))
+
+    def text(self, digits: int | None = None) -> str:
+        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is no share as it is.
+
+        Args:
+            digits: after the point; None for as many as the paper prints.
+        """
+        step = Decimal(1).scaleb(-(self.digits if digits is None else digits))
+        return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in self._printed())
+
+    def _printed(self) -> list[Decimal]:
+        numbers = (self.low, self.high) if self.value is None else (self.value,)
+        scale = 100 if _named(self.metric)[0].percent else 1
+        return [scale * Decimal(repr(number)) for number in numbers if number is not None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a paper has of one model in one setting, for one of our tasks.
+
+    Attributes:
+        label: the model, and of its setting what tells the rows of the task apart.
+        model, setting, paper: as in `Published`.
+        table, source: those of all its figures, joined with ", " and "; ".
+        values: figures by metric.
+    """
+
+    label: str
+    model: str
+    setting: str
+    paper: str
+    table: str
+    source: str
+    values: Mapping[str, Published]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What decides whether published figures may stand beside a run of a task.
+
+    Attributes:
+        rows: how many rows of the benchmark were counted.
+        cut: how the run was cut short (``limit 8``); None if it was not.
+        scorer: signature or name of the explanation scorer; None if there was none.
+    """
+
+    rows: int
+    cut: str | None = None
+    scorer: str | None = None
+
+
+def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
+    """Return the metrics whose published figures may stand beside runs, and why others may not.
+
+    Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
+
+    Args:
+        task: name of a task.
+        metrics: names of metrics.
+        runs: those that the figures would stand beside.
+
+    Returns:
+        Those of `metrics` whose figures are comparable with all runs; and one line that names what is left out with the
+        reason, "" if nothing is.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    theirs = [metric for metric in dict.fromkeys(metrics) if any(row.values for row in rows(task, [metric]))]
+    if not theirs:
+        return [], ""
+    measured = list(runs)
+    expected = _rows_by_task().get(task)
+    if isinstance(expected, str):
+        return [], f"published figures are left out: they are of {expected}"
+    for run in measured:
+        if run.cut is not None:
+            return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
+        if expected is not None and run.rows != expected:
+            return [], f"published figures are left out: they are of {expected} rows, a run has {run.rows}"
+    wanted = {metric: scorer for metric in theirs if (scorer := _scorer_of(metric)) is not None}
+    foreign = {
+        metric: name
+        for metric, scorer in wanted.items()
+        for name in [_family(run.scorer) for run in measured]
+        if name != scorer
+    }
+    told = ""
+    if foreign:
+        by, here = (", ".join(dict.fromkeys(each[metric] for metric in foreign)) for each in (wanted, foreign))
+        told = f"published {', '.join(foreign)} are left out: explanations scored by {by}, in a run by {here}"
+    return [metric for metric in theirs if metric not in foreign], told
+
+
+def _scorer_of(metric: str) -> str | None:
+    """The scorer by which a paper has a metric; None for what needs no explanation scores."""
+    name = _named(metric)[0].name
+    return next((scheme.scorer for scheme in SCHEMES.values() if name in scheme.need_scores), None)
+
+
+def _named(metric: str) -> tuple[Measure, str]:
+    """Measure and scope of a figure.
+
+    Raises:
+        PublishedError: there is no such measure.
+    """
+    found = measures.named(metric)
+    if found is None:
+        raise PublishedError(f"no task has the metric {metric!r}")
+    return found
+
+
+def _family(scorer: str | None) -> str:
+    """The name that a signature begins with, and what it says beside it where the scorer is not a paper's."""
+    return (scorer or "no known scorer").partition("|")[0]
+
+
+def for_task(task: str) -> tuple[Published, ...]:
+    """Every published figure that belongs beside `task`, in the order of the files; () if there is none.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    return _by_task().get(task, ())
+
+
+def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[Row]:
+    """Return what was published for `task`, one row per model and setting, in the order of the papers.
+
+    Args:
+        task: name of a task.
+        metrics: names of metrics, in the order of ``values``; other figures are left out.
+        hidden: whether to return the figures that are not `Published.shown`, too.
+
+    Returns:
+        Rows with at least one figure; [] if nothing was published.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    found: dict[tuple[str, str, str], dict[str, Published]] = {}
+    for figure in for_task(task):
+        if figure.metric in metrics and (hidden or figure.shown):
+            found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = figure
+    labels = _labels(list(found))
+    return [
+        Row(
+            labels[of],
+            *of,
+            table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),
+            source="; ".join(dict.fromkeys(figure.source for figure in figures.values())),
+            values={metric: figures[metric] for metric in dict.fromkeys(metrics) if metric in figures},
+        )
+        for of, figures in found.items()
+    ]
+
+
+def beside(task: str, metrics: Collection[str]) -> str:
+    """Return a Markdown table of what was published for `task`, in percent but for what is no share.
+
+    Args:
+        task: name of a task.
+        metrics: names of metrics, in the order of the columns; those without a published figure are left out.
+
+    Returns:
+        One row per model and setting and one column per metric; "" if nothing was published. A table of many columns
+        has rows for the sources instead: ``acc_simile`` is then in the column ``acc``, as in our own tables.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    found = rows(task, metrics)
+    columns = [metric for metric in dict.fromkeys(metrics) if any(metric in row.values for row in found)]
+    if not columns:
+        return ""
+    places = {metric: (metric, OVERALL) for metric in columns}
+    if len(columns) > _WIDE:
+        places = {metric: (_named(metric)[0].name, _named(metric)[1]) for metric in columns}
+    heads = list(dict.fromkeys(places[metric][0] for metric in columns))
+    digits: dict[str, int] = {}  # the most that a column needs
+    lines: dict[tuple[str, str], dict[str, Published]] = {}
+    for row in found:
+        for metric, figure in row.values.items():
+            head, scope = places[metric]
+            digits[head] = max(figure.digits, digits.get(head, 0))
+            lines.setdefault((row.label, scope), {})[head] = figure
+    shown = [["published", *heads]]
+    for (label, scope), figures in lines.items():
+        cells = [figures[head].text(digits[head]) if head in figures else "" for head in heads]
+        shown.append([label if scope == OVERALL else f"{label}: {scope}", *cells])
+    return table(shown)
+
+
+def protocol(task: str, metrics: Collection[str]) -> str:
+    """Return papers and settings of the figures in `beside`, in one line; "" if there are none.
+
+    Raises:
+        PublishedError: a data file of this package is faulty.
+    """
+    found = rows(task, metrics)
+    papers = "; ".join(dict.fromkeys(row.paper for row in found))
+    groups: dict[str, dict[str, None]] = {}  # kinds of setting, each with all that is said of them
+    for row in found:
+        parts = row.setting.split("; ")
+        groups.setdefault(parts[0], {}).update(dict.fromkeys(parts))
+    settings = " / ".join(", ".join(parts) for parts in groups.values())
+    return f"{papers}: {settings}" if found else ""
+
+
+class File(NamedTuple):
+    """A data file: its figures, and how many rows they are of, by task."""
+
+    figures: tuple[Published, ...]
+    rows: Mapping[str, int | str]
+
+
+def read_file(path: Path) -> File:
+    """Read and check one data file.
+
+    Raises:
+        PublishedError: it is no JSON of the form above, a field is missing, unknown or of another kind, a metric is
+            none of ours, a share lies outside [0, 1], or two figures would stand in the same cell of a table.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise PublishedError(f"{path}: {error}") from error
+    if not isinstance(content, dict) or not {"paper", "records"} <= content.keys() <= {"paper", "rows", "records"}:
+        raise PublishedError(f"{path}: must be an object with paper, records (, rows)")
+    paper, records = content["paper"], content["records"]
+    if not isinstance(paper, str) or not isinstance(records, list):
+        raise PublishedError(f"{path}: paper must be a text, and records a list")
+    of_rows = content.get("rows", {})
+    if not isinstance(of_rows, dict) or not all(
+        type(each) is int and each > 0 or isinstance(each, str) and each for each in of_rows.values()
+    ):
+        raise PublishedError(f"{path}: rows must say of each task how many there are, or in words why not these")
+    read: list[Published] = []
+    cells: dict[tuple[str, ...], int] = {}
+    for number, record in enumerate(records, start=1):
+        where = f"{path}, record {number}"
+        figure = _checked(paper, record, where)
+        read.append(figure)
+        for task in figure.tasks:
+            cell = (task, figure.metric, figure.model, figure.setting, figure.paper)
+            other = cells.setdefault(cell, number)
+            if other != number:
+                raise PublishedError(f"{where}: {figure.metric} of {figure.model} on {task} is in record {other}, too")
+    if strange := of_rows.keys() - {task for figure in read for task in figure.tasks}:
+        raise PublishedError(f"{path}: rows of {min(strange)}, which no record is of")
+    return File(tuple(read), of_rows)
+
+
+def _checked(paper: str, record: Any, where: str) -> Published:
+    if not isinstance(record, Mapping):
+        raise PublishedError(f"{where}: must be an object")
+    unknown = sorted(record.keys() - {"paper", *_TEXTS, *_NUMBERS, "task"})
+    if unknown:
+        raise PublishedError(f"{where}: unknown field {unknown[0]!r}")
+    texts: dict[str, Any] = {name: record.get(name) for name in _TEXTS} | {"paper": record.get("paper", paper)}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise PublishedError(f"{where}: {name} must be a text")
+    tasks = record.get("task")
+    tasks = [tasks] if isinstance(tasks, str) else tasks
+    if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) and task for task in tasks):
+        raise PublishedError(f"{where}: task must be a name or a list of names")
+    numbers = {name: record[name] for name in _NUMBERS if name in record}
+    try:
+        measure, _ = _named(texts["metric"])
+    except PublishedError as error:
+        raise PublishedError(f"{where}: {error}") from None
+    top, meaning = (1.0, "a share from 0 to 1") if measure.percent else (math.inf, "0 or above")
+    for name, number in numbers.items():
+        is_number = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+        if not is_number or not 0 <= number <= top:
+            raise PublishedError(f"{where}: {name} is {number!r}, must be {meaning}")
+    if numbers.keys() - {"std"} not in ({"value"}, {"low", "high"}):
+        raise PublishedError(f"{where}: must have either a value, or low and high")
+    if "low" in numbers and numbers["low"] > numbers["high"]:
+        raise PublishedError(f"{where}: low is above high")
+    shares: dict[str, Any] = {name: float(number) for name, number in numbers.items()}
+    return Published(**texts, tasks=tuple(tasks), **shares)
+
+
+def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
+    """Name rows, given as model, setting and paper: kinds are said where they differ, all else to part namesakes."""
+    kinds = {setting.split("; ")[0] for _, setting, _ in found} - {*_WITHOUT_MODEL}
+    labels = {}
+    for of in found:
+        model, setting, paper = of
+        parts = [*setting.split("; "), paper]
+        others = [{*text.split("; "), of_paper} for name, text, of_paper in found if name == model]
+        differing = [part for part in parts if not all(part in other for other in others)]
+        kind = [parts[0]] if len(kinds) > 1 and parts[0] in kinds else []
+        labels[of] = ", ".join(dict.fromkeys([model, *kind, *differing]))
+    return labels
+
+
+@lru_cache(maxsize=1)
+def _files() -> tuple[File, ...]:
+    return tuple(map(read_file, sorted(Path(__file__).resolve().parent.glob("*.json"))))
+
+
+@lru_cache(maxsize=1)
+def _by_task() -> dict[str, tuple[Published, ...]]:
+    found: dict[str, tuple[Published, ...]] = {}
+    for file in _files():
+        for figure in file.figures:
+            for task in figure.tasks:
+                found[task] = (*found.get(task, ()), figure)
+    return found
+
+
+def _rows_by_task() -> dict[str, int | str]:
+    return {task: count for file in _files() for task, count in file.rows.items()}

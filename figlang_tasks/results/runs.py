@@ -1,0 +1,526 @@
+"""Finished runs: what a harness saved of the evaluation of one model, as one object.
+
+``figlang compare``, ``report``, ``submit`` and ``judge`` start from it. A run is named by a samples file, a results
+file, or a folder that holds them; explanation scores that ``figlang score`` wrote beside them are found.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from loguru import logger
+
+from figlang_tasks.core import notes
+from figlang_tasks.results import measures, samples
+from figlang_tasks import scoring
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.results.measures import BENCHMARKS
+from figlang_tasks.results.published import Measured
+from figlang_tasks.results.samples import SamplesError
+from figlang_tasks.scoring import Estimates, Measures, Record
+from figlang_tasks.scoring.explained import is_explained
+
+_PAPER_SCORERS = {"vflute": "vflute25", "flute": "flute22"}
+_RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
+_SAMPLES_NAME = re.compile(
+    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?(?P<scored>\.[a-z][^.]*)?\.jsonl"
+)
+_BY_TASK = ("results", "configs", "versions", "n-samples")
+_SHOWN = 5
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing with records that a task did not write
+_Value = TypeVar("_Value")
+
+
+class RunError(Exception):
+    """A run cannot be used; the message names the file and what to do."""
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """What one task of a run left.
+
+    Attributes:
+        task: its name.
+        benchmark: the package of its benchmark (a value of :data:`BENCHMARKS`).
+        path: the samples file that was read.
+        sha256: hex digest of that file.
+        data: data of all rows.
+        lines: every line, in the order of the file: ``sample`` (our record), the numbers of the headline measures, and
+            what the harness adds.
+        reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
+            no results file tells any (lm-eval).
+        config: the task's entry in the results file; empty if there is no such file.
+        scorer: the explanation scorer behind the rows' scores; None if they have none.
+        signature: its signature, None if it is not known.
+        failed: measures whose computation failed in the run: the results file has no number of them.
+    """
+
+    task: str
+    benchmark: str
+    path: Path
+    sha256: str
+    data: DataId
+    lines: tuple[Mapping[str, Any], ...]
+    reported: Estimates
+    config: Mapping[str, Any]
+    scorer: str | None
+    signature: str | None
+    failed: tuple[str, ...] = ()
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The rows' ids in the order of the file."""
+        return tuple(line["sample"]["id"] for line in self.lines)
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The record of each line."""
+        return tuple(line["sample"] for line in self.lines)
+
+    @cached_property
+    def measures(self) -> Measures:
+        """The measures of the task."""
+        return self.computed(lambda own, records: own)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows of the benchmark the lines are of."""
+        return self.computed(lambda own, records: own.rows(records))
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The reported estimates; where there are none, those of the records (without METEOR and the like)."""
+        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
+
+    def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
+        """What `compute` makes of the measures of the task and of its records.
+
+        Raises:
+            RunError: a row is not as its task writes it; names file and line.
+        """
+
+        def of(records: Sequence[Record]) -> _Value:
+            return compute(measures.of_records(self.benchmark, records), records)
+
+        try:
+            return of(self.records)
+        except _DAMAGE as error:
+            raise RunError(
+                f"{self.path}, line {_damaged_line(self.records, of)} is not as the task {self.task} writes it "
+                f"({type(error).__name__}: {error}): get the file again as the harness wrote it; if an earlier version "
+                f"of figlang_tasks did, evaluate again (figlang_replay scores saved outputs again without the model)"
+            ) from error
+
+    @cached_property
+    def unanswered(self) -> int:
+        """How many requests got no answer: the harness has its own words in place of one."""
+        return sum(any(map(notes.is_no_answer, _texts(line.get("filtered_resps")))) for line in self.lines)
+
+    @property
+    def sampled(self) -> str | None:
+        """The setting by which answers were drawn at random (``temperature 0.7``); None: none tells so."""
+        settings = self.config.get("generation_kwargs")
+        found = settings if isinstance(settings, Mapping) else {}
+        try:
+            temperature = float(found["temperature"])
+        except (LookupError, TypeError, ValueError):  # none is given
+            return "do_sample" if str(found.get("do_sample")).lower() in ("true", "1") else None
+        return f"temperature {temperature:g}" if temperature > 0 else None  # at 0 the most probable word is taken
+
+    @property
+    def explained(self) -> bool:
+        """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
+        return is_explained(self.records[0])
+
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset, a key of :data:`BENCHMARKS`."""
+        return self.data.dataset
+
+    @property
+    def version(self) -> str | None:
+        """The task's version, ``N-X``; None where no results file tells it."""
+        metadata = self.config.get("metadata")
+        version = metadata.get("version") if isinstance(metadata, Mapping) else None
+        return None if version is None else str(version)
+
+
+def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]], object]) -> str:
+    """The first line that lacks what most have, or that cannot be read alone."""
+    counts = Counter(field for record in records for field in record)
+    usual = {field for field, count in counts.items() if 2 * count > len(records)}
+    for number, record in enumerate(records, start=1):
+        if usual - record.keys():
+            return str(number)
+    for number, record in enumerate(records, start=1):
+        try:
+            compute([record])
+        except _DAMAGE:
+            return str(number)
+    return "unknown"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one evaluation of one model left.
+
+    Attributes:
+        name: for people: as given, else the model's.
+        path: what the user named.
+        tasks: by name.
+        results: content of the results file; empty if there is none.
+    """
+
+    name: str
+    path: Path
+    tasks: Mapping[str, TaskRun]
+    results: Mapping[str, Any]
+
+
+def read_all(arguments: Sequence[str], scorer: str | None = None) -> list[Run]:
+    """Read several runs; names that two of them share are followed by their paths.
+
+    Args:
+        arguments: ``PATH`` or ``NAME=PATH`` each.
+        scorer: as in `read`.
+
+    Raises:
+        RunError: as `read`; two runs are the same, or were given the same name.
+    """
+    found = [read(argument, scorer) for argument in arguments]
+    files = Counter(run.path.resolve() for run in found)
+    if twice := [path for path, count in files.items() if count > 1]:
+        raise RunError(f"{twice[0]} is named {files[twice[0]]} times: name each run once")
+    names = Counter(run.name for run in found)
+    named = [
+        run if names[run.name] == 1 else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
+        for run in found
+    ]
+    again = Counter(run.name for run in named)
+    if same := [name for name, count in again.items() if count > 1]:
+        raise RunError(f"two runs are called {same[0]}: name them, NAME=PATH")
+    return named
+
+
+def read(argument: str, scorer: str | None = None) -> Run:
+    """Read a run.
+
+    Args:
+        argument: ``PATH`` or ``NAME=PATH``; a samples file, a results file, or a folder that holds those of a run (or
+            whose only folder does). Of several runs of a task the newest is taken, and a message says so.
+        scorer: take the explanation scores of this one, from the run or from ``figlang score``. By default the only
+            ones there are, else the paper's.
+
+    Raises:
+        RunError: nothing is there, a file is damaged or of no task of ours, or the scores are not those asked for.
+    """
+    name, path = _argument(argument)
+    files = samples_files(path)
+    results = _results(path, files)
+    try:
+        tasks = {task: _task_run(task, file, results, scorer, exact=path == file) for task, file in files.items()}
+    except SamplesError as error:
+        raise RunError(str(error)) from error
+    found = {task: run for task, run in tasks.items() if run is not None}
+    if not found:
+        raise RunError(
+            f"{path} holds samples of other tasks alone ({', '.join(sorted(files)[:_SHOWN])}): name a run of a task of "
+            f"figlang_tasks"
+        )
+    return Run(name or _model_name(path, results), path, found, results)
+
+
+def measured(run: Run, task: TaskRun) -> Measured:
+    """What decides whether published figures may stand beside a task of a run."""
+    return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer)
+
+
+def limited(run: Run) -> str | None:
+    """How a run was cut short: ``limit 8``, ``offset 4``; None if it was not, or no results file tells."""
+    return cut(run.results, run.tasks)
+
+
+def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
+    """How a run was cut short in some tasks, by the content of its results file."""
+    config = results.get("config") or {}
+    given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
+    # The harness makes 8.0 of a limit of 8.
+    cuts = [f"{option} {f'{value:g}' if isinstance(value, float) else value}" for option, value in given if value]
+    usage = results.get("usage")
+    if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
+        cuts.append("--max_tokens spent")
+    counts = results.get("n-samples") or {}
+    for task in tasks:
+        count = counts.get(task) or {}
+        effective, original = count.get("effective"), count.get("original")
+        if not cuts and effective != original:
+            cuts.append(f"{effective} of {original} rows of {task}")
+    return ", ".join(cuts) or None
+
+
+def caveats(run: Run) -> list[str]:
+    """What a reader of the numbers of a run must know: a sentence each, without a full stop."""
+    found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
+    for task in run.tasks.values():
+        where = f"{run.name}, {task.task}"
+        if task.unanswered:
+            found.append(f"{where}: {task.unanswered} of {len(task.lines)} rows got no answer and count as wrong")
+        if task.sampled:
+            found.append(f"{where}: answers were drawn at random ({task.sampled}); another run gives others")
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in lists of lists, as deep as lm-eval nests them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+# --- finding the files -----------------------------------------------------------------------------------------------
+
+
+def _argument(argument: str) -> tuple[str | None, Path]:
+    if not Path(argument).exists() and "=" in argument:
+        name, _, path = argument.partition("=")
+        if not name:
+            raise RunError(f"{argument}: the name before = is empty")
+        return name, Path(path)
+    return None, Path(argument)
+
+
+def samples_files(path: Path) -> dict[str, Path]:
+    """The samples file of each task of a run, without those that ``figlang score`` made of them.
+
+    Args:
+        path: as of `read`.
+
+    Raises:
+        RunError: nothing is there, or no samples.
+    """
+    if not path.exists():
+        raise RunError(f"{path} is not there: name a samples file, a results file or the folder of a run")
+    if path.suffix == ".jsonl":
+        named = _SAMPLES_NAME.fullmatch(path.name)
+        return {named["task"] if named else path.stem: path}
+    if path.is_file():
+        named = _RESULTS_NAME.fullmatch(path.name)
+        if named is None:
+            raise RunError(f"{path} is neither a samples file (*.jsonl) nor a results file (*results*.json)")
+        found = [(task, file) for task, date, file in _in_folder(path.parent) if date == _date(named)]
+        if not found:
+            raise RunError(f"there are no samples beside {path}: evaluate with --log_samples")
+        return dict(sorted(found))
+    files: dict[str, list[tuple[str, Path]]] = {}
+    for task, date, file in _in_folder(path):
+        files.setdefault(task, []).append((date, file))
+    if not files:
+        below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
+        if len(below) == 1:  # the harness's own folder, named after the model
+            return samples_files(below[0])
+        hint = f"; there are some in {', '.join(map(str, below[:_SHOWN]))}: one of these?" if below else ""
+        raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
+    for task, runs in files.items():
+        if len(runs) > 1:
+            logger.warning(f"figlang_tasks: {path} holds {len(runs)} runs of {task}: read is {max(runs)[1].name}")
+    return {task: max(runs)[1] for task, runs in sorted(files.items())}
+
+
+def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
+    """Task, date and path of the harness's samples files in a folder."""
+    found = []
+    for file in folder.glob("*.jsonl"):
+        named = _SAMPLES_NAME.fullmatch(file.name)
+        if named and not named["scored"]:
+            found.append((named["task"], _date(named), file))
+    return found
+
+
+def _date(named: re.Match[str]) -> str:
+    return named["before"] or named["after"] or ""
+
+
+def _results(path: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
+    """The results files that belong to samples files, as one (a folder may hold a run of each task)."""
+    tasks: dict[tuple[Path, str], set[str]] = {}
+    for task, file in files.items():
+        if named := _SAMPLES_NAME.fullmatch(file.name):
+            tasks.setdefault((file.parent, _date(named)), set()).add(task)
+    merged: dict[str, Any] = {}
+    for (folder, date), own in sorted(tasks.items()):
+        for candidate in sorted(folder.glob("*results*.json")):
+            named = _RESULTS_NAME.fullmatch(candidate.name)
+            if named is None or _date(named) != date:
+                continue
+            for key, value in _json(candidate).items():
+                if key in _BY_TASK and isinstance(value, Mapping):
+                    value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
+                merged[key] = value
+    return merged
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path} cannot be read ({error}): get the file again as the harness wrote it") from error
+    if not isinstance(content, dict):
+        raise RunError(f"{path} is no results file: get the file again as the harness wrote it")
+    return content
+
+
+def _model_name(path: Path, results: Mapping[str, Any]) -> str:
+    named = results.get("model_name") or results.get("model_source")
+    if not named:
+        return path.stem if path.suffix else path.name
+    return Path(str(named)).name
+
+
+# --- one task --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Where explanation scores are: in the run's samples (no report), or in what ``figlang score`` made of them."""
+
+    scorer: str
+    signature: str | None
+    dtype: str
+    path: Path
+    report: Mapping[str, Any] | None
+
+
+def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | None, exact: bool) -> TaskRun | None:
+    """One task, None if it is none of ours.
+
+    `exact`: the user named this very file, which may be one with scores.
+    """
+    read = samples.read_any(path) if exact else samples.read_ours(path)
+    if read is None:
+        return None
+    benchmark = BENCHMARKS.get(read.data.dataset)
+    if benchmark is None:
+        raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
+    config = _of_task(path, results, "configs", task)
+    metadata = config.get("metadata")
+    reported = _reported(path, (metadata or {}).get("measures"))
+    in_run = metadata.get("explanation_scorer") if isinstance(metadata, Mapping) else None
+    scores = _chosen_scores(read, benchmark, scorer, in_run)
+    if scores is not None and scores.report is not None:
+        reported = {**reported, **_reported(scores.path.with_suffix(".json"), scores.report.get("measures"))}
+        if scores.path != path:
+            read = samples.read_any(scores.path)
+    run = TaskRun(
+        task=task,
+        benchmark=benchmark,
+        path=read.path,
+        sha256=read.sha256,
+        data=read.data,
+        lines=read.lines,
+        reported=reported,
+        config=config,
+        scorer=scores.scorer if scores else None,
+        signature=scores.signature if scores else None,
+        failed=scoring.failed((metadata or {}).get("measures") or {}),
+    )
+    if run.unanswered:
+        logger.warning(
+            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} rows got no answer and count as wrong"
+        )
+    return run
+
+
+def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Mapping[str, Any]:
+    by_task = results.get(key) or {}
+    found = (by_task.get(task) or {}) if isinstance(by_task, Mapping) else None
+    if not isinstance(found, Mapping) or not isinstance(found.get("metadata") or {}, Mapping):
+        raise RunError(
+            f"the results file beside {path} is damaged ({key!r} of {task}): get the file again as the harness wrote it"
+        )
+    return found
+
+
+def _reported(path: Path, content: Any) -> Estimates:
+    if content is None:
+        return {}
+    try:
+        return scoring.from_json(content)
+    except ValueError as error:
+        raise RunError(f"the results file beside {path} is damaged: {error}. Evaluate again, or score again") from error
+
+
+def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None, in_run: str | None) -> _Scores | None:
+    """The scores to take, None if there are none. `in_run`: signature of the scorer that the run had, if known."""
+    if benchmark not in _PAPER_SCORERS or "explanation" not in read.lines[0]["sample"]:
+        return None
+    if _report_of(read.path) is not None:
+        found = _scored(read.path)
+    else:
+        names = {_scorer_of(read.path, number, line) for number, line in enumerate(read.lines, start=1)}
+        found = [_Scores(name, in_run, "fp32", read.path, None) for name in sorted(filter(None, names))]
+        beside = [
+            path for path in sorted(read.path.parent.glob("*.jsonl")) if path.name.startswith(f"{read.path.stem}.")
+        ]
+        for path in beside:
+            found += [
+                scores
+                for scores in _scored(path, made_from=read.sha256)
+                if not any((scores.scorer, scores.signature) == (each.scorer, each.signature) for each in found)
+            ]
+    if scorer is not None:
+        found = [scores for scores in found if scores.scorer == scorer]
+        if not found:
+            raise RunError(f"{read.path} has no scores of {scorer}: figlang score {read.path} --scorer {scorer}")
+    # The paper's before others, exact ones before fast ones, those of known models before those that may be of any.
+    for fits in (
+        lambda each: each.scorer == _PAPER_SCORERS[benchmark],
+        lambda each: each.dtype != "fast",
+        lambda each: each.signature is not None,
+    ):
+        found = [scores for scores in found if fits(scores)] or found
+    if len({(scores.scorer, scores.path) for scores in found}) > 1:
+        choices = ", ".join(f"{scores.scorer} in {scores.path.name}" for scores in found)
+        option = ", or a --scorer" if len({scores.scorer for scores in found}) > 1 else ""
+        raise RunError(f"{read.path} has several explanation scores ({choices}): name the file{option}")
+    return found[0] if found else None
+
+
+def _scorer_of(path: Path, number: int, line: Mapping[str, Any]) -> str | None:
+    """The scorer of a line's explanation; None if it has no scores."""
+    scores = line["sample"].get("explanation_scores")
+    if scores is None:
+        return None
+    scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
+    if not isinstance(scorer, str) or not isinstance(mean, int | float) or not math.isfinite(mean):
+        raise RunError(
+            f"{path}, line {number}: explanation_scores must hold a scorer and a finite mean: score the file again"
+        )
+    return scorer
+
+
+def _scored(path: Path, made_from: str | None = None) -> list[_Scores]:
+    """What ``figlang score`` wrote into a samples file, if it did, and of the samples of that digest."""
+    report = _report_of(path)
+    if report is None or made_from not in (None, report["samples"]["sha256"]):
+        return []
+    return [_Scores(str(report["scorer"]), str(report["signature"]), str(report["dtype"]), path, report)]
+
+
+def _report_of(path: Path) -> dict[str, Any] | None:
+    """What ``figlang score`` wrote beside the samples that it wrote; None for other samples."""
+    report_path = path.with_suffix(".json")
+    if not report_path.is_file():
+        return None
+    report = _json(report_path)
+    ours = report.get("written_by") == samples.SCORED_BY and report.get("scored") == path.name
+    return report if ours else None

@@ -1,0 +1,313 @@
+"""Reads the samples file that a harness writes with ``--log_samples``; the one place that knows its shape.
+
+That of lmms-eval, and that of lm-eval for our text tasks: one JSON object a line, in the order of the documents of
+each process, with what a harness knows of a sample (``doc_id``, ``target``, ``filtered_resps``, ...), one key for each
+metric, and what our tasks add under ``sample`` (`figlang_tasks.scoring.records`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import reprlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from figlang_tasks.core import data_id
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DATASETS
+from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, FluteRecord
+
+_EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
+_PATTERNS = {  # they become names of metrics, and are printed
+    "report_group": re.compile(r"(?!.*ci_(low|high)$)[\w-]+"),
+    "data": data_id.PATTERN,
+    "explained": re.compile("all|contradiction"),
+}
+# lmms-eval: DATE_samples_TASK.jsonl; lm-eval: samples_TASK_DATE.jsonl
+_TASK_IN_NAME = re.compile(r"(?:^|_)samples_([^.]+?)(?:_\d{4}-\d\d-\d\dT[\d-]+)?(?:\.|$)")
+
+
+SCORED_BY = "figlang score"
+"""What the reports of ``figlang score`` say under ``written_by``."""
+
+
+class SamplesError(Exception):
+    """A samples file cannot be used; the message names file, line and what to do."""
+
+
+class NothingToScore(SamplesError):
+    """A samples file is of a task that it cannot be used for; nothing says that it is damaged."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line.
+
+    Attributes:
+        values: all of it, also what this package does not know.
+        record: its ``sample``, checked.
+    """
+
+    values: Mapping[str, Any]
+    record: EntailmentRecord
+
+
+@dataclass(frozen=True)
+class Samples:
+    """A samples file.
+
+    Attributes:
+        path: the file.
+        sha256: hex digest of its content.
+        task: task that its name tells, None if it tells none.
+        data: the data of all rows.
+        rows: at least one, in the order of the file, no id twice.
+    """
+
+    path: Path
+    sha256: str
+    task: str | None
+    data: DataId
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class BlindSamples:
+    """A samples file of a task without published answers; attributes as of `Samples`."""
+
+    path: Path
+    rows: tuple[BlindRecord, ...]
+
+
+@dataclass(frozen=True)
+class AnySamples:
+    """A samples file of any task of ours.
+
+    Attributes:
+        path, sha256, data: as of `Samples`.
+        lines: every line as it is, no id twice; ``line["sample"]`` is a record with texts ``id`` and ``data``.
+    """
+
+    path: Path
+    sha256: str
+    data: DataId
+    lines: tuple[Mapping[str, Any], ...]
+
+
+def read_ours(path: Path) -> AnySamples | None:
+    """As `read_any`; None where the first line holds no record of figlang_tasks."""
+    content, lines = _lines(path)
+    values = _json(f"{path}, line 1", lines[0], last=len(lines) == 1)
+    record = values.get("sample") if isinstance(values, dict) else None
+    is_ours = isinstance(record, dict) and "id" in record and "data" in record
+    return _any(path, content, lines) if is_ours else None
+
+
+def read_any(path: Path) -> AnySamples:
+    """Read the samples file of any task of ours; of the records only ``id`` and ``data`` are checked.
+
+    Raises:
+        SamplesError: it is not readable, empty, damaged, of another task, or mixed.
+    """
+    return _any(path, *_lines(path))
+
+
+def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
+    found = []
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_ANY)
+        for field in ("id", "data"):
+            if not isinstance(record.get(field), str):
+                raise SamplesError(
+                    f"{where}: `sample` has no text {field!r}: get the file again as the harness wrote it"
+                )
+        _check_pattern(where, "data", record["data"])
+        found.append(values)
+    _check_ids(path, [values["sample"]["id"] for values in found])
+    data = _one_data(path, [values["sample"]["data"] for values in found])
+    return AnySamples(path, hashlib.sha256(content).hexdigest(), data, tuple(found))
+
+
+def read(path: Path) -> Samples:
+    """Read and check the samples file of an explainable-entailment task.
+
+    Raises:
+        SamplesError: it is not readable, empty, damaged, of another task, or mixed.
+    """
+    content, lines = _lines(path)
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_EXPLAINED)
+        rows.append(_row(path, where, values, record))
+    data = _data(path, rows)
+    return Samples(path, hashlib.sha256(content).hexdigest(), _task(path), data, tuple(rows))
+
+
+def check_explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Check lines as `read` does: of an explainable-entailment task, already read by `read_any`.
+
+    Args:
+        path: the file, for messages.
+        lines: all lines.
+
+    Raises:
+        SamplesError: a record is damaged, of another task, or the file is mixed.
+    """
+    _data(path, [_row(path, f"{path}, line {n}", line, line["sample"]) for n, line in enumerate(lines, start=1)])
+
+
+def read_blind(path: Path) -> BlindSamples:
+    """Read and check the samples file of a task whose answers are handed in (``flute_codalab``).
+
+    Raises:
+        SamplesError: as `read`.
+    """
+    _, lines = _lines(path)
+    rows: list[BlindRecord] = []
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        _, record = _json_record(path, where, line, last=number == len(lines), wanted=_BLIND)
+        if "codalab_id" not in record:
+            raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task whose answers are handed in")
+        rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
+    _check_ids(path, [row.id for row in rows])
+    return BlindSamples(path, tuple(rows))
+
+
+def _lines(path: Path) -> tuple[bytes, list[bytes]]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SamplesError(f"{path} cannot be read: {error.strerror}") from error
+    lines = content.split(b"\n")  # not splitlines: texts hold other line separators, unescaped
+    if not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise SamplesError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")
+    return content, lines
+
+
+_ANY = f"every task of figlang_tasks: {', '.join(f'{name}*' for name in (*DATASETS, 'figlang_mini'))}"
+_EXPLAINED = "explainable entailment: vflute*, flute*, figlang_mini and figlang_mini_flute"
+_BLIND = "flute_codalab"
+
+
+def _json_record(path: Path, where: str, line: bytes, last: bool, wanted: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A line, and the record of figlang_tasks in it.
+
+    `wanted`: the tasks whose files the caller takes, in words.
+    """
+    values = _json(where, line, last)
+    record = values.get("sample") if isinstance(values, dict) else None
+    if not isinstance(record, dict):
+        found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
+        raise _of_another_task(path, f"{where} holds no `sample` record of figlang_tasks ({found})", wanted)
+    return values, record
+
+
+def _json(where: str, line: bytes, last: bool) -> Any:
+    try:
+        return json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        if last:
+            remedy = (
+                "cut off by a kill, a full disk or a copy? Get the whole file, or delete this line to do without it"
+            )
+        else:
+            remedy = "get the file again as the harness wrote it"
+        raise SamplesError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
+
+
+def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
+    task = f"a file of the task {_task(path)}?" if _task(path) else "a file of another task?"
+    return NothingToScore(f"{what}: {task} This works on the files that --log_samples writes for {wanted}")
+
+
+def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str, Any]) -> Row:
+    if "codalab_id" in record:
+        raise NothingToScore(
+            f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
+            f"against. figlang submit flute22 makes the file to hand in"
+        )
+    if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
+        found = f"its `sample` has {reprlib.repr(sorted(record))}"
+        raise _of_another_task(path, f"{where} holds no explanation to score ({found})", _EXPLAINED)
+    kind = FluteRecord if "explained" in record else EntailmentRecord
+    checked = _checked(where, record, kind)
+    if record.get("asks_for_explanation") is False:
+        raise NothingToScore(
+            f"{where}: the task of this file asks for labels alone (its option scorer is off): there is no explanation "
+            f"to score"
+        )
+    return Row(values, kind(**checked))
+
+
+def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord] | type[BlindRecord]) -> dict[str, Any]:
+    """The fields of a record, each of the type that it must have."""
+    types = get_type_hints(kind)
+    for field in fields(kind):
+        if field.name not in record:
+            raise SamplesError(
+                f"{where}: `sample` lacks {field.name!r}: written by another version of figlang_tasks, or by a task of "
+                f"another kind. Evaluate again with --log_samples (where that run had --use_cache, without the model)"
+            )
+        value, wanted = record[field.name], types[field.name]
+        number = field.name.endswith("_id")
+        out_of_range = isinstance(value, int) and value not in (0, 1) and not number
+        if not isinstance(value, wanted) or isinstance(value, bool) or out_of_range:
+            raise SamplesError(
+                f"{where}: `sample` has {field.name}={reprlib.repr(value)}, must be "
+                f"{'a whole number' if number else _EXPECTED[wanted]}: get the file again as the harness wrote it"
+            )
+    for name in _PATTERNS:
+        if name in types:
+            _check_pattern(where, name, record[name])
+    return {name: record[name] for name in types}
+
+
+def _check_pattern(where: str, name: str, value: str) -> None:
+    if not _PATTERNS[name].fullmatch(value):
+        raise SamplesError(f"{where}: `sample` has {name}={reprlib.repr(value)}, which no task of figlang_tasks writes")
+
+
+def _check_ids(path: Path, ids: Sequence[str]) -> None:
+    seen: dict[str, int] = {}
+    for number, row_id in enumerate(ids, start=1):
+        first = seen.setdefault(row_id, number)
+        if first != number:
+            raise SamplesError(
+                f"{path}: lines {first} and {number} both hold the row {row_id}: several runs in one file? "
+                f"Split it, one file for each run"
+            )
+
+
+def _data(path: Path, rows: Sequence[Row]) -> DataId:
+    _check_ids(path, [row.record.id for row in rows])
+    schemes = Counter(row.record.scheme for row in rows)
+    if len(schemes) > 1:
+        found = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())
+        raise SamplesError(f"{path} mixes rows that are scored in different ways: {found}. Split it, one file for each")
+    return _one_data(path, [row.record.data for row in rows])
+
+
+def _one_data(path: Path, found_data: Sequence[str]) -> DataId:
+    counts = Counter(found_data)
+    if len(counts) > 1:
+        found = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
+        raise SamplesError(
+            f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {found}. Split it, one file "
+            f"for each"
+        )
+    return DataId.parse(found_data[0])
+
+
+def _task(path: Path) -> str | None:
+    found = _TASK_IN_NAME.search(path.name)
+    return found[1] if found else None

@@ -1,0 +1,236 @@
+"""ExplanationScore inside the tasks: which scorer, when it runs, and what comes of its scores.
+
+The scores are computed once a task, before its measures, on rank 0 (the harness aggregates nowhere else), when the
+evaluated model has given its memory back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from loguru import logger
+
+from figlang_tasks.core import interrupts, notes
+from figlang_tasks.scoring import Record, explained
+
+if TYPE_CHECKING:
+    from figlang_tasks.metrics.explanation import ExplanationScores, Scorer
+
+SCORER_VARIABLE = "FIGLANG_SCORER"
+DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
+DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
+DEFAULT = "vflute25"
+OFF = "off"
+CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF)
+
+TIME_TO_WRITE = 60.0
+"""Seconds that an interrupted scoring leaves for the results without its scores."""
+
+# --- choice of the scorer --------------------------------------------------------------------------------------------
+
+
+def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
+    """The scorer to use: ``$FIGLANG_SCORER``, else the task's option, else the paper's (`default`).
+
+    A task whose option is ``off`` (in YAML also without quotation marks, which reads as false) asks for no
+    explanations: it stays off whatever the environment says.
+
+    Raises:
+        ValueError: there is no such scorer; the message lists the valid ones.
+    """
+    if option is False or option == OFF:
+        return OFF
+    named = os.environ.get(SCORER_VARIABLE)
+    name, where = (named, f"${SCORER_VARIABLE}") if named else (option or default, "task option scorer")
+    if name not in CHOICES:
+        raise ValueError(f"{where}={name!r}; valid: {', '.join(CHOICES)}")
+    return name
+
+
+_scorers: dict[tuple[str, str, str], Scorer] = {}
+_interrupted = False  # so that one Ctrl-C ends the scoring of all tasks
+
+
+def scorer(name: str) -> Scorer:
+    """The scorer `name`, its weights located; kept for the next task.
+
+    Raises:
+        WeightsError: the weights cannot be had.
+        ValueError: ``$FIGLANG_SCORER_DTYPE`` or ``$FIGLANG_SCORER_DEVICE`` is not valid.
+    """
+    from figlang_tasks.metrics.explanation import get_scorer
+
+    device, dtype = os.environ.get(DEVICE_VARIABLE, "auto"), os.environ.get(DTYPE_VARIABLE, "fp32")
+    if (name, device, dtype) not in _scorers:
+        _scorers[name, device, dtype] = get_scorer(name, device=device, dtype=dtype)
+    return _scorers[name, device, dtype]
+
+
+def release() -> None:
+    """Let go of the scorers and their memory, and of the scores kept for aggregators outside of a session."""
+    global _interrupted
+    for kept in _scorers.values():
+        kept.release()
+    _scorers.clear()
+    _outside.clear()
+    _interrupted = False
+
+
+def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> None:
+    """Check the choice of the scorer, and fetch its weights, before a model is loaded.
+
+    Weights that cannot be had cost no run: the thresholded metrics are left out of it, and a warning says so now.
+
+    Raises:
+        ValueError: there is no such scorer, or an environment variable is not valid.
+    """
+    from figlang_tasks.metrics.explanation import WeightsError
+
+    name = choose(option, default)
+    if name == OFF or os.environ.get("RANK", "0") != "0":
+        return
+    try:
+        scorer(name)
+    except WeightsError as error:
+        logger.warning(f"figlang_tasks: explanations will not be scored unless this is repaired by then: {error}")
+
+
+# --- scoring of one task ---------------------------------------------------------------------------------------------
+
+
+class Session:
+    """The explanation scores of one task, computed at the first call of `details`.
+
+    Args:
+        name: scorer, or ``off``.
+        records: all records of the task; those that are of no explainable entailment are left alone.
+    """
+
+    def __init__(self, name: str, records: Iterable[Record]) -> None:
+        self.name = name
+        self.signature: str | None = None
+        records = list(records)
+        self._pairs = sorted({explained.pair(record) for record in records if explained.needs_score(record)})
+        self.scheme = explained.scheme_of(records[0]) if records else explained.SCHEMES["f1"]
+        self._scores: dict[tuple[str, str], dict[str, float]] | None = None
+
+    @property
+    def provenance(self) -> str:
+        """Signature of the scorer behind the scores, or what was counted without one."""
+        return self.signature or self.scheme.without_scorer
+
+    def covers(self, name: str, records: Iterable[Record]) -> bool:
+        """Whether this is the session for those records, or others and those, by that scorer."""
+        wanted = {explained.pair(record) for record in records if explained.needs_score(record)}
+        return name == self.name and wanted <= set(self._pairs)
+
+    def details(self, record: Record) -> dict[str, float] | None:
+        """bertscore, bleurt (where the scorer has it) and mean of a record's explanation, if it was scored."""
+        if self._scores is None:
+            self._scores = self._compute()
+        return self._scores.get(explained.pair(record)) if explained.needs_score(record) else None
+
+    def add_to(self, records: Iterable[MutableMapping[str, Any]]) -> None:
+        """Write the scores into records, under ``explanation_scores``."""
+        for record in records:
+            if details := self.details(record):
+                record["explanation_scores"] = {"scorer": self.name, **details}
+
+    def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
+        global _interrupted
+        if self.name == OFF or not self._pairs:
+            return {}  # nothing to score
+        try:
+            if _interrupted:  # in an earlier task of this evaluation
+                raise KeyboardInterrupt
+            with interrupts.time_to_keep(TIME_TO_WRITE):
+                return self._score_pairs()
+        except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
+            from figlang_tasks.metrics.explanation import WeightsError
+
+            _interrupted = isinstance(error, KeyboardInterrupt) or interrupts.happened()
+            cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
+            is_told = isinstance(error, WeightsError | KeyboardInterrupt)
+            logger.opt(exception=None if is_told else error).error(
+                f"figlang_tasks: explanations were not scored: {cause}. Left out: "
+                f"{', '.join(self.scheme.need_scores)}; {self.scheme.of_labels} counts labels alone. To add them "
+                f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "
+                f"--scorer {self.name}"
+            )
+            notes.note(f"explanations were not scored, so that {', '.join(self.scheme.need_scores)} are missing")
+            return {}
+
+    def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
+        from figlang_tasks.metrics.explanation import near_threshold
+
+        chosen = scorer(self.name)
+        references, candidates = zip(*self._pairs, strict=True)
+        scored = chosen.score(references, candidates)
+        self.signature = scored.signature
+        if self in _outside:
+            chosen.release()  # nobody else will: the plugin, which does it after an evaluation, is not in place
+        if chosen.dtype == "fast":
+            # BERTScore of an empty text is 0 in every dtype.
+            near = near_threshold(scored.mean[scored.mean != 0], list(self.scheme.by_name.values()))
+            logger.warning(
+                f"figlang_tasks: dtype fast: {near} of {len(self._pairs)} explanations lie within .005 of a threshold"
+            )
+        return by_pair(self._pairs, scored)
+
+
+def by_pair(pairs: Sequence[tuple[str, str]], scored: ExplanationScores) -> dict[tuple[str, str], dict[str, float]]:
+    """Scores as plain numbers: bertscore, bleurt (where there is one) and mean of each pair."""
+    columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
+    return {
+        pair: {name: float(column[index]) for name, column in columns.items() if column is not None}
+        for index, pair in enumerate(pairs)
+    }
+
+
+_outside: deque[Session] = deque(maxlen=8)
+
+
+def add_scores(records: Sequence[MutableMapping[str, Any]]) -> Session:
+    """Score the explanations of records, outside of lmms-eval.
+
+    lm-eval has no place for our hook, and asks metric by metric: a session is kept for all that comes after it with the
+    same records or some of them, so that each text is scored once and a failure is told once.
+    """
+    own = [record for record in records if explained.is_explained(record)]
+    if not own:
+        return Session(OFF, ())
+    name = choose(own[0].get("scorer"), explained.scheme_of(own[0]).scorer)
+    session = next((kept for kept in _outside if kept.covers(name, own)), None)
+    if session is None:
+        session = Session(name, own)
+        _outside.appendleft(session)
+    session.add_to(own)
+    return session
+
+
+def score_task(records: Sequence[MutableMapping[str, Any]], option: str | Literal[False] | None) -> Session | None:
+    """Score the explanations of a finished task and write the scores into its records; None if it has none.
+
+    Args:
+        records: of the task, each perhaps several times (the harness's metrics and its samples).
+        option: the task's option `scorer`.
+    """
+    own = [record for record in records if explained.is_explained(record)]
+    if not own:
+        return None
+    option = own[0].get("scorer") if option is None else option
+    try:
+        name = choose(option, explained.scheme_of(own[0]).scorer)
+    except ValueError as error:  # preflight was not called
+        logger.error(f"figlang_tasks: {error}; explanations are not scored")
+        notes.note("explanations were not scored, see the log")
+        name = OFF
+    session = Session(name, own)
+    session.add_to(own)
+    if option in (OFF, False):
+        for record in own:
+            record["asks_for_explanation"] = False
+    return session

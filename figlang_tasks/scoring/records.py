@@ -1,0 +1,100 @@
+"""The per-sample records that ``process_results`` returns and the harness writes to ``samples.jsonl``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class EntailmentRecord:
+    """What was judged for one document of an explainable-entailment task.
+
+    The harness drops the document itself from ``samples.jsonl``, so the id has to be here.
+
+    Attributes:
+        id: released id, ``{source_dataset}-{split}-{row}``.
+        data: dataset, split and a digest of its texts (``figlang_tasks.benchmarks.vflute.rows.load``).
+        gold: 1 entailment, 0 contradiction.
+        predicted: label by the official rules; None if they find none.
+        explanation: explanation by the official rules; None only if there was no output at all.
+        status: outcome of the official rules (``figlang_tasks.benchmarks.vflute.parse``).
+        rule: the rule that decided.
+        predicted_strict: label as a careful reader takes it; None if there is none.
+        report_group: the paper's source group of the row.
+        reference: the reference explanation.
+        unit: what the row shares with the rows that it is not independent of: its family (see `load` of its benchmark).
+    """
+
+    id: str
+    data: str
+    gold: int
+    predicted: int | None
+    explanation: str | None
+    status: str
+    rule: str
+    predicted_strict: int | None
+    report_group: str
+    reference: str
+    unit: str
+
+    @property
+    def scheme(self) -> str:
+        """How labels and explanation scores become metrics: a key of ``figlang_tasks.scoring.explained.SCHEMES``."""
+        return "f1"
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FluteRecord(EntailmentRecord):
+    """What was judged for one document of FLUTE.
+
+    Attributes:
+        explained: which right rows must be explained: ``all`` (prompt v2) or ``contradiction`` (prompt v1), see
+            ``figlang_tasks.metrics.entailment.accuracy_at``.
+        revision: commit on the hub that was read; ``local`` (``FIGLANG_DATA_DIR``) or ``package``.
+    """
+
+    explained: str
+    revision: str
+
+    @property
+    def scheme(self) -> str:
+        return self.explained
+
+
+PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
+
+
+def flute_scopes(report_group: str) -> tuple[str, ...]:
+    """Parts of FLUTE that a row of that type counts for: its type, and the paper's "Paraphrase + Sarcasm" portion."""
+    pooled = (PARAPHRASE_AND_SARCASM,) if report_group in ("sarcasm", "creative_paraphrase") else ()
+    return (report_group, *pooled)
+
+
+@dataclass(frozen=True)
+class BlindRecord:
+    """What was read from one output about a row without a published answer (FigLang 2022): what is handed in.
+
+    Attributes:
+        id, data, predicted, explanation, status, rule, predicted_strict: as in `EntailmentRecord`.
+        codalab_id, source_id: ``codalab_id`` and ``id`` of the row.
+        premise, hypothesis: its texts.
+    """
+
+    id: str
+    data: str
+    codalab_id: int
+    source_id: int
+    premise: str
+    hypothesis: str
+    predicted: int | None
+    explanation: str | None
+    status: str
+    rule: str
+    predicted_strict: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

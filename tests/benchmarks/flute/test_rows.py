@@ -1,0 +1,361 @@
+"""FLUTE's rows: the release in both forms, types, ids, the held-out part, and what can be wrong with a file."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import ClassLabel, Dataset, Features, Value
+from flute.synthetic import Values, as_on_the_hub, blind_rows, released_shape, write_lines
+
+from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.core import hub
+
+PORTIONS = {"sarcasm": (241, 509), "simile": (125, 125), "metaphor": (125, 125), "idiom": (125, 125)}
+
+
+@pytest.fixture(autouse=True)
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """FIGLANG_DATA_DIR/FLUTE, empty."""
+    folder = tmp_path / "data" / "FLUTE"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))
+    yield folder
+    for cached in (rows.load, rows._rows, rows.load_blind):
+        cached.cache_clear()
+
+
+def put(shared_file: Path, data_dir: Path) -> None:
+    (data_dir / shared_file.name).symlink_to(shared_file)
+
+
+def sentences(documents: Dataset) -> set[str]:
+    texts = [*documents["premise"], *documents["hypothesis"]]
+    return {" ".join(text.split()).lower() for text in texts}
+
+
+# --- the release -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
+def test_the_released_file_loads_in_full(shared_file: Path, data_dir: Path) -> None:
+    put(shared_file, data_dir)
+    documents = rows.load("FLUTE", "train")
+    assert len(documents) == 7534
+    assert len(set(documents["id"])) == 7534
+    assert Counter(zip(documents["report_group"], documents["label"], strict=True)) == {
+        ("sarcasm", "Contradiction"): 2216,
+        ("creative_paraphrase", "Entailment"): 1050,
+        ("simile", "Entailment"): 625,
+        ("simile", "Contradiction"): 625,
+        ("metaphor", "Entailment"): 625,
+        ("metaphor", "Contradiction"): 625,
+        ("idiom", "Entailment"): 884,
+        ("idiom", "Contradiction"): 884,
+    }
+    raw = [json.loads(line) for line in shared_file.read_text(encoding="utf-8").split("\n") if line]
+    for column in ("premise", "hypothesis", "label", "explanation"):
+        assert documents[column][:] == [values[column] for values in raw]
+
+
+@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
+def test_the_held_out_part_of_the_release_is_the_one_written_down(
+    shared_file: Path, data_dir: Path, warnings_of_loguru: list[str]
+) -> None:
+    put(shared_file, data_dir)
+    held, rest = rows.load("FLUTE", "heldout"), rows.load("FLUTE", "rest")
+    assert not warnings_of_loguru, "the digest of its ids is that of HELDOUT_DIGEST"
+    assert held["id"][0] == "metaphor-453-561f5bf8"
+    check_parts(held, rest)
+
+
+def check_parts(held: Dataset, rest: Dataset) -> None:
+    counts = Counter((row_id.split("-")[0], label) for row_id, label in zip(held["id"], held["label"], strict=True))
+    for portion, (entailments, contradictions) in PORTIONS.items():
+        assert (counts[portion, "Entailment"], counts[portion, "Contradiction"]) == (entailments, contradictions)
+    assert (len(held), len(rest)) == (1500, 6034)
+    assert not set(held["id"]) & set(rest["id"])
+    assert not sentences(held) & sentences(rest), "no premise and no hypothesis stands in both"
+    pairs = Counter(zip(held["premise"], held["hypothesis"], strict=True))
+    assert max(pairs.values()) == 1
+    assert all(text.strip() for text in held["explanation"])
+
+
+@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
+def test_what_makes_a_naive_split_leak(shared_file: Path) -> None:
+    """The facts that the card states."""
+    raw = [json.loads(line) for line in shared_file.read_text(encoding="utf-8").split("\n") if line]
+    assert len({values["id"] for values in raw}) == 1326
+    assert len({(values["type"], values["id"]) for values in raw}) == 3388
+    premises = Counter(values["premise"] for values in raw)
+    assert sum(count for count in premises.values() if count > 1) == 7534 - 4352
+    labels: dict[tuple[str, str], list[str]] = {}
+    for values in raw:
+        labels.setdefault((values["premise"], values["hypothesis"]), []).append(values["label"])
+    repeated = [found for found in labels.values() if len(found) > 1]
+    assert (len(repeated), sum(len(set(found)) > 1 for found in repeated)) == (8, 1)
+    assert sum(not values["explanation"].strip() for values in raw) == 4
+
+
+@pytest.fixture(scope="module")
+def invented() -> list[Values]:
+    return released_shape()
+
+
+def documents_of(folder: Path, part: str) -> Dataset:
+    for cached in (rows.load, rows._rows):
+        cached.cache_clear()
+    return rows.load("FLUTE", part)
+
+
+def write_parquet(folder: Path, values: list[Values], classes: bool) -> None:
+    features = Features({name: Value("int64" if name == "id" else "string") for name in values[0]})
+    if classes:
+        features["label"] = ClassLabel(names=["Contradiction", "Entailment"])
+    table = Dataset.from_list(values, features=features)
+    for shard in range(2):
+        path = folder / "data" / f"train-{shard:05d}-of-00002.parquet"
+        path.parent.mkdir(exist_ok=True)
+        table.shard(2, shard, contiguous=True).to_parquet(str(path))
+
+
+@pytest.mark.parametrize("classes", [False, True], ids=["text labels", "class labels"])
+def test_parquet_in_another_order_gives_the_same_ids_and_parts(
+    classes: bool, data_dir: Path, invented: list[Values]
+) -> None:
+    lines = write_lines(data_dir / "train.jsonl", invented)
+    by_lines = {part: documents_of(data_dir, part) for part in rows.PARTS}
+    lines.unlink()
+    write_parquet(data_dir, as_on_the_hub(invented), classes)
+    for part, before in by_lines.items():
+        after = documents_of(data_dir, part)
+        assert after["data"][0] == before["data"][0]
+        assert sorted(after["id"]) == sorted(before["id"])
+        assert Counter(after["report_group"]) == Counter(before["report_group"])
+    held = documents_of(data_dir, "heldout")
+    assert held["id"][:] == by_lines["heldout"]["id"][:], "also in the same order"
+    check_parts(held, documents_of(data_dir, "rest"))
+    assert 0 < Counter(held["report_group"][:100])["idiom"] < 40, "--limit takes a mixture"
+
+
+def test_texts_other_than_the_released_ones_are_told(
+    data_dir: Path, invented: list[Values], warnings_of_loguru: list[str]
+) -> None:
+    write_lines(data_dir / "train.jsonl", invented)
+    rows.load("FLUTE", "heldout")
+    assert any("texts differ from those that the held-out part" in message for message in warnings_of_loguru)
+
+
+def small(*pairs: tuple[str, str]) -> list[rows.Row]:
+    return [rows.Row("0", premise, hypothesis, "Entailment", "why", "simile") for premise, hypothesis in pairs]
+
+
+def test_families_are_linked_by_sentences_and_by_ids() -> None:
+    def row(row_id: str, premise: str, hypothesis: str, group: str = "simile") -> rows.Row:
+        return rows.Row(row_id, premise, hypothesis, "Entailment", "why", group)
+
+    found = rows.families(
+        [
+            row("1", "It  rains.", "It pours"),
+            row("2", "it rains. ", "It drips"),
+            row("3", "Sun.", "It drips"),
+            row("4", "It pours", "Wind."),
+            row("3", "Snow.", "Ice."),
+            row("3", "Fog.", "Mist.", "idiom"),
+            row("9", "Dew.", "Frost."),
+        ]
+    )
+    assert found == [[0, 1, 2, 3, 4], [5], [6]]
+
+
+def test_the_held_out_part_is_drawn_by_the_rule_in_words(invented: list[Values]) -> None:
+    """Computed again here, apart from the package: families by flooding, numbers by hashlib."""
+    from hashlib import sha256
+
+    checked = [rows._row(values, "here") for values in invented]
+    by_sentence: dict[str, list[int]] = {}
+    for number, values in enumerate(invented):
+        for text in (values["premise"], values["hypothesis"]):
+            by_sentence.setdefault(text, []).append(number)
+    numbers = [
+        sha256(f"{rows.HELDOUT_SEED}\n{values['premise']}\n{values['hypothesis']}".encode()).hexdigest()
+        for values in invented
+    ]
+    seen: set[int] = set()
+    families = []
+    for start in range(len(invented)):
+        family, waiting = set(), [start] if start not in seen else []
+        while waiting:
+            number = waiting.pop()
+            if number not in family:
+                family.add(number)
+                texts = (invented[number]["premise"], invented[number]["hypothesis"])
+                waiting += [other for text in texts for other in by_sentence[text]]
+        if family:
+            families.append(family)
+            seen |= family
+    left = {
+        (portion, label): size for portion, sizes in PORTIONS.items() for label, size in zip("EC", sizes, strict=True)
+    }
+    expected: list[int] = []
+    for family in sorted(families, key=lambda members: min(numbers[number] for number in members)):
+        size = Counter((invented[number]["type"], invented[number]["label"][0]) for number in family)
+        if all(left[stratum] >= count for stratum, count in size.items()):
+            expected += family
+            for stratum, count in size.items():
+                left[stratum] -= count
+    assert sorted(rows.heldout(checked)) == sorted(expected)
+    shuffled = random.Random(5).sample(checked, len(checked))
+    again = {shuffled[number] for number in rows.heldout(shuffled)}
+    assert again == {checked[number] for number in expected}
+
+
+def test_too_few_rows_for_a_held_out_part() -> None:
+    with pytest.raises(hub.DataError, match="1500 rows cannot be drawn: 241 of sarcasm Entailment, 509 of sarcasm"):
+        rows.heldout(small(("a", "b")))
+
+
+def test_rows_of_the_same_content_have_ids_of_their_own() -> None:
+    twice = small(("a", "b"), ("a ", "b"))
+    first, second = rows.row_ids(twice)
+    assert second == f"{first}-2"
+    assert first == f"simile-0-{twice[0].key[:8]}"
+
+
+# --- what is wrong with a file ---------------------------------------------------------------------------------------
+
+
+def change(**values: Any) -> Callable[[list[Values]], Any]:
+    return lambda found: found[4].update(values)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda found: found[4].pop("hypothesis"), r"train.jsonl, line 5 lacks hypothesis \(it has: type, id, premise"),
+        (change(label="neutral"), "line 5: unknown label 'neutral'; it must be one of Entailment, Contradiction"),
+        (change(label="entailment"), "line 5: unknown label 'entailment'"),
+        (change(type="Hyperbole"), "line 5: unknown type 'Hyperbole'; it must be one of Sarcasm, Simile"),
+        (change(type=3), "line 5: type is 3, not text"),
+        (change(premise=None), "line 5: premise is None, not text"),
+        (change(premise=" \t"), "line 5: premise is empty"),
+        (change(id=None), "line 5: id is None, not a number or text"),
+        (change(id=True), "line 5: id is True, not a number"),
+        (change(id="half \udfff"), "line 5: id holds half a surrogate pair"),
+        (change(type="CreativeParaphrase", label="Contradiction"), "line 5: type is .* but paraphrases entail"),
+        (change(label="x" * 100_000), "line 5: unknown label 'xxx.{1,40}; it must be one of"),
+        (change(explanation="half \ud800"), "line 5: explanation holds half a surrogate pair"),
+        (lambda found: found.pop(), "has 7533 rows, the published train split has 7534. To run .* --limit"),
+        (
+            change(label="Entailment"),
+            "not hold the released rows .sarcasm Contradiction: 2215 instead of 2216;",
+        ),
+    ],
+)
+def test_a_row_that_is_not_valid_is_named(
+    damage: Callable[[list[Values]], Any], message: str, data_dir: Path, invented: list[Values]
+) -> None:
+    found = [dict(values) for values in invented]
+    damage(found)
+    write_lines(data_dir / "train.jsonl", found)
+    with pytest.raises(hub.DataError, match=message) as told:
+        rows.load("FLUTE", "train")
+    assert "Use the files of the original release" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"id": 1, \n', "line 1 is not JSON"),
+        (b"[1, 2]\n", r"line 1 is \[1, 2\], not a row"),
+        (b'{"id": "\xff"}\n', "line 1 is not JSON .*utf-8"),
+        (b"[" * 200_000, "line 1 is not JSON"),
+        (b"", "has 0 rows"),
+    ],
+)
+def test_no_json(content: bytes, message: str, data_dir: Path) -> None:
+    (data_dir / "train.jsonl").write_bytes(content)
+    with pytest.raises(hub.DataError, match=message):
+        rows.load("FLUTE", "train")
+
+
+def test_a_byte_order_mark_is_read(data_dir: Path, invented: list[Values]) -> None:
+    path = write_lines(data_dir / "train.jsonl", invented)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert len(rows.load("FLUTE", "train")) == 7534
+
+
+def test_parquet_rows_are_named_by_file_and_number(data_dir: Path, invented: list[Values]) -> None:
+    values = as_on_the_hub(invented)
+    values[7]["premise"] = None
+    write_parquet(data_dir, values, classes=False)
+    with pytest.raises(hub.DataError, match=r"train-00000-of-00002.parquet, row 7: premise is None, not text"):
+        rows.load("FLUTE", "train")
+
+
+def test_a_damaged_parquet_file(data_dir: Path) -> None:
+    (data_dir / "train-00000-of-00001.parquet").write_bytes(b"PAR1 no table")
+    with pytest.raises(hub.DataError, match="train-00000-of-00001.parquet cannot be read .*Delete the damaged file"):
+        rows.load("FLUTE", "train")
+
+
+def test_no_file_and_several_files(data_dir: Path) -> None:
+    with pytest.raises(hub.DataError, match=r"train.jsonl.*datasets/ColumbiaNLP/FLUTE; there is none"):
+        rows.load("FLUTE", "train")
+    for name in ("train.jsonl", "flute_train.jsonl"):
+        write_lines(data_dir / name, [])
+    with pytest.raises(hub.DataError, match="there is several: flute_train.jsonl, train.jsonl; keep one"):
+        rows.load("FLUTE", "train")
+
+
+def test_an_unknown_part() -> None:
+    with pytest.raises(hub.DataError, match="FLUTE has no part 'test'; it has: heldout, rest, train"):
+        rows.load("FLUTE", "test")
+
+
+# --- the shared task's blind rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared_file", [f"data/{rows.BLIND_FILE}"], indirect=True)
+def test_the_shared_tasks_file_loads_in_full(shared_file: Path, data_dir: Path) -> None:
+    put(shared_file, data_dir)
+    documents = rows.load_blind()
+    raw = [json.loads(line) for line in shared_file.read_text(encoding="utf-8").split("\n") if line]
+    assert documents["codalab_id"][:] == list(range(1500))
+    assert documents["source_id"][:] == [values["id"] for values in raw]
+    assert documents["premise"][:] == [values["premise"] for values in raw]
+    assert "label" not in documents.column_names
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda found: found.pop(), "has 1499 rows, the shared task's file has 1500.*--limit"),
+        (lambda found: found.pop(3), "line 4: codalab_id is 4, must be 3"),
+        (lambda found: found[4].pop("premise"), "line 5 lacks premise"),
+        (change(id="12"), "line 5: id is '12', not a whole number"),
+        (change(codalab_id=True), "line 5: codalab_id is True, not a whole number"),
+        (change(hypothesis="half \ud800"), "line 5: hypothesis holds half a surrogate pair"),
+        (change(hypothesis=7), "line 5: hypothesis is 7, not text"),
+        (change(hypothesis=" "), "line 5: hypothesis is empty"),
+    ],
+)
+def test_blind_rows_that_are_not_valid(damage: Callable[[list[Values]], Any], message: str, data_dir: Path) -> None:
+    found = blind_rows()
+    damage(found)
+    write_lines(data_dir / rows.BLIND_FILE, found)
+    with pytest.raises(hub.DataError, match=message):
+        rows.load_blind()
+
+
+def test_no_blind_file(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(hub.DataError, match=rf"put it to \$FIGLANG_DATA_DIR/FLUTE/{rows.BLIND_FILE}"):
+        rows.load_blind()
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
+    with pytest.raises(hub.DataError, match="FIGLANG_DATA_DIR is not set"):
+        rows.load_blind()

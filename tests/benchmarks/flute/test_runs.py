@@ -1,0 +1,82 @@
+"""FLUTE's tasks through lmms-eval: the demo model without a picture, chance levels, replay, the real tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_runs import DEMO, answers, evaluate, metrics
+from flute.synthetic import released_shape, write_lines
+
+from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.cli.summary import summary_table
+
+TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
+
+
+@pytest.fixture(autouse=True)
+def no_cached_rows() -> Iterator[None]:
+    yield
+    for cached in (rows.load, rows._rows, rows.load_blind):
+        cached.cache_clear()
+
+
+def test_a_vlm_answers_without_a_picture_by_both_paths() -> None:
+    by_chat = evaluate(TASKS[0], "figlang_vlm", DEMO, limit=4)
+    simple = evaluate(TASKS[0], "figlang_vlm", DEMO, limit=4, force_simple=True)
+    said = answers(by_chat, TASKS[0])
+    assert said == answers(simple, TASKS[0])
+    assert all(text for text in said.values())
+    assert metrics(by_chat, TASKS[0]) == metrics(simple, TASKS[0])
+
+
+@pytest.mark.parametrize(("task", "zero", "sixty"), [(TASKS[0], "acc@0", "v1_acc@60"), (TASKS[1], "acc@0", "acc@60")])
+def test_chance(task: str, zero: str, sixty: str) -> None:
+    most_frequent = metrics(evaluate(task, "figlang_majority"), task)
+    assert most_frequent[f"{zero},none"] == most_frequent["acc,none"] == 17 / 32
+    assert most_frequent[f"{sixty},none"] == 0, "its contradictions are not explained, and it says nothing else"
+    drawn = evaluate(task, "figlang_random")
+    found = metrics(drawn, task)
+    assert found["parse_rate,none"] == 1 and 0.2 < found["acc,none"] < 0.8
+    entailments = [s["sample"] for s in drawn["samples"][task] if s["sample"]["gold"] == s["sample"]["predicted"] == 1]
+    assert found[f"{sixty},none"] == len(entailments) / 32
+
+
+def test_saved_answers_give_the_same_numbers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    first = evaluate(TASKS[0], "figlang_random", saved=tmp_path)
+    again = evaluate(TASKS[0], "figlang_replay", f"samples={tmp_path}")
+    assert metrics(again, TASKS[0]) == metrics(first, TASKS[0])
+
+
+def test_the_short_table_has_a_line_for_each_type_and_a_column_for_each_metric() -> None:
+    lines = summary_table(evaluate(TASKS[0], "figlang_random")).splitlines()
+    columns = [cell.strip() for cell in lines[0].split("|")[1:-1]]
+    assert columns == [
+        TASKS[0], "n", "acc@0", "acc@50", "acc@60", "v1_acc@50", "v1_acc@60", "explanation_score", "acc", "parse_rate",
+        "parse_disagreement",
+    ]  # fmt: skip
+    assert [line.split("|")[1].strip() for line in lines[2:9]] == [
+        "all", "sarcasm", "paraphrase_sarcasm", "simile", "metaphor", "idiom", "creative_paraphrase",
+    ]  # fmt: skip
+    assert [line.split("|")[2].strip() for line in lines[2:5]] == ["32", "8", "14"]
+    assert lines[-1].startswith("explanation scorer: embedded")
+
+
+@pytest.mark.parametrize(("task", "count"), [("flute", 1500), ("flute_v1", 1500), ("flute_train", 7534)])
+def test_the_real_tasks_find_their_rows(task: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    results: dict[str, Any] = evaluate(task, "figlang_random", limit=4)
+    assert results["n-samples"][task] == {"original": count, "effective": 4}
+    assert results["configs"][task]["metadata"]["data_revision"] == "local"
+
+
+def test_missing_data_ends_a_run_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "FLUTE").mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    for task in ("flute", "flute_codalab"):
+        with pytest.raises(SystemExit, match=f"figlang_tasks: task {task}: "):
+            evaluate(task, "figlang_vlm", "pretrained=/nowhere")

@@ -1,0 +1,223 @@
+"""Prompts, options, and the judging of outputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flute.synthetic import blind_rows, write_lines
+
+from figlang_tasks.benchmarks.flute import rows, task
+from figlang_tasks.benchmarks.flute.measures import V2
+from figlang_tasks.core import hub
+
+
+@pytest.fixture(autouse=True)
+def no_cached_rows() -> Iterator[None]:
+    yield
+    for cached in (rows.load, rows._rows, rows.load_blind):
+        cached.cache_clear()
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    doc = {
+        "dataset": "FLUTE",
+        "data": "FLUTE/heldout:0123456789ab",
+        "id": "simile-3-01234567",
+        "premise": 'He said "no" {{ 7 * 7 }}.',
+        "hypothesis": "He was as quiet as snow.",
+        "label": "Contradiction",
+        "explanation": "Snow makes no sound.",
+        "report_group": "simile",
+        "family": "simile-3-01234567",
+        "revision": "local",
+        "prompt": "v2",
+        "scorer": "",
+    }
+    return doc | changes
+
+
+def test_the_prompts_are_the_papers_word_for_word() -> None:
+    """datasets.md E; v1 is printed in arXiv 2205.12404v1, section 3."""
+    assert task.doc_to_text(document()) == (
+        'Does the sentence "He said "no" {{ 7 * 7 }}." entail or contradict the sentence "He was as quiet as snow."? '
+        'Please answer between "Entails" or "Contradicts" and explain your decision in a sentence.'
+    )
+    assert task.doc_to_text(document(prompt="v1")) == (
+        'Do the sentences "He said "no" {{ 7 * 7 }}." and "He was as quiet as snow.", contradict each other? '
+        'Please answer between "Yes" or "No". If "Yes", please explain why.'
+    )
+
+
+def test_chat_and_simple_backends_read_one_text_and_no_picture() -> None:
+    (turn,) = task.doc_to_messages(document(), {"default": {}})
+    assert turn == {"role": "user", "content": [{"type": "text", "text": task.doc_to_text(document())}]}
+    assert task.doc_to_visual(document()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "target"),
+    [
+        ({}, "Contradicts. Snow makes no sound."),
+        ({"label": "Entailment"}, "Entails. Snow makes no sound."),
+        ({"prompt": "v1"}, "Yes. Snow makes no sound."),
+        ({"prompt": "v1", "label": "Entailment"}, "No."),
+    ],
+)
+def test_targets_have_the_papers_form_and_read_back(changes: dict[str, str], target: str) -> None:
+    doc = document(**changes)
+    assert task.doc_to_target(doc) == target
+    judged = task.process_results(doc, [target])
+    assert (judged["acc"], judged["parse_rate"], judged["parse_disagreement"]) == (1, 1, 0)
+    answers, label = task.chance_answers(doc)
+    assert label == doc["label"] and set(answers) == set(rows.LABELS)
+    for name, answer in answers.items():
+        assert task.process_results(doc, [answer])["sample"]["predicted"] == rows.LABELS[name]
+
+
+def test_a_record() -> None:
+    judged = task.process_results(document(), ["Entails. It never Contradicts it."])
+    assert judged["sample"] == {
+        "id": "simile-3-01234567",
+        "data": "FLUTE/heldout:0123456789ab",
+        "gold": 0,
+        "predicted": 1,
+        "explanation": "It never Contradicts it.",
+        "status": "labelled",
+        "rule": "released-entails",
+        "predicted_strict": 1,
+        "report_group": "simile",
+        "reference": "Snow makes no sound.",
+        "unit": "simile-3-01234567",
+        "explained": "all",
+        "revision": "local",
+    }
+    assert json.loads(json.dumps(judged)) == judged
+    assert (judged["acc"], judged["acc@50"], judged["v1_acc@60"]) == (0, None, None)
+
+
+def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -> None:
+    judged = task.process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
+    assert not any(name.startswith("v1_") for name in judged) and "explanation_score" not in judged
+    assert (judged["sample"]["explained"], judged["sample"]["scorer"]) == ("contradiction", "embedded")
+
+
+@pytest.mark.parametrize("results", [[], [None], [float("nan")], [["Entails."]], [3]])
+def test_odd_outputs_lose_no_run(results: list[Any]) -> None:
+    blind = document(codalab_id=0, source_id=1)
+    for judged in (task.process_results(document(), results), task.blind_process_results(blind, results)):
+        assert judged["sample"]["predicted"] == (1 if results == [["Entails."]] else None)
+
+
+@pytest.mark.parametrize(
+    ("group", "scopes"),
+    [
+        ("sarcasm", {"sarcasm", "paraphrase_sarcasm"}),
+        ("creative_paraphrase", {"creative_paraphrase", "paraphrase_sarcasm"}),
+        ("idiom", {"idiom"}),
+    ],
+)
+def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: set[str]) -> None:
+    judged = task.process_results(document(report_group=group), ["Entails. Why."])
+    assert set(V2.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_shots": 5}, "unknown FLUTE task option.*num_shots; valid: scorer"),
+        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, flute22-xlarge, embedded, off"),
+    ],
+)
+def test_invalid_options_name_the_valid_ones(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        task.doc_to_text(document(), options)
+
+
+def named(values: dict[str, Any]) -> str:
+    """What a task file says in dataset_name."""
+    return ",".join([values["dataset"], *(f"{key}={value}" for key, value in values.items() if key != "dataset")])
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ({"part": "heldout", "dataset": "FLUTE"}, {}, "task mine: .*is no folder"),
+        ({"part": "test", "dataset": "FLUTE"}, {}, "task mine: FLUTE has no part 'test'"),
+        ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
+        ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),
+        ({"part": "train", "dataset": "figlang_mini_flute"}, {"default": {"seed": 1}}, "option.*seed; valid: scorer"),
+        ({"part": "train", "dataset": "figlang_mini_flute", "scorer": "x"}, {}, "scorer='x'; valid: vflute25"),
+        ({"part": "codalab", "dataset": "FLUTE"}, {}, "task mine: flute_codalab reads the blind test file"),
+    ],
+)
+def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
+    values: dict[str, Any], options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "nowhere"))
+    if values["dataset"] == "figlang_mini_flute":
+        monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
+    with pytest.raises(SystemExit, match=message):
+        task.preflight({"task": "mine", "dataset_name": named(values), "lmms_eval_specific_kwargs": options})
+    if not options:
+        with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
+            task.process_docs(hub.stub(named(values)))
+        if "shots" not in values:  # could be an argument of a model: told apart by the task file (test_lm_eval.py)
+            with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
+                task.lm_eval_dataset(**values)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"promt": "v1"}, r"unknown key\(s\) promt of a task in lm-eval; valid: dataset, part, prompt, scorer"),
+        ({"part": None}, "part of a FLUTE task is None, must be a text"),
+        ({"prompt": ["v1"]}, r"prompt=\['v1'\] of a FLUTE task"),
+    ],
+)
+def test_wrong_options_in_lm_eval(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(SystemExit, match=f"figlang_tasks: {message}"):
+        task.lm_eval_dataset(**({"dataset": "figlang_mini_flute", "part": "train", "pretrained": "x"} | settings))
+
+
+def test_a_missing_key_is_named() -> None:
+    with pytest.raises(SystemExit, match="a task in lm-eval lacks part in its dataset_kwargs"):
+        task.lm_eval_dataset(dataset="figlang_mini_flute", version="1-0")
+    with pytest.raises(SystemExit, match="dataset_name 'FLUTE' has no part; it must be DATASET,part=..."):
+        task.process_docs(hub.stub("FLUTE"))
+
+
+@pytest.mark.parametrize("scorer", [False, "off"])
+def test_off_needs_no_quotation_marks(scorer: Any) -> None:
+    values = {"dataset": "figlang_mini_flute", "part": "train", "scorer": scorer}
+    assert set(task.lm_eval_dataset(**values)["test"]["scorer"]) == {"off"}
+    assert set(task.process_docs(hub.stub("figlang_mini_flute,part=train,scorer=off"))["scorer"]) == {"off"}
+
+
+def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
+    task.preflight({"task": "mine", "dataset_name": "FLUTE,part=codalab"})
+    doc = task.lm_eval_dataset(part="codalab", version="1-0")["test"][8]
+    assert task.doc_to_text(doc).startswith('Does the sentence "Premise 8." entail or contradict')
+    assert task.doc_to_target(doc) == ""
+    judged = task.blind_process_results(doc, ["Contradicts. It is cold."])
+    assert judged.pop("sample") == {
+        "id": "codalab-8",
+        "data": doc["data"],
+        "codalab_id": 8,
+        "source_id": 1,
+        "premise": "Premise 8.",
+        "hypothesis": "Hypothesis 8.",
+        "predicted": 0,
+        "explanation": "It is cold.",
+        "status": "labelled",
+        "rule": "released-contradicts",
+        "predicted_strict": 0,
+    }
+    assert judged == {"parse_rate": 1, "parse_disagreement": 0}
+    answers, label = task.chance_answers(doc)
+    assert label in answers

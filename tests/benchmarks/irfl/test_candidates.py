@@ -1,0 +1,130 @@
+"""Random candidates: who is drawn, that a draw repeats, and that its file gives the same rows."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from irfl_hub import uuid, write_table
+
+from figlang_tasks.benchmarks.irfl import candidates, tables
+from figlang_tasks.core.hub import DataError
+
+NAME = "random4-idiom-figurative"
+
+
+def base_rows(phrases: int = 5, each: int = 6) -> list[dict[str, object]]:
+    """Of each phrase two figurative images, one figurative+literal and the rest of other kinds; one image is shared."""
+    kinds = ["Figurative", "Figurative", "Figurative+Literal", "Literal", "Partial Literal", "None"]
+    rows: list[dict[str, object]] = []
+    for phrase in range(phrases):
+        for number in range(each):
+            row: dict[str, object] = {"phrase": f"phrase {phrase}", "category": kinds[number], "definition": ["a", "b"]}
+            rows.append(
+                row | {"uuid": uuid(10 * phrase + number), "figurative_type": "idiom", "definition": ["a", "b"]}
+            )
+    return [*rows, rows[0] | {"phrase": "phrase 1", "category": "None"}]
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "figlang_mini_irfl"
+    write_table(folder, "idioms-dataset", base_rows())
+    return folder
+
+
+def load(name: str = NAME) -> tuple[tuple[tables.Detection, ...], str]:
+    return candidates.load("figlang_mini_irfl", name)
+
+
+@pytest.mark.usefixtures("local")
+def test_each_image_of_the_category_is_the_answer_once() -> None:
+    rows, data = load()
+    assert [row.answer for row in rows] == [uuid(10 * phrase + number) for phrase in range(5) for number in range(2)]
+    assert {row.type for row in rows} == {"figurative"}
+    assert all(row.definitions == ("a", "b") for row in rows)
+    assert data.startswith(f"figlang_mini_irfl/{NAME}@local:")
+    others, _ = load("random4-idiom-figurative-literal")
+    assert [row.answer for row in others] == [uuid(10 * phrase + 2) for phrase in range(5)]
+
+
+@pytest.mark.usefixtures("local")
+@pytest.mark.parametrize(("name", "count"), [(NAME, 3), ("random2-idiom-figurative", 1)])
+def test_distractors_show_other_phrases(name: str, count: int) -> None:
+    shows: dict[str, set[str]] = {}
+    for row in base_rows():
+        shows.setdefault(str(row["phrase"]), set()).add(str(row["uuid"]))
+    for drawn in load(name)[0]:
+        assert len(set(drawn.distractors)) == count
+        assert not set(drawn.distractors) & shows[drawn.phrase]
+        assert set(drawn.roles.values()) == {"random"}
+
+
+def test_images_are_drawn_alike(local: Path) -> None:
+    write_table(local, "idioms-dataset", base_rows(phrases=400))
+    rows, _ = load()
+    counts = Counter(each for row in rows for each in row.distractors)
+    # 2400 draws from 2400 images: Poisson with mean 1, of which about 37 % stay away.
+    assert 0.33 < 1 - len(counts) / 2400 < 0.41
+    assert max(counts.values()) < 10
+
+
+def test_the_order_of_the_table_is_of_no_effect(local: Path) -> None:
+    before, data = load()
+    for cached in (candidates.load, tables.read, tables.images):
+        cached.cache_clear()
+    shuffled = base_rows()
+    random.Random(1).shuffle(shuffled)
+    write_table(local, "idioms-dataset", shuffled)
+    assert load() == (before, data)
+
+
+def test_the_written_rows_are_the_same_rows(local: Path, tmp_path: Path) -> None:
+    rows, data = load()
+    (path,) = (tmp_path / "cache").rglob("random4_idiom_figurative.csv")
+    assert path.parent.name == f"figlang_mini_irfl-{data.rpartition(':')[2]}"
+    path.rename(local / path.name)
+    (local / "idioms_dataset.csv").unlink()  # they are read, not drawn again
+    for cached in (candidates.load, tables.read, tables.images):
+        cached.cache_clear()
+    assert load() == (rows, data)
+
+
+def test_a_file_of_another_configuration_is_refused(local: Path) -> None:
+    rows, _ = candidates.draw("figlang_mini_irfl", "random2-idiom-figurative")
+    (local / "random4_idiom_figurative.csv").write_bytes(candidates.as_csv(rows, "random2-idiom-figurative"))
+    with pytest.raises(DataError, match="row 0: 1 answer.* and 1 distractor.*must be 1 and 3"):
+        load()
+
+
+def test_command_writes_every_configuration(local: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, kind in (("metaphors-dataset", "metaphor"), ("similes-dataset", "simile")):
+        write_table(local, name, [row | {"definition": "", "figurative_type": kind} for row in base_rows()])
+    assert candidates.main([str(tmp_path / "out"), "--dataset", "figlang_mini_irfl"]) == 0
+    names = {path.stem.replace("_", "-") for path in (tmp_path / "out").iterdir()}
+    assert names == set(candidates.CONFIGURATIONS)
+    assert "10 rows from figlang_mini_irfl/idioms-dataset@local" in capsys.readouterr().out
+
+
+def test_rows_that_cannot_be_written_are_still_used(
+    local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "file"))
+    assert len(load()[0]) == 10
+    assert any("could not be written" in warning for warning in warnings_of_loguru)
+
+
+def test_errors_name_the_table(local: Path) -> None:
+    with pytest.raises(DataError, match="no random candidates 'random9'; known: random2-idiom"):
+        load("random9")
+    write_table(local, "metaphors-dataset", [row | {"category": "None"} for row in base_rows()])
+    with pytest.raises(DataError, match="metaphors-dataset.* has no image of the category 'figurative'"):
+        load("random4-metaphor")
+    write_table(local, "similes-dataset", base_rows(phrases=1)[:-1])
+    with pytest.raises(DataError, match="too few images of other phrases than 'phrase 0'"):
+        load("random4-simile")

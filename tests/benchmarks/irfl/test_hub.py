@@ -1,0 +1,110 @@
+"""The released tables, with drawn pictures in a real zip, through the hub stand-in and the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub_server import HubServer
+from irfl_hub import REPO_ID, copy_tables
+from models import tiny_encoders
+
+from figlang_tasks.benchmarks.irfl import tables
+
+TASKS = [
+    "irfl_match_idiom",
+    "irfl_match_metaphor",
+    "irfl_match_simile",
+    "irfl_retrieve_metaphor",
+    "irfl_retrieve_simile",
+]
+
+
+def run(hub: HubServer, home: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--verbosity", "WARNING", *arguments]
+    environment = hub.env(home) | {"OMP_NUM_THREADS": "1", "FIGLANG_CACHE": str(home / "cache")} | variables
+    return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
+def test_the_released_tables_by_a_tiny_clip(shared_file: Path, tmp_path: Path) -> None:
+    repository = copy_tables(shared_file.parent, tmp_path / "repository")
+    checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
+    with HubServer() as hub:
+        commit = hub.add_repo(REPO_ID, repository)
+        output = tmp_path / "out"
+        done = run(
+            hub, tmp_path, "--tasks", ",".join(TASKS), "--model", "figlang_clip", "--model_args",
+            f"pretrained={checkpoint},device=cpu", "--batch_size", "64", "--log_samples", "--output_path", str(output),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-3000:]
+        fetched = [request.path for request in hub.requests if request.host == "hub" and "/resolve/" in request.path]
+    assert all(commit in path for path in fetched)
+    assert not any("open_simile" in path or path.endswith("s_dataset.csv") for path in fetched)  # only what is needed
+
+    (results_file,) = output.glob("*/*_results.json")
+    results = json.loads(results_file.read_text(encoding="utf-8"))
+    counts = {"idiom": 200, "metaphor": 333, "simile": 277}
+    for name, count in counts.items():
+        found = results["results"][f"irfl_match_{name}"]
+        assert len(samples(output, f"irfl_match_{name}")) == count
+        assert 0 < found["acc,none"] < 0.5
+        assert results["configs"][f"irfl_match_{name}"]["metadata"]["data"].startswith(
+            f"IRFL/{name}-detection-task@{commit}:"
+        )
+    scopes = {
+        (name, measure, scope)
+        for name in counts
+        for measure, of in results["configs"][f"irfl_match_{name}"]["metadata"]["measures"]["values"].items()
+        for scope in of
+    }
+    assert {("idiom", "acc", scope) for scope in ("all", "figurative", "figurative_literal")} <= scopes
+    assert {("metaphor", "literal_preference", "all"), ("simile", "figurative_over_source", "all")} <= scopes
+    assert ("simile", "source_over_target", "all") in scopes and ("simile", "acc", "figurative") not in scopes
+    assert len(samples(output, "irfl_retrieve_metaphor")) == 323 + 729
+    assert len(samples(output, "irfl_retrieve_simile")) == 1107 + 3314
+    uuids = {each for sample in samples(output, "irfl_match_idiom") for each in sample["sample"]["candidates"]}
+    assert all(isinstance(each, str) and len(each) >= 72 for each in uuids)
+    assert "CLIP" in done.stdout  # the paper's numbers beside ours
+
+
+def samples(output: Path, task: str) -> list[dict[str, Any]]:
+    (path,) = output.glob(f"*/*_samples_{task}.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("shared_file", ["data/irfl/metaphor_detection_task.csv"], indirect=True)
+def test_a_pin_and_a_missing_table(shared_file: Path, tmp_path: Path) -> None:
+    """A pin to an older commit reads that one; a pin that does not exist ends the run before a model is built."""
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / shared_file.name).write_bytes(shared_file.read_bytes())
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "README.md").write_text("nothing else")
+    script = (
+        "from figlang_tasks.benchmarks.irfl import tables\n"
+        "try:\n    rows, data = tables.detection('IRFL', 'metaphor-detection-task')\n    print(len(rows), data)\n"
+        "except Exception as error:\n    print(type(error).__name__, error)\n"
+    )
+    with HubServer() as hub:
+        first = hub.add_repo(REPO_ID, old)
+        hub.add_repo(REPO_ID, new)
+        said = {}
+        for pin in (first, "", "0" * 40):
+            environment = hub.env(tmp_path) | ({"FIGLANG_REVISION_IRFL": pin} if pin else {})
+            done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+            said[pin] = done.stdout
+    assert said[first].startswith(f"333 IRFL/metaphor-detection-task@{first}:")
+    assert "metaphor_detection_task.csv cannot be read" in said[""] and "tables there: none" in said[""]
+    assert "has no revision 000" in said["0" * 40] and "FIGLANG_REVISION_IRFL" in said["0" * 40]
+
+
+def test_known_tables_are_the_hubs() -> None:
+    assert {name.rpartition("-")[2] for name in tables.ROWS} == {"task", "dataset"}
+    assert len(tables.ROWS) == 11

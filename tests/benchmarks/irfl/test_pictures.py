@@ -1,0 +1,142 @@
+"""Pictures come one by one out of the zip, in any thread and process, and damage is told with the uuid."""
+
+from __future__ import annotations
+
+import multiprocessing
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from irfl_hub import drawn, uuid, write_pictures
+from PIL import Image
+
+from figlang_tasks.benchmarks.irfl.pictures import Pictures, grid
+from figlang_tasks.core.hub import DataError
+
+UUIDS = [uuid(number) for number in range(60)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_pictures(tmp_path, UUIDS)
+    return tmp_path
+
+
+def digest(picture: Image.Image) -> int:
+    return hash(picture.tobytes())
+
+
+def test_the_zip_is_not_unpacked(folder: Path) -> None:
+    store = Pictures(folder)
+    picture = store.read(uuid(3), "row 1")
+    assert (picture.mode, picture.size) == ("RGB", (48, 48))
+    assert [path.name for path in folder.iterdir()] == ["IRFL_images.zip"]
+
+
+def test_a_folder_of_pictures_gives_the_same(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(folder / "IRFL_images.zip") as archive:
+        archive.extractall(other)
+    zipped, unpacked = Pictures(folder), Pictures(other)
+    for each in UUIDS[:4]:
+        assert zipped.read(each, "x").tobytes() == unpacked.read(each, "x").tobytes()
+
+
+def test_threads_read_at_the_same_time(folder: Path) -> None:
+    store = Pictures(folder)
+    alone = [digest(store.read(each, "x")) for each in UUIDS]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda each: digest(store.read(each, "x")), UUIDS * 20))
+    assert together == alone * 20
+
+
+def _sums(store: Pictures, uuids: list[str], queue: multiprocessing.SimpleQueue) -> None:
+    queue.put([int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in uuids])
+
+
+def test_forked_processes_read_at_the_same_time(folder: Path) -> None:
+    store = Pictures(folder)
+    alone = [int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in UUIDS]
+    context = multiprocessing.get_context("fork")
+    queues = [context.SimpleQueue() for _ in range(4)]
+    workers = [context.Process(target=_sums, args=(store, UUIDS * 5, queue)) for queue in queues]
+    for worker in workers:
+        worker.start()
+    assert [int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in UUIDS] == alone
+    assert all(queue.get() == alone * 5 for queue in queues)
+    for worker in workers:
+        worker.join()
+
+
+def test_a_missing_member_is_told_without_reading(folder: Path) -> None:
+    store = Pictures(folder)
+    store.check(UUIDS, "row 7")
+    with pytest.raises(DataError, match=f"row 7: there is no picture {uuid(999)}.jpeg in .*IRFL_images.zip.*Load"):
+        store.check([uuid(0), uuid(999)], "row 7")
+
+
+def test_neither_zip_nor_folder(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="neither IRFL_images.zip nor a folder images"):
+        Pictures(tmp_path)
+
+
+def test_a_cut_off_zip(folder: Path) -> None:
+    path = folder / "IRFL_images.zip"
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataError, match="IRFL_images.zip cannot be read"):
+        Pictures(folder)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["stored", "deflated"])
+def test_a_damaged_member(folder: Path, number: int) -> None:
+    path = folder / "IRFL_images.zip"
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(f"images/{uuid(number)}.jpeg")
+    data = bytearray(path.read_bytes())
+    place = info.header_offset + 30 + len(info.filename) + info.compress_size // 2
+    data[place : place + 8] = b"\0\xff" * 4
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=f"row 2: the picture {uuid(number)} .*is damaged"):
+        Pictures(folder).read(uuid(number), "row 2")
+
+
+def test_a_member_that_is_no_picture(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
+        archive.writestr(f"images/{uuid(0)}.jpeg", b"not a picture")
+    with pytest.raises(DataError, match=f"row 5, picture {uuid(0)}: the image cannot be decoded"):
+        Pictures(tmp_path).read(uuid(0), "row 5")
+
+
+def test_a_uuid_twice_in_the_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
+        archive.writestr(f"images/{uuid(0)}.jpeg", drawn()[0])
+        archive.writestr(f"more/{uuid(0)}.jpeg", drawn()[1])
+    with pytest.raises(DataError, match=f"holds the picture {uuid(0)} twice"):
+        Pictures(tmp_path)
+
+
+def test_what_finder_leaves_in_archives_is_no_picture(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
+        archive.writestr(f"images/{uuid(0)}.jpeg", drawn()[0])
+        archive.writestr(f"__MACOSX/images/{uuid(0)}.jpeg", b"x")
+        archive.writestr(f"images/._{uuid(0)}.jpeg", b"x")
+    assert Pictures(tmp_path).read(uuid(0), "x").size == (48, 48)
+
+
+def test_grid_shows_each_picture_in_its_place() -> None:
+    colours = [(200, 0, 0), (0, 200, 0), (0, 0, 200), (200, 200, 0)]
+    whole = grid([Image.new("RGB", (60, 40), colour) for colour in colours], "ABCD", cell=100)
+    assert whole.size == (208, 208)
+    centres = [(50, 50), (158, 50), (50, 158), (158, 158)]
+    assert [whole.getpixel(place) for place in centres] == colours
+    corners = [(0, 0), (108, 0), (0, 108), (108, 108)]
+    badges = [whole.crop((x, y, x + 15, y + 15)) for x, y in corners]
+    assert len({badge.tobytes() for badge in badges}) == 4  # four letters
+    assert all((0, 0, 0) in {badge.getpixel((x, y)) for x in range(15) for y in range(15)} for badge in badges)
+
+
+def test_grid_needs_four() -> None:
+    with pytest.raises(ValueError, match="4 pictures, not 3"):
+        grid([Image.new("RGB", (8, 8))] * 3, "ABC")

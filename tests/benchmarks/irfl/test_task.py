@@ -1,0 +1,583 @@
+"""Prompts, judging and measures of IRFL, without a model."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from irfl_hub import copy_tables
+
+from figlang_tasks.benchmarks.irfl import measures, rows, tables, task
+from figlang_tasks.benchmarks.irfl.task import Options
+from figlang_tasks.core import notes, score_requests
+from figlang_tasks.metrics import ranking
+from figlang_tasks.scoring import BOOTSTRAP, Estimate, Measures, evaluate
+from figlang_tasks.scoring.evaluation import guarded
+
+LETTERS = rows.LETTERS
+ORDINALS = ("first", "second", "third", "fourth")
+
+
+def choice_doc(**changed: Any) -> dict[str, Any]:
+    doc = {
+        "dataset": "figlang_mini_irfl",
+        "data": "figlang_mini_irfl/simile-detection-task@package:0",
+        "id": "simile-detection-task-0",
+        "row": "simile-detection-task-0",
+        "phrase": "The boy is as pale as a ghost",
+        "definitions": [],
+        "figurative_type": "simile",
+        "type": "figurative",
+        "candidates": ["1", "2", "3", "4"],
+        "roles": ["source", "answer", "target", "random"],
+        "answer": 1,
+    }
+    return doc | changed
+
+
+def pair_doc(positive: bool, place: int = 0, images: int = 2, row: str = "r0", **changed: Any) -> dict[str, Any]:
+    doc = {
+        "dataset": "figlang_mini_irfl",
+        "data": "figlang_mini_irfl/metaphor-retrieval-task@package:0",
+        "id": f"{row}-{place}",
+        "row": row,
+        "phrase": "He is a fox",
+        "definitions": [],
+        "figurative_type": "metaphor",
+        "type": "figurative",
+        "candidates": [str(place)],
+        "role": "answer" if positive else "literal",
+        "positive": positive,
+        "images": images,
+    }
+    return doc | changed
+
+
+def scores(*values: float) -> list[str]:
+    return [score_requests.answer(values)]
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def mini(table: str) -> dict[str, Any]:
+    return rows.load("figlang_mini_irfl", table)[0]
+
+
+def test_choose_puts_each_picture_beside_its_letter() -> None:
+    doc = mini("idiom-detection-task")
+    text = task.doc_to_text(doc, {"prompt": "choose"})
+    assert rows.text(doc) in text and "idiom" in text
+    assert text.count("<image>") == 4
+    content = task.doc_to_messages(doc, {"prompt": "choose"})[0]["content"]
+    pictures = [part["url"] for part in content if part["type"] == "image"]
+    assert [each.tobytes() for each in pictures] == [
+        each.tobytes() for each in task.doc_to_visual(doc, {"prompt": "choose"})
+    ]
+    for place, letter in enumerate(LETTERS):
+        before = content[[i for i, part in enumerate(content) if part["type"] == "image"][place] - 1]
+        assert before["text"].rstrip().endswith(f"Image {letter}:")
+    assert "".join(part.get("text", "<image>") for part in content) == text
+
+
+def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> None:
+    doc = mini("idiom-detection-task")
+    [message] = task.doc_to_messages(doc, {"prompt": "ordinal"})
+    assert [part["type"] for part in message["content"]] == ["image"] * 4 + ["text"]
+    words = message["content"][-1]["text"]
+    lines = [f"Image {letter}: the {name} image" for letter, name in zip("ABCD", ORDINALS, strict=True)]
+    assert words.splitlines()[2:6] == lines and "<image>" not in words
+    # Beside the places of the pictures, both prompts ask the same.
+    choose = task.doc_to_text(doc, {"prompt": "choose"}).splitlines()
+    assert [line for line in words.splitlines() if line not in lines] == [c for c in choose if "<image>" not in c]
+
+
+def test_random_candidates_name_as_many_letters_as_there_are() -> None:
+    text = task.doc_to_text(mini("random2-metaphor"), {"prompt": "choose"})
+    assert "Image B: <image>" in text and "Image C" not in text and text.endswith("A or B.")
+
+
+def test_phrase_only_leaves_the_definitions_out() -> None:
+    doc = mini("idiom-detection-task")
+    text = task.doc_to_text(doc, {"prompt": "choose", "phrase_only": True})
+    assert doc["phrase"] in text and not any(each in text for each in doc["definitions"])
+
+
+def test_dual_encoders_read_the_text_alone() -> None:
+    doc = mini("idiom-detection-task")
+    assert task.doc_to_text(doc, {"prompt": "text"}) == f"{doc['phrase']}.{'.'.join(doc['definitions'])}."
+    assert (
+        task.doc_to_text(mini("simile-detection-task"), {"prompt": "text"}) == mini("simile-detection-task")["phrase"]
+    )
+
+
+def test_grid_shows_one_picture() -> None:
+    doc = mini("metaphor-detection-task")
+    (picture,) = task.doc_to_visual(doc, {"prompt": "grid"})
+    assert picture.size == (680, 680)
+    content = task.doc_to_messages(doc, {"prompt": "grid"})[0]["content"]
+    assert [part["type"] for part in content] == ["image", "text"]
+
+
+def test_match_asks_about_each_picture_alone() -> None:
+    content = task.doc_to_messages(mini("metaphor-retrieval-task"), {"prompt": "match"})[0]["content"]
+    assert [part["type"] for part in content] == ["image", "text"]
+    assert "Answer Yes or No" in content[1]["text"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"prompt": "choose", "shots": 2}, "unknown IRFL task option.* shots; valid: phrase_only, prompt"),
+        (dict.fromkeys("hgfedcba"), "unknown IRFL task option.* a, b, c, d, e, f, g, h; valid:"),
+        ({}, "prompt=None; valid: choose, ordinal, grid, match, text"),
+        ({"prompt": "letters"}, "prompt='letters'"),
+        ({"prompt": "match", "phrase_only": "yes"}, "phrase_only='yes'; valid: true or false"),
+    ],
+)
+def test_options_that_are_not_valid(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Options.of(given)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}, "task mine: .*prompt='x'"),
+        ({"lmms_eval_specific_kwargs": {"prompt": "x"}}, "task mine: .*prompt='x'"),
+        ({"lmms_eval_specific_kwargs": None}, "task mine: .*prompt=None"),
+        (
+            {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}},
+            "task mine: .*figlang_vlm is asked for matching scores, with the prompt 'choose' for an answer in words",
+        ),
+        ({"dataset_name": "IRFLX,table=idiom-detection-task"}, "task mine: unknown dataset 'IRFLX'"),
+        ({"dataset_name": "figlang_mini_irfl,table=proverb-detection-task"}, "proverb_detection_task.csv"),
+        ({"dataset_name": "IRFL,tabel=x"}, r"no table and unknown tabel; it must be DATASET,table=...\[,rotat"),
+        ({"dataset_name": "IRFL,table=x,rotations=4"}, "rotations=4; it is true, or left out"),
+    ],
+)
+def test_a_task_that_is_not_valid_ends_before_a_model(changed: dict[str, Any], message: str) -> None:
+    config = {
+        "task": "mine",
+        "dataset_name": "figlang_mini_irfl,table=idiom-detection-task",
+        "lmms_eval_specific_kwargs": {"default": {"prompt": "choose"}},
+    }
+    with pytest.raises(SystemExit, match=message):
+        task.preflight(config | changed)
+
+
+def preflight(config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
+    named = {"task": "mine", "dataset_name": f"figlang_mini_irfl,table={table}"}
+    task.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
+
+
+ASKED = {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}}
+CHOOSE, MATCH, TEXT = ({"prompt": name} for name in ("choose", "match", "text"))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"process_results": task.match_process_results, "model": "qwen"}, "matching scores, and qwen answers in wor"),
+        ({"process_results": task.match_process_results}, "matching scores, and this model answers in words"),
+        ({"process_results": task.match_process_results, "model": score_requests.REPLAY}, None),
+        ({"process_results": task.process_results, "model": "qwen"}, None),
+        (ASKED | {"process_results": task.match_process_results}, None),
+        (ASKED | {"lmms_eval_specific_kwargs": {"default": CHOOSE, "figlang_vlm": MATCH}}, None),
+        (ASKED | {"lmms_eval_specific_kwargs": {"default": TEXT, "other": CHOOSE}}, None),
+        (ASKED | {"lmms_eval_specific_kwargs": {"default": MATCH, "figlang_vlm": CHOOSE}}, "with the prompt 'choose'"),
+        (ASKED | {"lmms_eval_specific_kwargs": CHOOSE}, "figlang_vlm is asked for matching .* the prompt 'choose'"),
+    ],
+)
+def test_who_is_asked_for_scores_gives_some(config: dict[str, Any], message: str | None, tmp_path: Path) -> None:
+    if message is None:
+        preflight(config)
+    else:
+        with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
+            preflight(config)
+
+
+@pytest.mark.parametrize(
+    ("limit", "offset", "message"),
+    [
+        (5, 0, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
+        (1, 0, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
+        (9, 1, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
+        (4, 7, "metaphor-retrieval-task-1 has 5 documents, .*Take --limit 5 --offset 6, or"),
+        (6, 0, None),
+        (7, 0, None),
+        (None, None, None),
+    ],
+)
+def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message: str | None, tmp_path: Path) -> None:
+    """The first rows of this table have 6 and 5 images."""
+    config = {"limit": limit, "offset": offset}
+    if message is None:
+        preflight(config)
+    else:
+        with pytest.raises(SystemExit, match=f"leave no whole row: {message}"):
+            preflight(config)
+
+
+def test_blocks_of_other_models_are_no_options() -> None:
+    assert Options.of({"prompt": "match", "default": {"prompt": "match"}, "figlang_clip": {}}) == Options("match")
+
+
+# --- judging ---------------------------------------------------------------------------------------------------------
+
+
+def number(judged: dict[str, Any], name: str) -> float | None:
+    """What a record of detection counts for a measure, whether or not the harness's table has it."""
+    each = measures.DETECT.by_name[name].each
+    assert each is not None
+    return each(judged["sample"])
+
+
+def test_an_answer_in_words() -> None:
+    judged = task.process_results(choice_doc(), ["The answer is (B)."])
+    assert (judged["acc"], judged["parse_rate"]) == (1.0, 1.0)
+    assert "literal_preference" not in judged and "tie_rate" not in judged
+    assert (judged["sample"]["chosen"], judged["sample"]["scores"]) == (1, None)
+
+
+@pytest.mark.parametrize(("letter", "literal"), [("A", 1.0), ("C", 1.0), ("D", 0.0)])
+def test_a_failure_says_whether_it_was_literal(letter: str, literal: float) -> None:
+    judged = task.process_results(choice_doc(), [letter])
+    assert (judged["acc"], judged["literal_preference"]) == (0.0, literal)
+
+
+ENDLESS = "[" * 5000
+UNREADABLE = ["", "none of them", "A or B", "E", "\ud800", ENDLESS, '{"a":' * 3000, '{"scores": [NaN, 1, 2, 3]}']
+UNREADABLE += ['{"scores": [1e999, 1, 2, 3]}', '{"scores": [' + "9" * 400 + ", 1, 2, 3]}", '{"scores": [1, 2]}']
+
+
+@pytest.mark.parametrize("output", UNREADABLE)
+def test_no_choice_is_wrong_and_has_no_preference(output: str) -> None:
+    judged = task.process_results(choice_doc(), [output])
+    assert (judged["acc"], judged["parse_rate"]) == (0.0, 0.0)
+    assert "literal_preference" not in judged
+    assert judged["sample"]["chosen"] is None
+
+
+@pytest.mark.parametrize("output", [ENDLESS, '{"scores": [NaN]}', '{"scores": [Infinity]}', '{"scores": [1, 2]}'])
+def test_no_output_stops_the_judging(output: str) -> None:
+    assert task.retrieve_process_results(pair_doc(True), [output])["parse_rate"] == 0
+    assert task.match_process_results(choice_doc(), [output])["parse_rate"] == 0
+    assert task.circular_process_results(choice_doc(), [output])["parse_rate"] == 0
+    assert task.grid_process_results(choice_doc(), [output])["parse_rate"] == 0
+
+
+def test_the_highest_score_wins() -> None:
+    judged = task.match_process_results(choice_doc(), scores(0.1, 0.4, 0.2, 0.3))
+    assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (1.0, 0.0, 1.0)
+    assert (number(judged, "figurative_over_source"), number(judged, "source_over_target")) == (1.0, 0.0)
+    judged = task.match_process_results(choice_doc(), scores(0.5, 0.4, 0.2, 0.3))
+    assert (judged["acc"], judged["literal_preference"], judged["sample"]["chosen"]) == (0.0, 1.0, 0)
+    assert (number(judged, "figurative_over_source"), number(judged, "source_over_target")) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("values", [(7, 7, 0, 0), (0, 7, 7, 0), (0, 7, 0, 7), (0, 5, 7, 7), (7, 0, 7, 0), (7, 7, 7, 7)])
+def test_a_tie_at_the_top_is_wrong_and_chose_nothing(values: tuple[float, ...]) -> None:
+    judged = task.match_process_results(choice_doc(), scores(*values))
+    assert (judged["acc"], judged["tie_rate"], judged["parse_rate"]) == (0.0, 1.0, 1.0)
+    assert "literal_preference" not in judged
+    record = judged["sample"]
+    assert (record["chosen"], record["scores"], record["status"], record["rule"]) == (
+        *(None, list(values)),
+        *("scores", "argmax"),
+    )
+    turn = task.circular_process_results(choice_doc(), scores(*values))
+    assert (turn["parse_rate"], turn["acc"]) == (1.0, 0.0)
+    assert not [name for name in found([turn["sample"]], measures.CIRCULAR) if name.startswith("share_")]
+
+
+@pytest.mark.parametrize(
+    ("values", "figurative_over_source", "source_over_target"),
+    [((3, 3, 1, 0), 0, 1), ((3, 4, 3, 0), 1, 0), ((3, 3, 3, 3), 0, 0), ((2, 1, 2, 0), 0, 0)],
+)
+def test_two_equal_scores_are_in_no_order(
+    values: tuple[float, ...], figurative_over_source: float, source_over_target: float
+) -> None:
+    judged = task.match_process_results(choice_doc(), scores(*values))
+    assert number(judged, "figurative_over_source") == figurative_over_source
+    assert number(judged, "source_over_target") == source_over_target
+
+
+def test_the_order_of_a_simile_needs_three_roles() -> None:
+    roles = ["answer", "source", "target"]
+    judged = task.match_process_results(choice_doc(candidates=["1", "2", "3"], roles=roles, answer=0), scores(3, 2, 1))
+    assert number(judged, "figurative_over_source") == number(judged, "source_over_target") == 1.0
+    judged = task.match_process_results(choice_doc(roles=[*roles[:2], "random", "random"]), scores(3, 2, 1, 0))
+    assert number(judged, "figurative_over_source") is number(judged, "source_over_target") is None
+
+
+def test_a_tie_below_the_top_is_none() -> None:
+    assert task.match_process_results(choice_doc(), scores(0.1, 0.7, 0.1, 0.1))["tie_rate"] == 0.0
+
+
+def test_match_does_not_take_words(caplog: pytest.LogCaptureFixture, warnings_of_loguru: list[str]) -> None:
+    task._report_no_scores.cache_clear()
+    notes.noted()
+    for _ in range(2):
+        judged = task.match_process_results(choice_doc(), ["B"])
+    assert set(judged) == {"sample", "parse_rate"}
+    assert (judged["parse_rate"], judged["sample"]["status"]) == (0.0, "no_scores")
+    assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
+    assert notes.noted() == ["irfl_match: answers without matching scores have no accuracy, see the log"]
+
+
+def test_a_request_without_an_answer_is_no_match() -> None:
+    judged = task.match_process_results(choice_doc(), [""])
+    assert (judged["acc"], judged["parse_rate"], judged["sample"]["status"]) == (0.0, 0.0, "empty")
+    assert not notes.noted()
+
+
+def test_grids_may_be_answered_by_place() -> None:
+    assert task.grid_process_results(choice_doc(), ["The top right image."])["acc"] == 1.0
+    assert task.process_results(choice_doc(), ["The top right image."])["parse_rate"] == 0.0
+
+
+def test_retrieval_by_score_and_in_words() -> None:
+    def value(output: list[str], positive: bool) -> tuple[float, float]:
+        judged = task.retrieve_process_results(pair_doc(positive), output)
+        return judged["sample"]["value"], judged["parse_rate"]
+
+    assert value(scores(0.25), True) == (0.25, 1.0)
+    assert value(scores(-1.0), True) == (-1.0, 1.0)
+    assert value(["Yes."], False) == (1.0, 1.0)
+    assert value(["No, it does not."], True) == (0.0, 1.0)
+    assert value(["perhaps"], True) == (-1.0, 0.0)
+    assert value(["perhaps"], False) == (2.0, 0.0)
+
+
+def test_targets_and_chance_answers() -> None:
+    assert task.doc_to_target(choice_doc()) == "B"
+    assert task.chance_answers(choice_doc()) == ({letter: letter for letter in "ABCD"}, "B")
+    assert task.chance_answers(choice_doc(candidates=["1", "2"]))[0] == {"A": "A", "B": "B"}
+    assert task.chance_answers(pair_doc(False)) == ({"No": "No", "Yes": "Yes"}, "No")
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+Records = list[dict[str, Any]]
+
+
+def found(records: Records, of: Measures) -> dict[str, Estimate]:
+    """All measures of all records, as a run has them."""
+    return {name: scopes["all"] for name, scopes in evaluate(records, of, 1000, guarded).items()}
+
+
+def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
+    """Records of rows given as (positive, score) of each image."""
+    return [
+        task.retrieve_process_results(
+            pair_doc(positive, place, len(row), f"r{number}", **{"phrase": f"phrase {number}"} | changed), scores(value)
+        )["sample"]
+        for number, row in enumerate(table)
+        for place, (positive, value) in enumerate(row)
+    ]
+
+
+def turns(*table: str, answer: str = "ABCD") -> Records:
+    """Records of rows given by what was answered in each rotation, whose answers stand at A, B, C, D."""
+    return [
+        task.circular_process_results(
+            choice_doc(
+                id=f"r{number}-rotation{turn}",
+                row=f"r{number}",
+                phrase=f"phrase {number}",
+                answer=LETTERS.index(right),
+            ),
+            [said],
+        )["sample"]
+        for number, row in enumerate(table)
+        for turn, (said, right) in enumerate(zip(row, answer, strict=False))
+    ]
+
+
+def test_what_the_card_says_of_all_measures() -> None:
+    every = [each for of in vars(measures).values() if isinstance(of, Measures) for each in of.all]
+    card = (Path(__file__).parents[3] / "docs" / "irfl.md").read_text(encoding="utf-8")
+    (in_table,) = re.findall(r"The harness's table has (.*?), with standard errors", card, re.DOTALL)
+    letters = {f"share_{letter}" for letter in LETTERS}
+    expected = {
+        "headline": set(re.findall("`(.*?)`", in_table)),
+        "bootstrap": {"p@k", "expected_p@k"},
+        "lower": {"literal_preference", "tie_rate"},
+        "diagnostic": {"tie_rate", "parse_rate", *letters},
+    }
+    for each in every:  # several have one name
+        told = (each.headline, each.interval is BOOTSTRAP, not each.higher_is_better, each.diagnostic)
+        assert told == tuple(each.name in names for names in expected.values()), each.name
+
+
+HIT, MISS, TIE = [[(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)], [(True, 0.5), (False, 0.5)]]
+ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]  # k = 3, one found (by hand)
+
+
+@pytest.mark.parametrize(
+    ("of", "records", "expected"),
+    [
+        (
+            measures.RETRIEVE,
+            ranked(HIT, ONE_OF_THREE),
+            {"p@k": 2 / 3, "expected_p@k": 2 / 3, "pooled_p@k": 2 / 4, "tie_rate": 0, "parse_rate": 1},
+        ),
+        (measures.RETRIEVE, ranked(HIT, MISS, phrase="one phrase"), {"p@k": 0.5}),  # are ranked apart
+        (measures.RETRIEVE, ranked(TIE, HIT), {"p@k": 0.5, "expected_p@k": 0.75, "tie_rate": 0.5}),  # against the model
+        (
+            measures.CIRCULAR,
+            turns("ABCD", "AAAA", "AB??"),
+            {
+                "acc": 7 / 12,
+                "all_rotations_acc": 1 / 3,
+                **{"share_A": 6 / 10, "share_B": 2 / 10, "share_C": 1 / 10, "share_D": 1 / 10},
+                "parse_rate": 10 / 12,
+            },
+        ),
+        (
+            measures.RANDOM,
+            [task.random_process_results(choice_doc(data="IRFL/random4-simile@0123:4567"), ["A"])["sample"]],
+            {"acc": 0, "parse_rate": 1},
+        ),
+        (
+            measures.DETECT,
+            [task.process_results(choice_doc(), ["A"])["sample"]],
+            {"acc": 0, "literal_preference": 1, "parse_rate": 1},
+        ),
+    ],
+)
+def test_values(of: Measures, records: Records, expected: dict[str, float], warnings_of_loguru: list[str]) -> None:
+    assert measures.of_records(records) is of
+    values = {name: estimate.value for name, estimate in found(records, of).items()}
+    assert {name: values[name] for name in expected} == pytest.approx(expected)
+    random.Random(0).shuffle(records)
+    assert {name: estimate.value for name, estimate in found(records, of).items()} == values
+    assert warnings_of_loguru == []
+
+
+def test_the_mean_of_rows_has_an_interval_that_holds_it() -> None:
+    value, low, high, *_ = found(ranked(HIT, ONE_OF_THREE), measures.RETRIEVE)["p@k"]
+    assert low is not None and high is not None and 1 / 3 <= low <= value <= high <= 1
+
+
+def test_shares_have_intervals_of_shares_and_means_have_not() -> None:
+    """Of three rows that are all equal: a share may be another one, but nothing is known of how a mean varies."""
+    of_turns, of_ranks = found(turns(*["ABCD"] * 3), measures.CIRCULAR), found(ranked(TIE, TIE, TIE), measures.RETRIEVE)
+    lows = [of_turns["acc"].low, of_turns["all_rotations_acc"].low, of_ranks["tie_rate"].low]
+    assert all(low is not None and 0 < low < 1 for low in lows)
+    assert of_ranks["p@k"][:3] == (0.0, None, None)
+    assert of_ranks["pooled_p@k"].high is not None  # a share of pictures
+
+
+def test_rows_of_one_phrase_are_no_more_than_one() -> None:
+    """Where they are all equal: errors are over phrases."""
+    once, thrice = (
+        [
+            task.process_results(choice_doc(id=str((n, again)), row=str((n, again)), phrase=f"phrase {n}"), [said])[
+                "sample"
+            ]
+            for n, said in enumerate("BABBCB")
+            for again in range(times)
+        ]
+        for times in (1, 3)
+    )
+    (one, three) = (found(records, measures.DETECT)["acc"] for records in (once, thrice))
+    assert (one.value, one.rows, three.rows) == (4 / 6, 6, 18)
+    assert one.stderr == pytest.approx(three.stderr) and one.stderr == pytest.approx(
+        (4 / 6 * 2 / 6 / 5) ** 0.5, rel=0.1
+    )
+
+
+@pytest.mark.parametrize("kind", ["idiom", "simile", "open-simile"])
+def test_idioms_alone_are_told_apart_by_type(kind: str) -> None:
+    for table, of, name in (("detection", measures.DETECT, "acc"), ("retrieval", measures.RETRIEVE, "p@k")):
+        changed = {"data": f"IRFL/{kind}-{table}-task@0123:4567", "type": "figurative_literal"}
+        records = ranked(HIT, **changed)
+        if of is measures.DETECT:
+            records = [task.process_results(choice_doc(**changed), ["B"])["sample"]]
+        scopes = evaluate(records, of)[name]
+        assert list(scopes) == (["all", "figurative_literal"] if kind == "idiom" else ["all"])
+
+
+CUT = "rows are not complete (--limit?) and left out of"
+NONE_WHOLE = "could not be computed: no row is complete (--limit?)"
+
+
+@pytest.mark.parametrize(
+    ("of", "records", "metric", "value", "warning"),
+    [
+        (measures.RETRIEVE, ranked(HIT, MISS)[:3], "p@k", 1.0, f"1 of 2 {CUT} p@k"),
+        (measures.RETRIEVE, ranked(HIT)[:1], "p@k", None, f"1 of 1 {CUT} p@k"),
+        (measures.CIRCULAR, turns("ABCD", "AB"), "all_rotations_acc", 1.0, f"1 of 2 {CUT} all_rotations_acc"),
+        (measures.CIRCULAR, turns("AB"), "all_rotations_acc", None, f"1 of 1 {CUT} all_rotations_acc"),
+    ],
+)
+def test_rows_cut_by_a_limit_are_left_out(
+    of: Measures, records: Records, metric: str, value: float | None, warning: str, warnings_of_loguru: list[str]
+) -> None:
+    """It is told once, not by each scope, and in a run alone; where nothing is left, the run has failed."""
+    notes.noted()
+    records = [record | {"data": "IRFL/idiom-retrieval-task@0123:4567"} for record in records]
+    estimates = found(records, of)
+    assert warnings_of_loguru == [f"figlang_tasks: {warning}"]
+    assert notes.noted() == ([f"{metric} {NONE_WHOLE}"] if value is None else [])
+    assert (estimates[metric].value if metric in estimates else None) == value
+    assert "parse_rate" in estimates
+    if value is None and of is measures.RETRIEVE:
+        assert set(estimates) == {"parse_rate"}
+    evaluate(records, of)
+    assert len(warnings_of_loguru) == 1 and not notes.noted()
+
+
+# --- chance ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def released(shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_tables(shared_file.parent, tmp_path / "IRFL")
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+
+
+@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
+@pytest.mark.usefixtures("released")
+def test_random_letters_over_1000_seeds_give_a_quarter() -> None:
+    """The whole of judging, on the 810 released rows; each row's right letter is what its table says."""
+    documents = [
+        dict(doc) for name in ("idiom", "metaphor", "simile") for doc in rows.load("IRFL", f"{name}-detection-task")
+    ]
+    by_letter = [[task.process_results(doc, [letter])["acc"] for letter in LETTERS] for doc in documents]
+    assert all(sum(each) == 1 for each in by_letter)
+    generator = random.Random(20)
+    means = [sum(row[generator.randrange(4)] for row in by_letter) / len(by_letter) for _ in range(1000)]
+    # The mean of 810,000 draws has a standard error of 0.00048; one run's is 0.0152.
+    assert abs(sum(means) / 1000 - 0.25) < 4 * 0.00048
+    spread = (sum((mean - 0.25) ** 2 for mean in means) / 1000) ** 0.5
+    assert 0.0152 * 0.9 < spread < 0.0152 * 1.1
+
+
+@pytest.mark.parametrize("shared_file", ["data/irfl/metaphor_retrieval_task.csv"], indirect=True)
+@pytest.mark.usefixtures("released")
+@pytest.mark.parametrize("name", ["metaphor-retrieval-task", "simile-retrieval-task"])
+def test_random_scores_give_the_expected_precision_of_the_tables(name: str) -> None:
+    table, _ = tables.retrieval("IRFL", name)
+    sizes = [(len(row.positives), len(row.positives) + len(row.negatives)) for row in table]
+    expected = sum(k / n for k, n in sizes) / len(sizes)
+    pooled_size = sum(k for k, _ in sizes)
+    pooled = sum(k * k / n for k, n in sizes) / pooled_size
+    documents = [dict(doc) for doc in rows.load("IRFL", name)]
+    assert sum(doc["positive"] for doc in documents) == sum(k for k, _ in sizes)
+    generator = np.random.default_rng(5)
+    places = [np.arange(n) < k for k, n in sizes]
+    runs = 1000
+    found = np.zeros((runs, 2))
+    for run in range(runs):
+        hits = [ranking.precision_at_k(generator.random(len(each)), each) for each in places]
+        found[run] = sum(hits) / len(hits), sum(h * k for h, (k, _) in zip(hits, sizes, strict=True)) / pooled_size
+    for values, exact in zip(found.T, (expected, pooled), strict=True):
+        assert abs(values.mean() - exact) < 4 * values.std() / runs**0.5

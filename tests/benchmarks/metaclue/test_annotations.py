@@ -1,0 +1,444 @@
+"""The annotation file: what is read, what every fault is called, import from the Pitt Ads, check against the paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from metaclue.generated import metaphor, negative, picture, row, write
+from PIL import Image
+
+from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import pictures, rows, schema
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.metrics.captions import tokenize
+
+
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Iterable[dict[str, Any]], **how: Any) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, found, **how)))
+    return tmp_path / "MetaCLUE"
+
+
+# --- schema ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_is_read_as_it_is_written() -> None:
+    found = schema.parse(json.dumps(row(3)), 1)
+    assert (found.image, found.split, found.set, found.votes, found.topic) == (
+        "3/3.jpg", "test", "metaphor", 4, "animals"
+    )  # fmt: skip
+    assert found.best.statement == "thing 3 0 is as odd 0 as thought 3"
+    assert found.best.votes == (5, 4, 3)
+    assert found.boxes[1] == schema.Box("secondary", "text", (3, 4, 30, 10.5))
+    assert schema.parse(schema.as_json(found), 1) == found
+    other = schema.parse(json.dumps(negative(5, "literal", votes=None)), 2)
+    assert schema.parse(schema.as_json(other), 2) == other
+
+
+_word = (
+    st.text(min_size=1, max_size=12).map(lambda text: " ".join(text.replace("<image>", "").split())).filter(tokenize)
+)
+
+
+@given(st.text(alphabet=".,?!-'\"a7<>/@#&( \u00bd\u2026\u00e9\u4e2d\u0130", min_size=1, max_size=8))
+def test_a_part_is_a_text_that_the_metrics_can_compare(text: str) -> None:
+    found = json.dumps(row(metaphors=[metaphor(1, relationship=text.strip())]))
+    if tokenize(text.strip()):
+        assert schema.parse(found, 1).best.relationship == text.strip()
+    else:
+        with pytest.raises(schema.SchemaError, match=r"metaphors\[0\].relationship is"):
+            schema.parse(found, 1)
+
+
+@given(st.lists(st.tuples(_word, _word, _word), min_size=1, max_size=4), st.integers(3, 5), _word)
+def test_any_text_goes_through_a_file(words: list[tuple[str, str, str]], votes: int, topic: str) -> None:
+    metaphors = tuple(schema.Metaphor(*each, best=number == 0) for number, each in enumerate(words))
+    written = schema.Annotation(1, "0/a.jpg", "train", "metaphor", votes, topic, metaphors)
+    found, faults = data.parse_rows((schema.as_json(written) + "\n").encode("utf-8", "surrogatepass"), Path("f"))
+    assert faults == []
+    assert found == [written]
+
+
+FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
+    "no JSON": ("{", "is not JSON"),
+    "no object": ("[]", r"the row is \[\], must be an object with schema, image"),
+    "old schema": (row(schema=0), "schema is 0, must be 1, the version"),
+    "no schema": (row(schema=None), "schema is missing, must be 1"),
+    "no image": (row(image=None), "image is missing, must be the picture's path"),
+    "folder 11": (row(image="11/a.jpg"), 'image is "11/a.jpg", must be the picture\'s path in the layout'),
+    "outside": (row(image="0/../../a.jpg"), "image is"),
+    "backslash": (row(image="0\\a.jpg"), "image is"),
+    "split": (row(split="val"), 'split is "val", must be train or test'),
+    "set": (row(set="metaphors"), 'set is "metaphors", must be one of metaphor, symbolic_negative, literal_negative'),
+    "six votes": (row(votes=6), "votes is 6, must be the number of annotators"),
+    "true votes": (row(votes=True), "votes is true, must be"),
+    "votes deny": (row(votes=2), "set is metaphor, but votes is 2"),
+    "votes affirm": (negative(1, votes=3), "set is symbolic_negative, but votes is 3"),
+    "unknown key": (row(label="x"), "label is no field of this format; valid: schema, image"),
+    "empty topic": (row(topic=""), 'topic is "", must be a text that is not empty'),
+    "no metaphors": (row(metaphors=None), "metaphors is missing, must be a list"),
+    "metaphors text": (row(metaphors="x"), 'metaphors is "x", must be a list'),
+    "metaphor text": (row(metaphors=["x"]), r'metaphors\[0\] is "x", must be an object with primary, relationship'),
+    "no secondary": (
+        row(metaphors=[{key: value for key, value in metaphor(1).items() if key != "secondary"}]),
+        r"metaphors\[0\].secondary is missing, must be a text",
+    ),
+    "blank primary": (row(metaphors=[metaphor(1, primary=" ")]), r'metaphors\[0\].primary is " ", must be a text'),
+    "padded": (row(metaphors=[metaphor(1, relationship="fast ")]), r'metaphors\[0\].relationship is "fast "'),
+    "line break": (row(metaphors=[metaphor(1, primary="a\nb")]), "line breaks or <image>"),
+    "image mark": (row(metaphors=[metaphor(1, primary="a <image>")]), "line breaks or <image>"),
+    "best text": (row(metaphors=[metaphor(1, best="yes")]), r'metaphors\[0\].best is "yes", must be true or false'),
+    "no best": (row(metaphors=[metaphor(1, best=False)]), "best is true 0 times, must be so once"),
+    "two best": (row(metaphors=[metaphor(1), metaphor(1, 1)]), "best is true 2 times, must be so once"),
+    "vote kinds": (row(metaphors=[metaphor(1, votes={"grammar": 5})]), r"metaphors\[0\].votes is .*must be an object"),
+    "negative with": (negative(1, metaphors=[]), "set is symbolic_negative, which has neither metaphors nor boxes"),
+    "boxes alone": (row(metaphors=[]), "boxes without metaphors"),
+    "role": (row(boxes=[{"role": "relationship", "type": "text", "bbox": [0, 0, 1, 1]}]), r"boxes\[0\].role is"),
+    "type": (row(boxes=[{"role": "primary", "type": "image", "bbox": [0, 0, 1, 1]}]), r"boxes\[0\].type is"),
+    "no bbox": (row(boxes=[{"role": "primary", "type": "text"}]), r"boxes\[0\].bbox is missing, must be \[left"),
+    "turned bbox": (row(boxes=[{"role": "primary", "type": "text", "bbox": [9, 0, 1, 1]}]), r"boxes\[0\].bbox is"),
+    "outer bbox": (row(boxes=[{"role": "primary", "type": "text", "bbox": [-1, 0, 1, 1]}]), r"boxes\[0\].bbox is"),
+    "three edges": (row(boxes=[{"role": "primary", "type": "text", "bbox": [0, 1, 1]}]), r"boxes\[0\].bbox is"),
+    "NaN": (json.dumps(row(boxes=[{"role": "primary", "type": "text", "bbox": [0, 0, 1, float("nan")]}])), r"bbox is"),
+    "full stop": (row(metaphors=[metaphor(1, primary=".")]), r'metaphors\[0\].primary is ".", must be .*punctuation'),
+    "question mark": (row(metaphors=[metaphor(1, secondary="?")]), r"metaphors\[0\].secondary is .*than punctuation"),
+    "deep": ("[" * 100_000, "is not JSON"),
+    "deep value": (json.dumps(row()).replace('"cars"', "[" * 100_000), "is not JSON"),
+    "long number": (
+        json.dumps(row(boxes=[{"role": "primary", "type": "text", "bbox": [0, 0, 1, 10**400]}])),
+        r"boxes\[0\].bbox is",
+    ),
+    "long votes": (row(votes=10**400), "votes is 1000"),
+    "surrogate": (row(metaphors=[metaphor(1, primary="a \ud800")]), r"metaphors\[0\].primary is .*valid Unicode"),
+    "surrogate topic": (row(topic="\udfff"), "topic is .*valid Unicode"),
+    "surrogate image": (row(image="0/\ud800.jpg"), "image is"),
+    "surrogate key": (json.dumps(row() | {"\ud800": 1}), "is no field of this format"),
+    "long name": (row(image=f"0/{'a' * 252}.jpg"), "image is .* at most 255 bytes"),
+    "long name in UTF-8": (row(image=f"0/{chr(0xE9) * 126}.jpg"), "image is"),
+    "line break in a name": (row(image="0/a\nb.jpg"), "image is"),
+    "number sign in a name": (row(image="0/a#1.jpg"), "image is .*without #"),
+    "key twice": (
+        json.dumps(row()).replace('"split"', '"votes": 4, "split"'),
+        "is not JSON .the key 'votes' occurs tw",
+    ),
+    "same image": (row(2), "image 2/2.jpg is that of row 3 too"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_row_7_is_named_as_row_7(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong, message = FAULTS[fault]
+    folder = local(tmp_path, monkeypatch, [row(number) for number in range(9)], pictures=False)
+    path = folder / "annotations.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[6] = wrong if isinstance(wrong, str) else json.dumps(wrong)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        data.read("MetaCLUE")
+    assert str(caught.value).startswith(f"{path} row 7: ")
+    assert "Correct the row" in str(caught.value)
+    str(caught.value).encode("utf-8")
+    assert "more row(s)" not in str(caught.value)
+
+
+def test_empty_lines_count_and_further_faults_are_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = local(tmp_path, monkeypatch, [row(0)], pictures=False)
+    path = folder / "annotations.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes() + b"\r\n\n{}\n[]\n")
+    with pytest.raises(DataError, match=r"row 4: schema is missing.* 1 more row\(s\) have faults: `figlang data check"):
+        data.read("MetaCLUE")
+    path.write_bytes(path.read_bytes() + b"\xff\n")
+    with pytest.raises(DataError, match="row 6: not UTF-8"):
+        data.read("MetaCLUE")
+    path.write_bytes(b"\n")
+    with pytest.raises(DataError, match="has no rows"):
+        data.read("MetaCLUE")
+
+
+def test_missing_data_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    with pytest.raises(DataError, match="MetaCLUE has no public release.*`figlang data import metaclue` makes that"):
+        data.read("MetaCLUE")
+    (tmp_path / "MetaCLUE").mkdir()
+    with pytest.raises(DataError, match="annotations.jsonl cannot be read .*figlang data import metaclue"):
+        data.read("MetaCLUE")
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def test_size_is_that_of_the_upright_picture(tmp_path: Path) -> None:
+    image = Image.new("RGB", (30, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6  # turn by 90 degrees to see it upright
+    image.save(tmp_path / "turned.jpg", exif=exif)
+    image.save(tmp_path / "plain.jpg")
+    assert pictures.size(tmp_path / "turned.jpg", "x") == (20, 30)
+    assert pictures.size(tmp_path / "plain.jpg", "x") == (30, 20)
+    (tmp_path / "no.jpg").write_bytes(b"no picture")
+    with pytest.raises(DataError, match="here: the image cannot be read"):
+        pictures.size(tmp_path / "no.jpg", "here")
+    with pytest.raises(DataError, match="here: image file .* does not exist"):
+        pictures.size(tmp_path / "none.jpg", "here")
+
+
+def test_a_box_beyond_the_picture_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box = {"role": "primary", "type": "logo", "bbox": [0, 0, 33, 10]}
+    folder = local(tmp_path, monkeypatch, [row(0), row(1, boxes=[box])])
+    with pytest.raises(DataError, match=r"row 2 .*boxes\[0\].bbox is \[0, 0, 33, 10\], but the picture is 32 x 32"):
+        rows.load("MetaCLUE", "localize")
+    report = data.check_folder(folder)
+    assert report.faults == 1 and "boxes[0].bbox" in "\n".join(report.lines)
+
+
+def test_a_missing_picture_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = local(tmp_path, monkeypatch, [row(0), row(1), negative(2)])
+    (folder / "1/1.jpg").unlink()
+    for task in ("caption", "classify_symbolic", "localize"):
+        with pytest.raises(DataError, match=r"row 2 \(1/1.jpg\): there is no picture 1/1.jpg in .*Pitt Ads"):
+            rows.load("MetaCLUE", task)
+
+
+# --- import ----------------------------------------------------------------------------------------------------------
+
+COLUMNS = ["image", "split", "set", "votes", "primary", "relationship", "secondary"]
+TABLE = [
+    ["0/10.jpg", "test", "", "5", "this  car", "fast", "a cheetah"],
+    ["0/10.jpg", "test", "", "5", "the car", "quick", "a big cat, running"],
+    ["1/11.jpg", "train", "", "1", "", "", ""],
+    ["10/170003.png", "test", "literal_negative", "", "", "", ""],
+]
+BOXES = [
+    ["image", "role", "type", "left", "top", "right", "bottom"],
+    ["0/10.jpg", "primary", "logo", "1", "2", "9", "9.5"],
+]
+
+
+def as_csv(lines: Iterable[Iterable[str]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(lines)
+    return text.getvalue()
+
+
+@pytest.fixture
+def pitt(tmp_path: Path) -> Path:
+    folder = tmp_path / "pitt"
+    for number, line in enumerate(TABLE):
+        path = folder / line[0]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture(number))
+    topics = {"0/10.jpg": ["a car", "16", "7", "7"], "1/11.jpg": ["my own words", "other"], "9/9.jpg": []}
+    (folder / "Topics.json").write_text(json.dumps(topics))
+    return folder
+
+
+def imported(pitt: Path, tmp_path: Path, table: str, boxes: str | None = None, suffix: str = ".csv") -> Path:
+    (tmp_path / f"table{suffix}").write_text(table, encoding="utf-8", newline="")
+    if boxes is not None:
+        (tmp_path / "boxes.csv").write_text(boxes, encoding="utf-8", newline="")
+    output = tmp_path / "data" / "MetaCLUE"
+    said = data.import_files(
+        pitt, tmp_path / f"table{suffix}", output, boxes=None if boxes is None else tmp_path / "boxes.csv"
+    )
+    assert said.startswith(str(output))
+    return output
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_import(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    table = as_csv([COLUMNS, *TABLE])
+    if suffix == ".jsonl":
+        table = "".join(json.dumps(dict(zip(COLUMNS, line, strict=True))) + "\n" for line in TABLE)
+    folder = imported(pitt, tmp_path, table, as_csv(BOXES), suffix)
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder.parent))
+    first, second, third = data.read("MetaCLUE").rows
+    assert [metaphor.statement for metaphor in first.metaphors] == [
+        "this car is as fast as a cheetah",
+        "the car is as quick as a big cat, running",
+    ]
+    assert (first.best.primary, first.votes, first.topic, first.set) == ("this car", 5, "7", "metaphor")
+    assert first.boxes == (schema.Box("primary", "logo", (1, 2, 9, 9.5)),)
+    assert (second.set, second.topic, second.split) == ("symbolic_negative", "my own words", "train")
+    assert (third.set, third.votes, third.image) == ("literal_negative", None, "10/170003.png")
+    assert (folder / "10/170003.png").read_bytes() == (pitt / "10/170003.png").read_bytes()
+    # once more over what is there, with another table
+    again = [line for line in TABLE if line[0] != "1/11.jpg"]
+    (pitt / "0/10.jpg").unlink()
+    (pitt / "0/10.jpg").write_bytes(picture(9, side=48))  # another file under its name
+    imported(pitt, tmp_path, as_csv([COLUMNS, *again]))
+    assert (folder / "0/10.jpg").read_bytes() == picture(9, side=48)
+    data.read.cache_clear()
+    assert len(data.read("MetaCLUE").rows) == 2
+
+
+def test_import_takes_the_best_by_votes_unless_it_is_marked(pitt: Path, tmp_path: Path) -> None:
+    columns = [*COLUMNS, "votes_grammar", "votes_concepts", "votes_relationship", "best"]
+    lines = [[*TABLE[0], "3", "3", "3", ""], [*TABLE[1], "4", "3", "3", ""]]
+    for marks, best in ((["", ""], 1), (["true", ""], 0), (["0", "1"], 1)):
+        marked = [[*line[:-1], mark] for line, mark in zip(lines, marks, strict=True)]
+        folder = imported(pitt, tmp_path, as_csv([columns, *marked]))
+        found = schema.parse((folder / "annotations.jsonl").read_text().splitlines()[0], 1)
+        assert [metaphor.best for metaphor in found.metaphors].index(True) == best
+        assert found.metaphors[1].votes == (4, 3, 3)
+
+
+IMPORT_FAULTS: dict[str, tuple[list[list[str]], list[list[str]], str]] = {
+    "no column": ([COLUMNS[:-1], TABLE[0][:-1]], BOXES, "table.csv row 2: no column secondary; there must be: image"),
+    "unknown column": ([[*COLUMNS, "x"], [*TABLE[0], "1"]], BOXES, "row 2: unknown column x; valid: image, split"),
+    "cells": ([COLUMNS, TABLE[0], TABLE[1][:-1]], BOXES, "row 3: not as many cells as columns"),
+    "picture": ([COLUMNS, TABLE[0], ["0/11.jpg", *TABLE[0][1:]]], BOXES, "row 3: there is no picture 0/11.jpg in"),
+    "contradiction": ([COLUMNS, TABLE[0], ["0/10.jpg", "train", *TABLE[1][2:]]], BOXES, "row 3: split is 'train', but"),
+    "no set": ([COLUMNS, [*TABLE[0][:3], "", *TABLE[0][4:]]], BOXES, "row 2: neither set nor votes is given"),
+    "votes": ([COLUMNS, [*TABLE[0][:3], "7", *TABLE[0][4:]]], BOXES, "row 2: votes is '7', must be a whole number"),
+    "half": ([COLUMNS, [*TABLE[0][:3], "2.5", *TABLE[0][4:]]], BOXES, "row 2: votes is '2.5', must be a whole number"),
+    "part": ([COLUMNS, [*TABLE[0][:6], ""]], BOXES, r'row 2: metaphors\[0\].secondary is "", must be a text'),
+    "negative": ([COLUMNS, [*TABLE[0][:3], "1", *TABLE[0][4:]]], BOXES, "row 2: .*symbolic_negative has no metaphors"),
+    "box image": ([COLUMNS, TABLE[0]], [BOXES[0], ["1/1.jpg", *BOXES[1][1:]]], "boxes.csv row 2: the image 1/1.jpg is"),
+    "box role": ([COLUMNS, TABLE[0]], [BOXES[0], ["0/10.jpg", "x", *BOXES[1][2:]]], "boxes.csv row 2: role is x, must"),
+    "box edge": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "a", "0", "1", "1"]], "left is 'a', must be a number"),
+    "box order": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "5", "0", "1", "1"]], "bbox is .*left < right"),
+    "no rows": ([COLUMNS], BOXES, "table.csv has no rows"),
+    "votes nan": ([COLUMNS, [*TABLE[0][:3], "nan", *TABLE[0][4:]]], BOXES, "row 2: votes is 'nan', must be a whole"),
+    "votes inf": ([COLUMNS, [*TABLE[0][:3], "-inf", *TABLE[0][4:]]], BOXES, "row 2: votes is '-inf', must be a whole"),
+    "votes long": ([COLUMNS, [*TABLE[0][:3], "9" * 400, *TABLE[0][4:]]], BOXES, "row 2: votes is '999"),
+    "column twice": ([[*COLUMNS, "image"], [*TABLE[0], "1/11.jpg"]], BOXES, "row 1: the column 'image' occurs twice"),
+    "long name": ([COLUMNS, TABLE[0], ["0/" + "a" * 5000 + ".jpg", *TABLE[0][1:]]], BOXES, "row 3: image is '0/aaa"),
+    "full stop": ([COLUMNS, [*TABLE[0][:6], "."]], BOXES, r'row 2: metaphors\[0\].secondary is ".", must be a text'),
+    "box beyond": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "0", "0", "33", "9"]], "but the picture is 32 x 32"),
+    "box nan": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "0", "0", "nan", "9"]], "boxes.csv row 2: bbox is"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", IMPORT_FAULTS)
+def test_import_names_the_fault_and_writes_nothing(pitt: Path, tmp_path: Path, fault: str) -> None:
+    table, boxes, message = IMPORT_FAULTS[fault]
+    with pytest.raises(DataError, match=message):
+        imported(pitt, tmp_path, as_csv(table), as_csv(boxes))
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[" * 100_000, "row 2: not JSON"),
+        ('{"image": "0/10.jpg", "split": "test", "votes": "5", "primary": NaN, "relationship": "a", "secondary": "b"}',
+         "row 2: primary is nan, must be a text"),
+        ('{"image": "0/10.jpg", "split": "test", "votes": [5], "primary": "a", "relationship": "a", "secondary": "b"}',
+         "row 2: votes is a list or an object"),
+        ('{"image": "0/10.jpg", "split": "test", "votes": 5, "primary": "\\ud800", "relationship": 2, "secondary": 1}',
+         "primary is .*valid Unicode"),
+        ('{"image": "0/\\ud800.jpg", "split": "test", "votes": 5, "primary": "", "relationship": "", "secondary": ""}',
+         "row 2: image is '0/.ud800.jpg', must be"),
+        ('{"image": "0/10.jpg", "image": "1/11.jpg"}', "row 2: not JSON .the key 'image' occurs twice"),
+    ],
+)  # fmt: skip
+def test_import_names_the_fault_of_a_json_line(pitt: Path, tmp_path: Path, line: str, message: str) -> None:
+    first = json.dumps(dict(zip(COLUMNS, TABLE[2], strict=True)))
+    with pytest.raises(DataError, match=message) as caught:
+        imported(pitt, tmp_path, f"{first}\n{line}\n", suffix=".jsonl")
+    str(caught.value).encode("utf-8")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("wrong", ['0/10.jpg,test,"a"b', '0/10.jpg,test,"not closed', "0/10.jpg,test", "0/1,,\r\r1"])
+def test_a_fault_of_a_table_in_row_7_is_named_as_row_7(pitt: Path, tmp_path: Path, wrong: str) -> None:
+    lines = as_csv([COLUMNS, *[TABLE[0]] * 3]).splitlines()
+    table = "\n".join([*lines, "", lines[1], wrong, lines[1], lines[1]])
+    with pytest.raises(DataError, match="table.csv row 7: not "):
+        imported(pitt, tmp_path, table)
+
+
+def test_import_tells_what_it_cannot_read_or_write(pitt: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(as_csv([COLUMNS, TABLE[0]]), newline="")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DataError, match="file/out cannot be written"):
+        data.import_files(pitt, table, tmp_path / "file" / "out")
+    with pytest.raises(DataError, match="is no folder"):
+        data.import_files(tmp_path / ("a" * 5000), table, tmp_path / "out")
+    with pytest.raises(DataError, match="is no folder"):
+        data.check_folder(tmp_path / ("a" * 5000))
+    for text in ("[" * 100_000, '{"0/10.jpg": ' + "[" * 100_000):
+        (pitt / "Topics.json").write_text(text)
+        with pytest.raises(DataError, match="is not Topics.json of the Pitt Ads"):
+            data.import_files(pitt, table, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_import_needs_the_pitt_ads_and_a_place(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_DATA_DIR", raising=False)
+    with pytest.raises(DataError, match="where to\\? Name a folder, or set FIGLANG_DATA_DIR"):
+        data.import_files(pitt, tmp_path / "table.csv")
+    with pytest.raises(DataError, match="it must be that of the Pitt Ads"):
+        data.import_files(tmp_path / "none", tmp_path / "table.csv", tmp_path / "out")
+    with pytest.raises(DataError, match="none.json does not exist"):
+        data.import_files(pitt, tmp_path / "table.csv", tmp_path / "out", topics=tmp_path / "none.json")
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def paper() -> Iterable[dict[str, Any]]:
+    number = 0
+    for (kind, split), count in data.PAPER.items():
+        for _ in range(count):
+            changed = {"split": split, "boxes": None}
+            yield row(number, **changed) if kind == "metaphor" else negative(number, kind.split("_")[0], **changed)
+            number += 1
+
+
+def test_check_counts_what_the_paper_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = local(tmp_path, monkeypatch, paper(), pictures=False)
+    lines = data.check_folder(folder).lines
+    for name, count in (("symbolic images", "8480"), ("metaphorical images", "5061"), ("metaphor, train", "3730")):
+        (line,) = [line for line in lines if line.startswith(name)]
+        assert line.split()[-2:] == [count, count]
+    assert "1331 of 1331 test metaphors without boxes: not in metaclue_localize" in lines
+    # no picture was written, and each is named by its row
+    assert sum("there is no picture" in line for line in lines) == 11480
+    assert lines[-1] == "11480 fault(s)"
+
+
+def test_check_lists_every_fault_and_the_gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [
+        row(0),
+        row(1, votes=9),
+        row(2, topic=None),
+        row(3, metaphors=[], boxes=None),
+        row(4, set="x"),
+        negative(5),
+    ]
+    folder = local(tmp_path, monkeypatch, found)
+    report = data.check_folder()
+    text = "\n".join(report.lines)
+    assert report.faults == 2
+    (line,) = [line for line in report.lines if line.startswith("metaphor, test")]
+    assert line.split()[2:] == ["3", "1331", "(1328", "missing)"]
+    assert f"{folder / 'annotations.jsonl'} row 2: votes is 9" in text and "row 5: set is" in text
+    assert "1 of 3 test metaphors without a topic: metaclue_retrieve_neg_* need one of each" in text
+    assert "1 of 3 test metaphors without metaphors" in text
+    with pytest.raises(DataError, match="is no folder; make it with `figlang data import metaclue`"):
+        data.check_folder(tmp_path / "none")
+
+
+def test_the_mini_set_is_in_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_DATA_DIR", raising=False)
+    report = data.check_folder(data.read("figlang_mini_metaclue").folder)
+    assert report.faults == 0
+
+
+def test_the_card_describes_every_key_and_names_every_task() -> None:
+    card = (Path(__file__).parents[3] / "docs" / "metaclue.md").read_text(encoding="utf-8")
+    for name in schema.FIELDS:
+        assert f"| `{name}` |" in card
+    for field in (*schema.METAPHOR_FIELDS, *schema.BOX_FIELDS):
+        assert f"[].{field}`" in card or f"`.{field}`" in card
+    for task in rows.TASKS:
+        assert f"metaclue_{task}`" in card or f"`_{task.partition('_')[2]}`" in card, task

@@ -1,0 +1,378 @@
+"""Candidate statements: who is drawn, that a draw repeats whatever the order, and that files give the same rows."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from metaclue.generated import metaphor, negative, row, write
+
+from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import candidates, schema
+from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, Candidates, normal
+from figlang_tasks.core.hub import DataError
+
+HARD = [name for name in SETTINGS if name.startswith("neg_")]
+SMALL = [name for name in SETTINGS if SETTINGS[name].count <= 50]
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    return tmp_path
+
+
+def put(folder: Path, rows: list[dict[str, Any]]) -> None:
+    write(folder, rows, pictures=False)
+    for function in (data.read, candidates.load):
+        function.cache_clear()
+
+
+def own(row: schema.Annotation) -> set[str]:
+    return {normal(metaphor.statement) for metaphor in row.metaphors}
+
+
+def annotated() -> dict[str, schema.Annotation]:
+    return {row.image: row for row in data.read("MetaCLUE").rows}
+
+
+def many(count: int = 220) -> list[dict[str, Any]]:
+    """Images of five topics; train images and negatives, which must not take part, say what no other does."""
+    train = [row(1000 + number, split="train") for number in range(20)]
+    return [*(row(number) for number in range(count)), *train, negative(2000)]
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+
+def check(name: str, rows: list[Candidates], images: dict[str, schema.Annotation]) -> None:
+    """What holds of every draw."""
+    taking_part = [each for each in images.values() if each.split == "test" and each.metaphors]
+    pool = {text for each in taking_part for text in own(each)}
+    for found in rows:
+        image = images[found.image]
+        assert len(found.texts) == SETTINGS[name].count == len({normal(text) for text in found.texts})
+        right = found.texts[found.answer]
+        assert normal(right) in own(image)
+        wrong = [text for place, text in enumerate(found.texts) if place != found.answer]
+        assert not {normal(text) for text in wrong} & own(image)
+        if SETTINGS[name].kind == "random":
+            assert {normal(text) for text in wrong} <= pool
+
+
+_name = st.sampled_from(["a cat", "The cat", "a dog", "dust", "this car", "a rocket", "ice", "fire", "an owl", "gold"])
+_words = st.tuples(_name, st.sampled_from(["fast", "cold", "bright"]), _name)
+_images = st.lists(
+    st.tuples(st.lists(_words, max_size=4), st.sampled_from(["cars", "food", "health"]), st.booleans()),
+    min_size=3,
+    max_size=14,
+)
+
+
+@given(_images, st.sampled_from(["random", *HARD, "swap"]), st.integers(2, 6), st.randoms())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_annotations(
+    local: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    found: list[tuple[list[tuple[str, str, str]], str, bool]],
+    kind: str,
+    count: int,
+    order: random.Random,
+) -> None:
+    rows = []
+    for number, (words, topic, is_test) in enumerate(found):
+        said = [
+            {"primary": a, "relationship": b, "secondary": c, "best": place == 0}
+            for place, (a, b, c) in enumerate(words)
+        ]
+        changed = {"metaphors": said, "topic": topic, "split": "test" if is_test else "train", "boxes": None}
+        rows.append(row(number, **changed))
+    put(local, rows)
+    count = 2 if kind == "swap" else count
+    monkeypatch.setitem(SETTINGS, "some", candidates.Setting(kind, count))
+    try:
+        drawn = candidates.draw("MetaCLUE", "some")
+    except DataError as error:
+        message = str(error)
+        taking_part = [image for image in annotated().values() if image.split == "test" and image.metaphors]
+        if "no test image with metaphors" in message:
+            assert not taking_part
+        else:
+            assert "do not suffice" in message
+            if kind == "random":
+                pool = {text for image in taking_part for text in own(image)}
+                assert min(len(pool - own(image)) for image in taking_part) < count - 1
+        return
+    check("some", drawn, annotated())
+    order.shuffle(rows)
+    for each in rows:
+        order.shuffle(each["metaphors"])
+    put(local, rows)
+    again = {each.image: each for each in candidates.draw("MetaCLUE", "some")}
+    assert again == {each.image: each for each in drawn}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings(local: Path, name: str) -> None:
+    put(local, many())
+    rows = candidates.draw("MetaCLUE", name)
+    assert [each.image for each in rows] == [row(number)["image"] for number in range(220)]
+    check(name, rows, annotated())
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_negatives_replace_by_what_another_topic_has(local: Path, name: str) -> None:
+    put(local, many())
+    images = annotated()
+    parts = {"prim": ["primary"], "sec": ["secondary"]}[name.split("_")[1]]
+    parts += ["relationship"] * name.endswith("_rel")
+    has: dict[str, set[tuple[str, ...]]] = {}
+    for image in images.values():
+        if image.split == "test" and image.topic is not None:
+            values = {tuple(getattr(each, part) for part in parts) for each in image.metaphors}
+            has.setdefault(image.topic, set()).update(values)
+    for found in candidates.draw("MetaCLUE", name):
+        image = images[found.image]
+        others = set().union(*(values for topic, values in has.items() if topic != image.topic))
+        (chosen,) = [each for each in image.metaphors if each.statement == found.texts[found.answer]]
+        for place, text in enumerate(found.texts):
+            if place == found.answer:
+                continue
+            words = text.replace(" is as ", " as ").split(" as ")
+            replaced = dict(zip(schema.PARTS, words, strict=True))
+            assert tuple(replaced[part] for part in parts) in others
+            kept = [part for part in schema.PARTS if part not in parts]
+            assert all(replaced[part] == getattr(chosen, part) for part in kept)
+            assert not any(getattr(each, parts[0]) == replaced[parts[0]] for each in image.metaphors)
+
+
+def test_swap_exchanges_the_concepts(local: Path) -> None:
+    put(local, many(30))
+    for found in candidates.draw("MetaCLUE", "swap"):
+        right, wrong = found.texts[found.answer], found.texts[1 - found.answer]
+        primary, relationship, secondary = right.replace(" is as ", " as ").split(" as ")
+        assert wrong == f"{secondary} is as {relationship} as {primary}"
+
+
+def test_a_swap_that_is_right_too_is_not_asked(local: Path, warnings_of_loguru: list[str]) -> None:
+    both = [metaphor(0, primary="a", secondary="b"), metaphor(0, primary="b", secondary="a", best=False)]
+    one = [*both, metaphor(0, primary="a", secondary="c", best=False)]
+    put(local, [row(0, metaphors=both), row(1, metaphors=one), row(2)])
+    found = {each.image: each for each in candidates.draw("MetaCLUE", "swap")}
+    assert set(found) == {"1/1.jpg", "2/2.jpg"}
+    assert set(found["1/1.jpg"].texts) == {"a is as odd 0 as c", "c is as odd 0 as a"}
+    assert any("leaves out 1 image(s), e.g. 0/0.jpg" in message for message in warnings_of_loguru)
+
+
+def test_smaller_sets_are_the_beginning_of_larger_ones(local: Path) -> None:
+    put(local, many())
+
+    def negatives(found: Candidates) -> list[str]:
+        return [text for place, text in enumerate(found.texts) if place != found.answer]
+
+    few, more = (candidates.draw("MetaCLUE", f"random{count}") for count in (50, 500))
+    for small, large in zip(few, more, strict=True):
+        assert negatives(large)[:49] == negatives(small)
+        assert large.texts[large.answer] == small.texts[small.answer]
+
+
+def test_draws_are_even(local: Path) -> None:
+    put(local, many())
+    rows = candidates.draw("MetaCLUE", "random50")
+    places = Counter(each.answer for each in rows)
+    assert sum((places[place] - 4.4) ** 2 / 4.4 for place in range(50)) < 74.9  # chi-square, 49 degrees, 1 %
+    drawn = Counter(text for each in rows for text in each.texts)
+    assert len(drawn) == 1100  # all statements are used; each about 10 times
+    assert max(drawn.values()) < 30
+    which = Counter(each.texts[each.answer].split()[2] for each in rows)  # which of the five statements is the positive
+    assert sum((which[str(number)] - 44) ** 2 / 44 for number in range(5)) < 13.3
+
+
+def test_another_process_draws_the_same(local: Path) -> None:
+    put(local, many(60))
+    code = (
+        "from figlang_tasks.benchmarks.metaclue import candidates as c; print(c.digest(c.draw('MetaCLUE', 'random50')))"
+    )
+    environment = {"FIGLANG_DATA_DIR": str(local), "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "1"}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == candidates.digest(candidates.draw("MetaCLUE", "random50"))
+
+
+def test_the_draw_is_the_published_one() -> None:
+    """A change of these digests makes scores incomparable: raise the version of the task files then."""
+    found = {name: candidates.load("figlang_mini_metaclue", name)[1] for name in ("random50", "neg_sec_rel", "swap")}
+    assert found == DIGESTS
+
+
+DIGESTS = {"random50": "e17d3459adcd", "neg_sec_rel": "da007c0a4b8a", "swap": "533bfabfa4ad"}
+
+
+# --- what does not suffice -------------------------------------------------------------------------------------------
+
+
+def test_too_few_statements_are_told(local: Path) -> None:
+    put(local, [row(number) for number in range(10)])  # 50 statements, 45 of them of other images
+    with pytest.raises(DataError, match=r"row 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .* needs 49"):
+        candidates.draw("MetaCLUE", "random50")
+    put(local, [row(0, metaphors=[], boxes=None), negative(1)])
+    with pytest.raises(DataError, match="has no test image with metaphors"):
+        candidates.draw("MetaCLUE", "random50")
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_negatives_need_topics(local: Path, name: str) -> None:
+    put(local, [*many(60), row(99, topic=None)])
+    with pytest.raises(DataError, match=r"row 82 \(9/99.jpg\): topic is missing, and metaclue_retrieve_neg.*Topics.js"):
+        candidates.draw("MetaCLUE", name)
+    put(local, [row(number, topic="cars") for number in range(60)])
+    with pytest.raises(DataError, match="0 distinct negatives"):
+        candidates.draw("MetaCLUE", name)
+
+
+def test_concepts_of_the_image_itself_are_not_put_in(local: Path) -> None:
+    """All other images have the primary concept of this one: nothing is left to put in."""
+    rows = [
+        row(number, metaphors=[metaphor(number, primary="this car", secondary=f"s {number}")]) for number in range(60)
+    ]
+    put(local, rows)
+    with pytest.raises(DataError, match="0 distinct negatives for retrieve_neg_prim_rel"):
+        candidates.draw("MetaCLUE", "neg_prim_rel")
+    assert len(candidates.draw("MetaCLUE", "random50")) == 60
+
+
+def test_unknown_setting() -> None:
+    with pytest.raises(DataError, match="no retrieval setting 'random7'; known: random50"):
+        candidates.load("figlang_mini_metaclue", "random7")
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_written_file_is_read_in_place_of_a_draw(local: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    put(local, many(80))
+    drawn, digest = candidates.load("MetaCLUE", name)
+    folder = local / "MetaCLUE" / "candidates"
+    assert candidates.main([str(folder), "--setting", name]) == 0
+    assert digest in capsys.readouterr().out
+    candidates.load.cache_clear()
+    assert candidates.load("MetaCLUE", name) == (drawn, digest)
+    # an edited file counts, and has another digest
+    path = folder / f"{name}.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    place = 1 - min(lines[0]["answer"], 1)
+    lines[0]["candidates"][place] = "something is as else as altogether"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    candidates.load.cache_clear()
+    edited, other = candidates.load("MetaCLUE", name)
+    assert other != digest and edited[0].texts[place] == "something is as else as altogether"
+    assert edited[1:] == drawn[1:]
+
+
+def test_command_line_writes_all_and_tells_faults(
+    local: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert candidates.main([str(tmp_path / "out"), "--dataset", "figlang_mini_metaclue"]) == 0
+    assert {path.stem for path in (tmp_path / "out").iterdir()} == set(SETTINGS)
+    assert candidates.main([str(tmp_path / "out")]) == 1
+    assert "MetaCLUE has no public release" in capsys.readouterr().err
+
+
+FILE_FAULTS: dict[str, tuple[Any, str]] = {
+    "JSON": ("{", "not JSON"),
+    "keys": ({"image": "1/1.jpg"}, "must be an object with image, answer and candidates"),
+    "image": ({"image": "1/999.jpg"}, "image '1/999.jpg' is no test image"),
+    "twice": ({"image": "0/0.jpg"}, "is no ground truth of 0/0.jpg|image 0/0.jpg occurs twice"),
+    "count": ({"candidates": ["a"]}, "1 different candidates, must be 50"),
+    "same": ({"candidates": ["a"] * 50}, "1 different candidates, must be 50"),
+    "empty": ({"candidates": [""] * 50}, r"candidates\[0\] must be a text that is not empty"),
+    "no list": ({"candidates": "a"}, "candidates must be a list"),
+    "line break": ({"candidates": ["a\nb"] * 50}, r"candidates\[0\] must be a text .*line breaks or <image>"),
+    "image mark": ({"candidates": ["a <image>"] * 50}, r"candidates\[0\] must be a text .*line breaks or <image>"),
+    "surrogate": ({"candidates": ["a \ud800"] * 50}, r"candidates\[0\] must be a text .*valid Unicode"),
+    "image number": ({"image": 5}, "image must be the path of a picture"),
+    "deep": ("[" * 100_000, "not JSON"),
+    "key twice": ('{"answer": 1, "answer": 2}', "not JSON .the key 'answer' occurs twice"),
+    "answer": ({"answer": 50}, "answer is 50, must be a place from 0 to 49"),
+    "true": ({"answer": True}, "answer is True, must be a place"),
+    "wrong": ({"answer": "next"}, "is no ground truth|is a ground truth"),
+}
+
+
+@pytest.mark.parametrize("fault", FILE_FAULTS)
+def test_faults_of_a_file_are_named(local: Path, fault: str) -> None:
+    put(local, many(60))
+    path = local / "MetaCLUE" / "candidates" / "random50.jsonl"
+    candidates.write(candidates.draw("MetaCLUE", "random50"), path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    wrong, message = FILE_FAULTS[fault]
+    if isinstance(wrong, dict):
+        second = json.loads(lines[1])
+        if fault == "wrong":
+            wrong = {"answer": (second["answer"] + 1) % 50}
+        wrong = json.dumps(wrong if fault == "keys" else second | wrong)
+    path.write_text("\n".join([lines[0], wrong, *lines[2:]]), encoding="utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        candidates.load("MetaCLUE", "random50")
+    assert str(caught.value).startswith(f"{path} row 2: ")
+
+
+def test_a_file_that_cannot_be_read_is_no_draw(local: Path) -> None:
+    put(local, many(60))
+    path = local / "MetaCLUE" / "candidates" / "random50.jsonl"
+    candidates.write(candidates.draw("MetaCLUE", "random50"), path)
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([*lines[:6], lines[6] + b"\xff", *lines[7:]]))
+    with pytest.raises(DataError, match="random50.jsonl row 7: not UTF-8"):
+        candidates.load("MetaCLUE", "random50")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DataError, match="random50.jsonl cannot be read"):
+        candidates.load("MetaCLUE", "random50")
+
+
+def test_a_file_of_swaps_has_the_images_that_a_draw_keeps(local: Path) -> None:
+    both = [metaphor(0, primary="a", secondary="b"), metaphor(0, primary="b", secondary="a", best=False)]
+    put(local, [row(0, metaphors=both), *(row(number) for number in range(1, 5))])
+    path = local / "MetaCLUE" / "candidates" / "swap.jsonl"
+    drawn = candidates.draw("MetaCLUE", "swap")
+    assert len(drawn) == 4
+    candidates.write(drawn, path)
+    assert candidates.load("MetaCLUE", "swap")[0] == tuple(drawn)
+    candidates.write(drawn[:-1], path)
+    candidates.load.cache_clear()
+    with pytest.raises(DataError, match="lacks 1 image\\(s\\), e.g. 4/4.jpg"):
+        candidates.load("MetaCLUE", "swap")
+    candidates.write([*drawn, Candidates("0/0.jpg", ("a is as odd 0 as b", "x"), 0)], path)
+    with pytest.raises(DataError, match="row 5: image '0/0.jpg' is no test image with metaphors that can be swapped"):
+        candidates.load("MetaCLUE", "swap")
+
+
+def test_without_topics_the_command_line_writes_the_rest(
+    local: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(local, [row(number, topic=None) for number in range(60)])
+    assert candidates.main([str(tmp_path / "out")]) == 1
+    written = {path.stem for path in (tmp_path / "out").iterdir()}
+    assert written == {"random50", "random100", "swap"}  # 300 statements
+    errors = capsys.readouterr().err
+    assert "topic is missing, and metaclue_retrieve_neg_sec takes" in errors and "for retrieve_random500" in errors
+    (tmp_path / "file").write_text("in the way")
+    assert candidates.main([str(tmp_path / "file"), "--setting", "swap"]) == 1
+    assert "figlang_tasks: " in capsys.readouterr().err
+
+
+def test_a_file_must_have_every_image(local: Path) -> None:
+    put(local, many(60))
+    path = local / "MetaCLUE" / "candidates" / "random50.jsonl"
+    candidates.write(candidates.draw("MetaCLUE", "random50")[:-1], path)
+    with pytest.raises(DataError, match="lacks 1 image\\(s\\), e.g. 9/59.jpg"):
+        candidates.load("MetaCLUE", "random50")

@@ -1,0 +1,248 @@
+"""All tasks through the harness: with the demo model, a tiny CLIP, the baselines, and data of the paper's size."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import demo_runs
+import numpy as np
+import pytest
+import yaml
+from lmms_eval.tasks import get_task_dict
+from metaclue.generated import negative, row, write
+from models import tiny_encoders
+from PIL import Image
+
+import figlang_tasks
+from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import candidates, retrieve, rows
+from figlang_tasks.core import hub, notes
+from figlang_tasks.core.score_requests import read_answer
+from figlang_tasks.harness.plugin import tasks_dir
+from figlang_tasks.metrics import ranking
+from figlang_tasks.scoring import OVERALL, flat, from_json, full_name
+
+MINI = "figlang_mini_metaclue"
+
+
+@pytest.fixture(autouse=True)
+def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+
+def evaluate(task: str, model: str, arguments: str = "", **more: Any) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Values by full name, and samples."""
+    results = demo_runs.evaluate(task, model, arguments, **more)
+    estimates = from_json(results["configs"][task]["metadata"]["measures"])
+    for _, _, (value, low, high, *_) in flat(estimates):
+        assert (low is None) == (high is None)
+        assert low is None or low - 1e-9 <= value <= high + 1e-9  # type: ignore[operator]
+    metrics = {full_name(measure, scope): estimate.value for measure, scope, estimate in flat(estimates)}
+    shown = {name: value for name, value in demo_runs.metrics(results, task).items() if name != "alias"}
+    assert 0 < len(shown) <= 10 and {name.partition(",")[0] for name in shown} <= metrics.keys()
+    for measure, scopes in estimates.items():
+        assert shown.get(f"{measure},none", scopes[OVERALL].value) == scopes[OVERALL].value
+    return metrics, results["samples"][task]
+
+
+# --- the majority baseline of Table 1 --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "negatives", "first", "expected"),
+    [("classify_symbolic", "symbolic", 1419, "No", 0.5160), ("classify_literal", "literal", 1000, "Yes", 0.5710)],
+)
+def test_majority_on_data_of_the_papers_size(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    task: str,
+    kind: str,
+    negatives: int,
+    first: str,
+    expected: float,
+    warnings_of_loguru: list[str],
+) -> None:
+    found = [row(number) for number in range(1331)]
+    found += [negative(2000 + number, kind) for number in range(negatives)]
+    found += [row(5000 + number, split="train") for number in range(20)]
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, found, same=True)))
+    metrics, samples = evaluate(f"metaclue_{task}", "figlang_majority")
+    assert round(metrics["acc"], 4) == expected == round(max(1331, negatives) / (1331 + negatives), 4)
+    assert {sample["resps"][0][0] for sample in samples} == {first}
+    assert metrics["parse_rate"] == 1 and len(samples) == 1331 + negatives
+    assert not any("the paper has" in message for message in warnings_of_loguru)
+
+
+def test_other_counts_than_the_papers_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, [row(0), row(1, metaphors=[], boxes=None)])))
+    assert len(rows.load("MetaCLUE", "caption")) == 1
+    text = "\n".join(warnings_of_loguru)
+    assert "2 test images of the set metaphor, the paper has 1331" in text
+    assert "1 of 2 test images have no metaphors and are left out" in text
+
+
+# --- chance ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["random50", "swap"])
+def test_random_scores_give_chance(name: str) -> None:
+    count = candidates.SETTINGS[name].count
+    right, ranks = [], []
+    for seed in range(4):
+        metrics, samples = evaluate(f"{MINI}_retrieve_{name}", "figlang_random", f"seed={seed}")
+        right += [sample["p@1"] for sample in samples]
+        ranks += [sample["rank"] for sample in samples]
+        assert metrics["parse_rate"] == 1 and metrics["tie_rate"] == 0
+    assert len(right) == 160
+    margin = 4 * np.sqrt((1 / count) * (1 - 1 / count) / len(right))
+    assert abs(np.mean(right) - 1 / count) < margin
+    spread = np.sqrt((count**2 - 1) / 12 / len(ranks))
+    assert abs(np.mean(ranks) - (count + 1) / 2) < 4 * spread
+
+
+def test_results_say_which_annotations_and_candidates_were_read() -> None:
+    task = f"{MINI}_retrieve_swap"
+    results = demo_runs.evaluate(task, "figlang_random", limit=2)
+    digest = candidates.load(MINI, "swap")[1]
+    metadata = results["configs"][task]["metadata"]
+    assert metadata["data"] == rows.load(MINI, "retrieve_swap")[0]["data"]
+    assert metadata["data"] == f"{MINI}/retrieve_swap@package:{data.read(MINI).digest}+{digest}"
+
+
+NO_CHANCE = [f"{MINI}_{name}" for name in ("caption_careful", "localize", "generate")]
+
+
+@pytest.mark.parametrize(("model", "tasks"), [("figlang_majority", [MINI, *NO_CHANCE]), ("figlang_random", NO_CHANCE)])
+def test_the_baselines_run_the_group_and_what_has_no_chance_level(model: str, tasks: list[str]) -> None:
+    results = demo_runs.evaluate(tasks, model, limit=1)
+    assert len(results["samples"]) == len(NO_CHANCE) + (5 if MINI in tasks else 0)
+    for task, samples in results["samples"].items():
+        (answer,) = [sample["resps"][0][0] for sample in samples]
+        if "retrieve" in task:
+            assert 1 <= int(answer) <= samples[0]["sample"]["candidates"]
+        elif "classify" not in task:
+            assert answer == ""
+
+
+def test_the_group_suits_every_model() -> None:
+    for path, count in (("metaclue/metaclue.yaml", 13), (f"mini/metaclue/{MINI}.yaml", 5)):
+        members = yaml.safe_load((tasks_dir() / path).read_text(encoding="utf-8"))["task"]
+        assert len(members) == count and not any("localize" in member for member in members)
+    conventions = (tasks_dir() / "metaclue" / "_localize.yaml").read_text(encoding="utf-8")
+    assert "  gemini: {prompt: locate, convention: thousand_yx}\n" in conventions
+
+
+# --- retrieval by a dual encoder -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+
+
+@pytest.mark.parametrize("name", ["random50", "swap"])
+def test_retrieval_with_clip(clip: Path, name: str) -> None:
+    task = f"{MINI}_retrieve_{name}"
+    metrics, samples = evaluate(task, "figlang_clip", f"pretrained={clip}")
+    docs = rows.load(MINI, f"retrieve_{name}")
+    assert len(samples) == len(docs) == 40
+    ranks = []
+    for sample in samples:
+        doc = docs[sample["doc_id"]]
+        scores = read_answer(sample["resps"][0][0])
+        assert scores is not None and len(scores) == candidates.SETTINGS[name].count
+        positives = [place == doc["answer"] for place in range(len(scores))]
+        ranks.append(ranking.best_rank(scores, positives))
+        record = sample["sample"]
+        assert (record["id"], record["rank"], record["candidates"]) == (doc["id"], ranks[-1], len(scores))
+        assert record["answer_text"] == doc["candidates"][doc["answer"]]
+    assert metrics["rank"] == pytest.approx(np.mean(ranks))
+    assert metrics["p@1"] == np.mean([rank == 1 for rank in ranks])
+    assert metrics["parse_rate"] == 1
+    if name == "swap":
+        sample, doc = samples[0], docs[samples[0]["doc_id"]]
+        picture = Image.open(hub.folder(MINI) / doc["image"]).convert("RGB")
+        expected = [tiny_encoders.reference(clip, "clip", picture, text) for text in doc["candidates"]]
+        assert read_answer(sample["resps"][0][0]) == pytest.approx(expected, abs=1e-5)
+
+
+# --- the demo model --------------------------------------------------------------------------------------------------
+
+EXPECTED = {
+    "classify_literal": {"acc", "yes_rate", "parse_rate"},
+    "retrieve_swap": {"p@1", "rank", "tie_rate", "parse_rate"},
+    "caption": {"em", "bleu4", "rouge_l", "cider", "em_primary", "cider_relationship", "bleu4_secondary", "parse_rate"},
+    "caption_careful": {"em", "bleu4", "rouge_l", "cider", "em_primary", "cider_relationship", "parse_rate"},
+    "vqa": {"em", "bleu4", "rouge_l", "cider", "em_primary", "em_secondary", "em_relationship"},
+    "localize": {"mAP50_primary", "mAP70_primary", "mAP50_secondary", "mAP70_secondary", "parse_rate"},
+    "generate": {"image_rate"},
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_demo_model(name: str) -> None:
+    notes.noted()
+    metrics, samples = evaluate(f"{MINI}_{name}", "figlang_vlm", demo_runs.DEMO, limit=6)
+    assert set(metrics) >= EXPECTED[name]
+    assert not {"meteor", "spice", "clip_similarity", "fid"} & set(metrics)  # no Java, no pictures: left out
+    expected = {
+        **dict.fromkeys(("caption", "caption_careful", "vqa"), ("meteor could not", "spice could not")),
+        "generate": ("CLIP similarity is left out: 6 of 6 pictures are missing",),
+    }
+    told = notes.noted()
+    assert len(told) == len(expected.get(name, ()))
+    assert all(any(note.startswith(start) for note in told) for start in expected.get(name, ()))
+    assert len(samples) == 6
+    for sample in samples:
+        assert sample["sample"]["id"] and sample["sample"]["data"].startswith(f"{MINI}/{name}@package:")
+
+
+def test_a_backend_without_scores_gets_a_numbered_choice(warnings_of_loguru: list[str]) -> None:
+    retrieve._report_no_scores.cache_clear()
+    where = f"{demo_runs.DEMO},device=cpu,device_map=cpu"
+    metrics, samples = evaluate(f"{MINI}_retrieve_swap", "llava_hf", where, limit=2)
+    assert set(metrics) == {"p@1", "parse_rate"}
+    assert all(sample["sample"]["rank"] is None for sample in samples)
+    assert any("rank is not" in message for message in warnings_of_loguru)
+    # this class may hand unknown settings on to transformers, which refuses them
+    task = get_task_dict([name := f"{MINI}_retrieve_swap"], demo_runs._task_manager(None, "llava_hf"), "simple")[name]
+    assert "figlang_score" not in task.config.generation_kwargs
+
+
+def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {tasks_dir()}/mini/metaclue/{MINI}_localize.yaml\ntask: mine\n"
+        "lmms_eval_specific_kwargs:\n  default: {prompt: locate}\n"
+        "  figlang_vlm: {prompt: locate, convention: unit}\n"
+    )
+    with pytest.raises(SystemExit, match="gives boxes in the convention unit, .*: run metaclue_localize_unit"):
+        evaluate("mine", "figlang_vlm", demo_runs.DEMO, limit=1, include_path=str(tmp_path))
+
+
+# --- size ------------------------------------------------------------------------------------------------------------
+
+
+def test_requests_for_1000_candidates_are_built_fast_and_without_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, [row(number) for number in range(1331)], pictures=False)
+    for number in range(1331):
+        path = folder / "MetaCLUE" / row(number)["image"]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"to decode this would be an error")
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
+    name = "metaclue_retrieve_random1000"
+    manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")
+    started = time.process_time()
+    task = get_task_dict([name], manager, "simple")[name]
+    task.build_all_requests(rank=0, world_size=1)
+    assert time.process_time() - started < 5
+    assert len(task.instances) == 1331
+    doc = task.dataset_no_image["test"][7]
+    assert len(doc["candidates"]) == 1000
+    assert "thing" not in task.instances[7].args[0]  # a dual encoder's prompt does not list the candidates
+    assert task.dataset["test"].data.nbytes < 100e6

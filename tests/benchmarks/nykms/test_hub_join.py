@@ -1,0 +1,212 @@
+"""Rows with labels only: cartoons and descriptions come from the New Yorker Caption Contest dataset, by contest number.
+
+The dataset is a small one with its layout, its columns and our drawings, served by the hub stand-in over real HTTP.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Dataset, Features, Image, List, Value
+from hub_server import HubServer
+from PIL import Image as PILImage
+
+from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.core import hub
+from tools.mini import nykms
+
+REPOSITORY = "jmhessel/newyorker_caption_contest"
+REVISION = "508076d8e54f6e96c9af2df092f943d181308f8c"
+FEATURES = Features(  # of its configuration "ranking"
+    {
+        "image": Image(),
+        "contest_number": Value("int32"),
+        "image_location": Value("string"),
+        "image_description": Value("string"),
+        "image_uncanny_description": Value("string"),
+        "entities": List(Value("string")),
+        "questions": List(Value("string")),
+        "caption_choices": List(Value("string")),
+        "from_description": Value("string"),
+        "winner_source": Value("string"),
+        "label": Value("string"),
+        "n_tokens_label": Value("int32"),
+        "instance_id": Value("string"),
+    }
+)
+
+
+def png(contest: int) -> bytes:
+    stream = io.BytesIO()
+    nykms.picture(contest, 32).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def instance(contest: int, description: str, captions: list[str]) -> dict[str, Any]:
+    texts = {name: "" for name, feature in FEATURES.items() if feature == Value("string")}
+    lists: dict[str, list[str]] = {"entities": [], "questions": []}
+    return {
+        **texts,
+        **lists,
+        "image": {"bytes": png(contest), "path": f"{contest}.jpeg"},
+        "contest_number": contest,
+        "image_description": description,
+        "caption_choices": captions,
+        "n_tokens_label": 1,
+        "instance_id": f"{contest}-{description}",
+    }
+
+
+INSTANCES = {
+    "train-00000-of-00002": [
+        instance(9001, "The first description of the cage.", ["Another one.", "And another."]),
+        instance(9001, "The description beside the caption.", ["no", "The  corner office comes with a LOVELY view."]),
+        instance(9001, "A later description beside the caption.", ["The corner office comes with a lovely view.", "x"]),
+    ],
+    "train-00001-of-00002": [instance(9002, " ", ["x", "y"]), instance(9002, "A house on fire.", ["x", "y"])],
+    "validation-00000-of-00001": [instance(9003, "A snail.", ["x", "y"])],
+    "test-00000-of-00001": [instance(9010, "A lion.", ["x", "y"]), instance(9002, "Too late.", ["x", "y"])],
+}
+
+
+# Of 9001, 9002, 9003 and 9010: of the first instance with the row's caption; else the first of the contest with words.
+DESCRIPTIONS = ["The description beside the caption.", "A house on fire.", "A snail.", "A lion."]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("contest")
+    for name, found in INSTANCES.items():
+        (folder / "ranking").mkdir(exist_ok=True)
+        Dataset.from_list(found, features=FEATURES).to_parquet(str(folder / "ranking" / f"{name}.parquet"))
+    (folder / "matching").mkdir()
+    (folder / "matching" / "train-00000-of-00001.parquet").write_bytes(b"not asked for")
+    (folder / "README.md").write_text("# card\n")
+    return folder
+
+
+def labels_only(folder: Path, contests: tuple[int, ...], **changes: Any) -> None:
+    """FIGLANG_DATA_DIR/NYK-MS with rows of the shipped benchmark, without their cartoons and descriptions."""
+    (folder / "NYK-MS").mkdir(parents=True)
+    found = [record for record in nykms.records("nyk_m") if record["contest_number"] in contests]
+    for record in found:
+        del record["image"], record["description"]
+        record |= changes
+    text = "".join(json.dumps(record) + "\n" for record in found)
+    (folder / "NYK-MS" / "nyk_m.jsonl").write_text(text, encoding="utf-8")
+
+
+SHOW = """
+import json, sys
+from figlang_tasks.benchmarks.nykms import rows, task
+picture = rows.load("NYK-MS", "metaphor", "image")
+text = rows.load("NYK-MS", "metaphor", "text")
+print(json.dumps({
+    "pictures": [row["image"]["bytes"].hex() for row in picture],
+    "descriptions": list(text["description"]),
+    "data": [picture[0]["data"], text[0]["data"]],
+    "sizes": [list(task.doc_to_visual(row)[0].size) for row in picture],
+    "prompt": task.doc_to_text(text[0]),
+}))
+"""
+
+
+def test_from_the_hub_at_its_pin_by_contest_number(repository: Path, tmp_path: Path) -> None:
+    labels_only(tmp_path / "data", (9001, 9002, 9003, 9010))
+    with HubServer() as server:
+        server.add_repo(REPOSITORY, repository, commit=REVISION)
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
+        environment |= server.env(home=tmp_path) | {hub.DATA_DIR_VARIABLE: str(tmp_path / "data")}
+        done = subprocess.run(
+            [sys.executable, "-c", SHOW], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        fetched = [request.path for request in server.requests if "/resolve/" in request.path]
+    assert fetched and all(REVISION in path and "/ranking/" in path for path in fetched)
+    shown = json.loads(done.stdout.splitlines()[-1])
+    assert shown["pictures"] == [png(contest).hex() for contest in (9001, 9002, 9003, 9010)]
+    assert shown["sizes"] == [[32, 32]] * 4
+    assert shown["descriptions"] == DESCRIPTIONS
+    assert f"Here is the description of the cartoon: {DESCRIPTIONS[0]}\n" in shown["prompt"]
+    assert all(data.endswith(f"+NewYorkerCaptionContest:{REVISION[:12]}") for data in shown["data"])
+
+
+@pytest.fixture
+def local(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """FIGLANG_DATA_DIR with the contest dataset beside NYK-MS."""
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    (tmp_path / "NewYorkerCaptionContest").symlink_to(repository)
+    return tmp_path
+
+
+def test_from_a_local_folder(local: Path) -> None:
+    labels_only(local, (9003, 9010))
+    documents = rows.load("NYK-MS", "mc", "image")
+    assert [row["image"]["bytes"] for row in documents] == [png(9003), png(9010)]
+    assert documents[0]["data"].endswith("+NewYorkerCaptionContest:local")
+
+
+def test_which_of_several_descriptions_is_taken(local: Path) -> None:
+    labels_only(local, (9001, 9002, 9003, 9010))
+    assert list(rows.load("NYK-MS", "metaphor", "text")["description"]) == DESCRIPTIONS
+
+
+def test_what_a_row_has_is_not_replaced(local: Path) -> None:
+    labels_only(local, (9003, 9010), description="My own words.")
+    documents = rows.load("NYK-MS", "mc", "text")
+    assert documents["description"] == ["My own words."] * 2
+    assert "NewYorker" not in documents[0]["data"]
+
+
+@pytest.mark.parametrize(("modality", "what"), [("image", "cartoon"), ("text", "description")])
+def test_a_contest_that_is_not_there_is_named_with_its_row(local: Path, modality: rows.Modality, what: str) -> None:
+    labels_only(local, (9003, 9005))
+    message = (
+        rf"nyk_m.jsonl, line 2 \(NYK_9005_1\): the New Yorker.* has no {what} of contest 9005: correct contest_numb"
+    )
+    with pytest.raises(hub.DataError, match=message):
+        rows.load("NYK-MS", "metaphor", modality)
+
+
+def test_without_a_contest_number_the_row_is_named(local: Path) -> None:
+    labels_only(local, (9003,), id="my row", contest_number=None)
+    message = r"line 1 \(my row\): description is missing, and so is contest_number.*give description or contest_number"
+    with pytest.raises(hub.DataError, match=message):
+        rows.load("NYK-MS", "metaphor", "text")
+
+
+def test_damaged_and_foreign_tables(local: Path, tmp_path: Path) -> None:
+    labels_only(local, (9003,))
+    (local / "NewYorkerCaptionContest").unlink()
+    folder = local / "NewYorkerCaptionContest" / "ranking"
+    folder.mkdir(parents=True)
+    with pytest.raises(hub.DataError, match=r"NewYorkerCaptionContest: no file ranking/<split>-\*\.parquet"):
+        rows.load("NYK-MS", "metaphor", "image")
+    (folder / "train-00000-of-00001.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(hub.DataError, match="train-00000-of-00001.parquet cannot be read .*Delete the damaged file"):
+        rows.load("NYK-MS", "metaphor", "image")
+    Dataset.from_dict({"contest_number": [1]}).to_parquet(str(folder / "train-00000-of-00001.parquet"))
+    with pytest.raises(hub.DataError, match=r"lacks column\(s\) image \(it has: contest_number\)"):
+        rows.load("NYK-MS", "metaphor", "image")
+
+
+def test_a_picture_from_there_is_checked(local: Path) -> None:
+    labels_only(local, (9003,))
+    (local / "NewYorkerCaptionContest").unlink()
+    folder = local / "NewYorkerCaptionContest" / "ranking"
+    folder.mkdir(parents=True)
+    bad = instance(9003, "A snail.", ["x"]) | {"image": {"bytes": b"no picture", "path": None}}
+    Dataset.from_list([bad], features=FEATURES).to_parquet(str(folder / "train-00000-of-00001.parquet"))
+    with pytest.raises(hub.DataError, match=r"line 1 \(NYK_9003_1\): the image cannot be decoded"):
+        rows.load("NYK-MS", "metaphor", "image")
+
+
+def test_the_stand_in_shows_our_drawings() -> None:
+    assert PILImage.open(io.BytesIO(png(9001))).size == (32, 32)

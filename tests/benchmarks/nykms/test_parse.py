@@ -1,0 +1,387 @@
+"""The published post-processing, the careful reader beside it, and the marks of annotated answers."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from figlang_tasks.benchmarks.nykms.parse import (
+    FIELDS,
+    QUESTIONS,
+    Annotation,
+    AnnotationError,
+    Parsed,
+    Question,
+    YesNo,
+    parse_official,
+    read_annotation,
+    read_yes_no,
+    same_place,
+    without_mark,
+)
+
+relaxed = settings(deadline=None)
+REFUSAL = "I'm sorry, but I can't provide assistance with that content."  # as the paper quotes it (section 3.5)
+
+# --- the joint prompts ------------------------------------------------------------------------------------------------
+
+FULL = '1. Yes\n2. The word "flat".\n3. Out of tune.\n4. A house has no pitch.'
+
+METAPHOR: list[tuple[str | None, int, str, str, str, str]] = [
+    # the answer in the form asked for
+    (FULL, 1, "flat", "Out of tune. A house has no pitch.", "answered", "yes"),
+    ("1. No", 0, "", "", "answered", "no"),
+    ("Yes\nflat\ndull\nbecause", 1, "flat", "dull because", "answered", "yes"),
+    # rule 1: empty lines do not count; too few are padded; what follows the fourth is not looked at
+    ("\n\n1. Yes\n\n2. flat\n \n3. dull\n\n4. because\n", 1, "flat", "dull because", "answered", "yes"),
+    ("Yes", 1, "", "", "answered", "yes"),
+    ("1. Yes\n2. flat", 1, "flat", "", "answered", "yes"),
+    ("1. Yes\n2. flat\n3. dull", 1, "flat", "dull", "answered", "yes"),
+    (f"{FULL}\nNote: more.\n", 1, "flat", "Out of tune. A house has no pitch.", "answered", "yes"),
+    ("1. Yes\r\n2. flat\r\n3. dull", 1, "flat", "dull", "answered", "yes"),
+    # rule 2: only question numbers go, and only one
+    ("1.Yes\n2.flat\n3. 3.5 million\n4. 4. why", 1, "flat", "3.5 million 4. why", "answered", "yes"),
+    ("Yes\n3.5 million\n", 1, "3.5 million", "", "answered", "yes"),
+    # rule 3: Yes in this spelling, as the first word; all else is No, and the rest is emptied
+    ("Yes.\nflat", 1, "flat", "", "answered", "yes"),
+    ("Yes, it does\nflat", 1, "flat", "", "answered", "yes"),
+    ("Yesterday\nflat", 0, "", "", "unmatched", "not-yes"),
+    ("yes\nflat", 0, "", "", "unmatched", "not-yes"),
+    ("**Yes**\nflat", 0, "", "", "unmatched", "not-yes"),
+    ("1) Yes\nflat", 0, "", "", "unmatched", "not-yes"),
+    ("It does.\nYes", 0, "", "", "unmatched", "not-yes"),
+    ("No, it does not.\n2. flat\n3. dull", 0, "", "", "answered", "no"),
+    ("Nothing\nflat", 0, "", "", "unmatched", "not-yes"),
+    # rule 4: what stands between quotation marks; single ones are apostrophes as often as not
+    ('Yes\n"flat" and "house"', 1, "flat", "", "answered", "yes"),
+    ("Yes\nThe word \u201cflat\u201d", 1, "flat", "", "answered", "yes"),
+    ("Yes\nThe word \u00abflat\u00bb", 1, "flat", "", "answered", "yes"),
+    ('Yes\nThe word "flat', 1, 'The word "flat', "", "answered", "yes"),
+    ('Yes\nThe word ""', 1, 'The word ""', "", "answered", "yes"),
+    ("Yes\nThe piano's 'flat'", 1, "The piano's 'flat'", "", "answered", "yes"),
+    ('Yes\n" flat "', 1, "flat", "", "answered", "yes"),
+    # a refusal is a status of its own, and counts as No
+    (REFUSAL, 0, "", "", "refused", "refusal"),
+    (REFUSAL.replace("'", "\u2019"), 0, "", "", "refused", "refusal"),
+    ("1. I cannot determine that.", 0, "", "", "refused", "refusal"),
+    ("As an AI language model, I am unable to view images.", 0, "", "", "refused", "refusal"),
+    ("1. Yes\n2. I'm sorry, but I can't say", 1, "I'm sorry, but I can't say", "", "answered", "yes"),
+    ("No\nI'm sorry, but I can't say", 0, "", "", "answered", "no"),
+    # nothing
+    ("", 0, "", "", "empty", "empty"),
+    (" \n\t\n", 0, "", "", "empty", "empty"),
+    (None, 0, "", "", "missing", "missing"),
+]
+
+
+@pytest.mark.parametrize(("output", "label", "word", "explanation", "status", "rule"), METAPHOR)
+def test_metaphor(output: str | None, label: int, word: str, explanation: str, status: str, rule: str) -> None:
+    parsed = parse_official(output, "metaphor")
+    assert parsed == Parsed({"MC": label, "MW": word, "ME": explanation}, status, rule)  # type: ignore[arg-type]
+    assert parsed.label == label
+
+
+@pytest.mark.parametrize(
+    ("output", "answers"),
+    [
+        ("1. Yes\n2. cozy\n3. landlords\n4. it burns\n5. more", (1, "cozy", "landlords", "it burns")),
+        ('Yes\nThe word "cozy"\nlandlords', (1, "cozy", "landlords", "")),
+        ('Yes\ncozy\nthe "landlords"\nit "burns"', (1, "cozy", 'the "landlords"', 'it "burns"')),
+        ("1. No\n2. cozy\n3. landlords\n4. it burns", (0, "", "", "")),
+    ],
+)
+def test_sarcasm(output: str, answers: tuple[int, str, str, str]) -> None:
+    assert tuple(parse_official(output, "sarcasm").values.values()) == answers
+
+
+@pytest.mark.parametrize(
+    ("question", "output", "value", "status", "rule"),
+    [
+        ("mc", "Yes", 1, "answered", "yes"),
+        ("sc", "1. Yes.", 1, "answered", "yes"),
+        ("sc", "No", 0, "answered", "no"),
+        ("mc", "Perhaps", 0, "unmatched", "not-yes"),
+        ("mc", REFUSAL, 0, "refused", "refusal"),
+        ("mw", "flat", "flat", "answered", "line"),
+        ("mw", '1. The word is "flat".\nBecause', "flat", "answered", "quoted"),
+        ("sw", "Sorry", "Sorry", "answered", "line"),  # a word of a caption may be that
+        ("sw", "I can't believe it", "I can't believe it", "answered", "line"),
+        ("sw", REFUSAL, "", "refused", "refusal"),
+        ("me", "It means dull.\n\nA house has no pitch.", "It means dull. A house has no pitch.", "answered", "lines"),
+        ("st", "1. people", "people", "answered", "lines"),
+        ("se", "", "", "empty", "empty"),
+        ("se", "1.", "", "empty", "lines"),
+        ("st", None, "", "missing", "missing"),
+    ],
+)
+def test_single_questions(question: Question, output: str | None, value: int | str, status: str, rule: str) -> None:
+    assert parse_official(output, question) == Parsed({question.upper(): value}, status, rule)  # type: ignore[arg-type]
+
+
+PIECES = st.sampled_from(
+    [
+        *("Yes", "No", "yes", "1. ", "2. ", "3.", "\n", "\n\n", " ", '"', "\u201c", "\u201d", "flat", "[I] ", "[S]"),
+        *("I'm sorry, but I can't", "**", "3.5", "Answer:", "</think>", "\u0130", "\ud800", "\x85", "does not contain"),
+        *("metaphor", "sarcasm", " or ", "might "),
+    ]
+)
+OUTPUTS = st.one_of(st.text(), st.lists(PIECES, max_size=25).map("".join))
+
+
+def restated(output: str) -> tuple[int, str, str]:
+    """The published rules once more, in another way: MC, MW and ME."""
+    lines = [line for line in (line.strip() for line in output.splitlines()) if line]
+    lines += ["", "", "", ""]
+    for i, line in enumerate(lines):
+        digits = len(line) - len(line.lstrip("0123456789"))
+        ascii_digits = line[:digits].isascii() and 1 <= digits <= 2
+        if ascii_digits and line[digits : digits + 1] == "." and not line[digits + 1 : digits + 2].isdecimal():
+            lines[i] = line[digits + 1 :].strip()
+    begins = lines[0][:3] == "Yes" and not (lines[0][3:4].isalnum() or lines[0][3:4] == "_")
+    if not begins:
+        return 0, "", ""
+    word, marks = lines[1], '"\u201c\u201d\u201e\u00ab\u00bb'
+    places = [i for i, character in enumerate(word) if character in marks]
+    closing = [i for i in places if word[i] != "\u201e"]
+    for first, second in zip(places, places[1:], strict=False):
+        if second - first > 1:
+            if second in closing and word[first + 1 : second].strip():
+                word = word[first + 1 : second].strip()
+            break
+    return 1, word, f"{lines[2]} {lines[3]}".strip()
+
+
+@relaxed
+@given(OUTPUTS.filter(lambda text: not any(c.isdigit() and not c.isascii() for c in text) and "\u201e" not in text))
+def test_the_rules_equal_their_restatement(output: str) -> None:
+    assert tuple(parse_official(output, "metaphor").values.values()) == restated(output)
+
+
+@relaxed
+@given(OUTPUTS, st.sampled_from(QUESTIONS))
+def test_promises(output: str, question: Question) -> None:
+    parsed = parse_official(output, question)
+    assert tuple(parsed.values) == FIELDS[question]
+    for field, value in parsed.values.items():
+        assert value in (0, 1) and isinstance(value, int) if field in ("MC", "SC") else isinstance(value, str)
+    assert parsed.status in ("answered", "refused", "unmatched", "empty")
+    if parsed.status != "answered":
+        assert not any(parsed.values.values())
+    strict = read_yes_no(output, question)
+    assert strict.label in (0, 1, None)
+    without_mark(output), same_place(output)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes\n" * 2_000_000,
+        '"' * 5_000_000,
+        "1. " * 3_000_000,
+        "(1" * 3_000_000,
+        "sorry " * 2_000_000,
+        "not metaphor " * 800_000,
+    ],
+)
+@pytest.mark.parametrize("question", ["metaphor", "mw"])
+def test_megabytes_are_read_in_linear_time(text: str, question: Question) -> None:
+    started = time.monotonic()
+    parse_official(text, question)
+    read_yes_no(text, question)
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("output", [b"Yes", 1, ["Yes"], float("nan")])
+def test_other_types_are_refused(output: Any) -> None:
+    for parse in (lambda text: read_yes_no(text, "mc"), lambda text: parse_official(text, "mc")):
+        with pytest.raises(TypeError, match=type(output).__name__):
+            parse(output)
+
+
+# --- the careful reader -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "label", "rule"),
+    [
+        *[(text, 1, "word") for text in ("Yes", "yes.", "1. Yes", "1) YES", "**1. Yes**", "- Yes, it does", "Yes!")],
+        *[(text, 1, "word") for text in ("Answer: Yes", "The answer is Yes.", "Answer to question 1: **Yes**")],
+        *[(text, 1, "word") for text in ("Question 1: Yes", "Q1. yes", "Metaphor: Yes", "A1: Yes", "> 1: Yes")],
+        *[(text, 1, "word") for text in ("1. Does it contain metaphor? Yes", "<think>No, wait.</think>\n1. Yes")],
+        ("1. Does it contain sarcasm?\nYes\n2. No", 1, "word"),
+        *[
+            (text, 0, "word")
+            for text in ("No", "1. no", "No, there is none.", "**No**", "None", "Nope.", "No metaphor")
+        ],
+        ("Yes or No", None, "echo"),
+        ("1. Yes/No", None, "echo"),
+        ("It does not contain metaphor.", 0, "denial"),
+        ("It doesn\u2019t contain any sarcasm.", 0, "denial"),
+        ("There is no metaphor here.", 0, "denial"),
+        ("Sarcasm is not present.", 0, "denial"),
+        ("The caption contains a metaphor.", 1, "statement"),
+        ("This is sarcastic.", 1, "statement"),
+        ("No doubt it contains sarcasm.", 1, "statement"),
+        ("It might contain a metaphor.", None, "hedge"),
+        ("It is unclear whether it contains sarcasm.", None, "hedge"),
+        (REFUSAL, None, "refusal"),
+        ("A dog on a lawn.", None, "none"),
+        ("...", None, "none"),
+        ("", None, "empty"),
+        (" \n", None, "empty"),
+        (None, None, "missing"),
+    ],
+)
+def test_careful_reader(output: str | None, label: int | None, rule: str) -> None:
+    question: Question = "sc" if output is not None and "sarcas" in output.lower() else "mc"
+    found = read_yes_no(output, question)
+    assert (found.label, found.rule) == (label, rule)
+
+
+@pytest.mark.parametrize(
+    ("question", "output", "label", "rule"),
+    [
+        ("sc", "The caption is a metaphor.", None, "none"),
+        ("mc", "It contains sarcasm.", None, "none"),
+        ("metaphor", "No sarcasm.", None, "none"),
+        ("mc", "Sarcasm: Yes\nMetaphor: No", 0, "word"),
+        ("mc", "The cartoon does contain metaphor, not sarcasm", 1, "statement"),
+        ("sarcasm", "It contains both metaphor and sarcasm.", 1, "statement"),
+        ("sc", "It contains neither metaphor nor sarcasm.", 0, "denial"),
+        ("mc", "No metaphor or sarcasm.", 0, "word"),
+        ("mc", "It contains sarcasm rather than metaphor.", None, "none"),
+        ("mc", "Not only does it contain metaphor, it is rich.", 1, "statement"),
+        ("mc", "It is not just a metaphor but a joke", 1, "statement"),
+        ("mc", "There is no caption, but there is a metaphor", 1, "statement"),
+        ("mc", "It does not, in my view, contain metaphor.", None, "none"),
+        ("mc", "There is a metaphor. There is no metaphor.", None, "conflict"),
+        ("mc", "I cannot see any metaphor here, so no.", 0, "denial"),
+        ("mc", "I can't identify any metaphor. No.", 0, "denial"),
+        ("sc", "I'm sorry, but I can't see any sarcasm.", 0, "denial"),
+        ("mc", "I'm afraid there is no metaphor.", 0, "denial"),
+    ],
+)
+def test_only_what_is_said_of_the_topic_counts(question: Question, output: str, label: int | None, rule: str) -> None:
+    found = read_yes_no(output, question)
+    assert (found.label, found.rule) == (label, rule)
+
+
+@pytest.mark.parametrize(
+    ("question", "output"),
+    [
+        ("me", "I can't help but think of the cage as the job."),
+        ("me", "I'm afraid that it means death."),
+        ("se", "I can't help laughing: it says the opposite."),
+        ("se", "We can't see the bird, so it stands for freedom."),
+        ("st", "I cannot identify with the rich: mocks them"),
+        ("mw", "I can't make it"),
+        ("mw", "I will not comply"),
+    ],
+)
+def test_answers_in_words_that_begin_as_refusals_do(question: Question, output: str) -> None:
+    parsed = parse_official(output, question)
+    assert (parsed.status, parsed.values) == ("answered", {question.upper(): output})
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "As a language model, I cannot view images",
+        "I don't have the ability to view images",
+        "There is no image provided.",
+        "I can't assist with that.",
+        "I cannot provide help with this request.",
+        "I apologize, but I am unable to process this.",
+        "I'm unable to analyze images.",
+    ],
+)
+@pytest.mark.parametrize("question", ["mc", "me", "sarcasm"])
+def test_refusals(question: Question, output: str) -> None:
+    parsed = parse_official(output, question)
+    assert parsed.status == "refused" and not any(parsed.values.values())
+    if question != "me":
+        assert read_yes_no(output, question) == YesNo(None, "refusal")
+
+
+@relaxed
+@given(
+    st.sampled_from(["Yes", "No"]), st.sampled_from(["", "1. "]), st.sampled_from([".", "", "\n2. flat\n3. a\n4. b"])
+)
+def test_both_readers_agree_on_answers_in_the_form_asked_for(word: str, number: str, rest: str) -> None:
+    output = number + word + rest
+    assert read_yes_no(output, "metaphor").label == parse_official(output, "metaphor").label == int(word == "Yes")
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "field", "text", "kind"),
+    [
+        ("flat", "MW", "flat", "word"),
+        (" flat ", "SW", "flat", "word"),
+        ("[I] horse", "MW", "horse", "object"),
+        ("[I]horse", "ST", "horse", "object"),
+        ("[I]", "MW", "the whole image", "image"),
+        (" [I] ", "SW", "the whole image", "image"),
+        ("[S] office life", "ST", "office life", "free"),
+        ("[S] power", "MW", "power", "free"),
+        ("[I] is not read here", "ME", "[I] is not read here", "word"),
+        ("word [sic]", "MW", "word [sic]", "word"),
+        ("[I] is not read here [I]", "SE", "[I] is not read here [I]", "word"),
+    ],
+)
+def test_annotations(raw: str, field: str, text: str, kind: Any) -> None:
+    assert read_annotation(raw, field) == Annotation(text, kind)
+
+
+@pytest.mark.parametrize(
+    ("raw", "field", "message"),
+    [
+        ("", "MW", "is empty"),
+        ("[S]", "MW", r"\[S\] without words"),
+        ("[I]", "ST", "whole image is an answer to MW and SW only"),
+        ("[X] horse", "SW", r"unknown mark \[X\]; known: \[I\] object"),
+        ("[i] horse", "SW", r"unknown mark \[i\]"),
+        ("[] horse", "SW", r"unknown mark \[\]"),
+        ("[I][S] x", "MW", "a mark that does not stand first, or two of them"),
+        ("[I] [I]", "MW", "two of them"),
+        ("horse [I]", "ST", "does not stand first"),
+        ("[I], horse", "SW", r"has ',' behind its mark \[I\]"),
+    ],
+)
+def test_annotations_that_break_the_rules(raw: str, field: str, message: str) -> None:
+    with pytest.raises(AnnotationError, match=message):
+        read_annotation(raw, field)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "text", "marked"),
+    [
+        ("horse", "horse", False),
+        ("[I] horse", "horse", True),
+        ("[I]", "the whole image", True),
+        ("[S] power", "power", True),
+        ("[S]", "", True),
+        ("[X] horse", "[X] horse", False),
+        ("", "", False),
+    ],
+)
+def test_predictions_lose_their_mark(predicted: str, text: str, marked: bool) -> None:
+    assert without_mark(predicted) == (text, marked)
+
+
+@pytest.mark.parametrize(
+    "text", ["the whole image", "The image.", "cartoon", "the entire picture itself", "This scene"]
+)
+def test_other_words_for_the_whole_image(text: str) -> None:
+    assert same_place(text) == "the whole image"
+
+
+@pytest.mark.parametrize("text", ["", "the horse", "the image of a horse", "whole", "imagery"])
+def test_no_words_for_the_whole_image(text: str) -> None:
+    assert same_place(text) == text

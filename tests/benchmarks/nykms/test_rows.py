@@ -1,0 +1,275 @@
+"""The import format: what is read, and what a user is told about rows that are not valid."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.benchmarks.nykms.parse import QUESTIONS, Question
+from figlang_tasks.core import hub
+
+MINI = hub.MINI_NYKMS_DIR
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """FIGLANG_DATA_DIR/NYK-MS with the files of the shipped benchmark, which are in the same format."""
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    return Path(shutil.copytree(MINI, tmp_path / "NYK-MS"))
+
+
+def records(folder: Path, name: str = "nyk_m") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> None:
+    text = "".join(json.dumps(record) + "\n" for record in found)
+    (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+
+
+def test_without_the_variable_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    with pytest.raises(
+        hub.DataError, match="NYK-MS has no public release: put its files into a folder NYK-MS and set F"
+    ):
+        rows.load("NYK-MS", "metaphor", "image")
+
+
+def test_missing_file_names_what_is_there_and_the_template(folder: Path) -> None:
+    (folder / "nyk_s.jsonl").unlink()
+    with pytest.raises(
+        hub.DataError, match=r"nyk_s\.jsonl does not exist \(\.jsonl files there: nyk_m\.jsonl\).*data temp"
+    ):
+        rows.load("NYK-MS", "st", "image")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("modality", ["image", "text"])
+def test_documents(question: Question, modality: rows.Modality, folder: Path) -> None:
+    documents = rows.load("NYK-MS", question, modality)
+    everything = records(folder, rows.part(question))
+    label = "MC" if rows.part(question) == "nyk_m" else "SC"
+    words_only = question in ("mw", "me", "sw", "st", "se")
+    expected = [record for record in everything if record[label] or not words_only]
+    assert documents["id"] == [record["id"] for record in expected]
+    assert documents["label"] == [record[label] for record in expected]
+    assert documents["caption"] == [record["caption"] for record in expected]
+    assert set(documents["question"]) == {question} and set(documents["modality"]) == {modality}
+    assert documents["MW" if label == "MC" else "SW"] == [
+        record["MW" if label == "MC" else "SW"] for record in expected
+    ]
+    if modality == "image":
+        assert documents[0]["image"] == {"bytes": None, "path": expected[0]["image"]}, "left undecoded"
+        assert "description" not in documents.column_names
+    else:
+        assert documents["description"] == [record["description"] for record in expected]
+        assert "image" not in documents.column_names
+
+
+def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:
+    def digest(name: str, question: Question = "metaphor", modality: rows.Modality = "image") -> str:
+        dataset, _, found = rows.load(name, question, modality)[0]["data"].partition(":")
+        assert dataset == f"{name}/{rows.part(question)}"
+        assert re.fullmatch(r"[0-9a-f]{12}", found)
+        return found
+
+    assert digest("NYK-MS") == digest("figlang_mini_nykms") == digest("NYK-MS", "mw")
+    assert digest("NYK-MS", modality="text") == digest("figlang_mini_nykms", modality="text") != digest("NYK-MS")
+    before, before_text = digest("NYK-MS"), digest("NYK-MS", modality="text")
+    found = records(folder)
+    found[0]["description"] += " And a cat."  # not shown with the picture
+    write(folder, found)
+    assert digest("NYK-MS") == before
+    assert digest("NYK-MS", modality="text") != before_text
+    found[0]["caption"] += "!"
+    write(folder, found)
+    assert digest("NYK-MS") != before
+
+
+def test_another_row_count_than_the_papers_is_a_warning(folder: Path, warnings_of_loguru: list[str]) -> None:
+    rows.load("NYK-MS", "mc", "image")
+    rows.load("NYK-MS", "sc", "image")
+    assert any("nyk_m.jsonl has 12 rows, the paper's has 1583" in message for message in warnings_of_loguru)
+    assert any("nyk_s.jsonl has 12 rows, the paper's has 1578" in message for message in warnings_of_loguru)
+
+
+def test_the_papers_row_count_and_our_own_data_give_no_warning(folder: Path, warnings_of_loguru: list[str]) -> None:
+    pattern = records(folder)
+    write(folder, [pattern[i % 12] | {"id": f"row {i}", "contest_number": 9001} for i in range(1583)])
+    assert len(rows.load("NYK-MS", "mc", "image")) == 1583
+    rows.load("figlang_mini_nykms", "mc", "image")
+    assert warnings_of_loguru == []
+
+
+def test_blank_lines_line_separators_and_a_byte_order_mark_are_read(folder: Path) -> None:
+    found = records(folder)
+    found[0]["caption"] = "One\u2028two\x85three"
+    lines = [json.dumps(record, ensure_ascii=False) for record in found]
+    (folder / "nyk_m.jsonl").write_text("\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline="")
+    documents = rows.load("NYK-MS", "mc", "image")
+    assert len(documents) == 12 and documents[0]["caption"] == "One\u2028two\x85three"
+
+
+REMOVE = object()
+FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"id": REMOVE}, "id is missing; it must be a text"),
+    ({"id": 7}, "id is 7, must be a text"),
+    ({"id": " "}, "id is empty"),
+    ({"caption": REMOVE}, "(NYK_9003_1): caption is missing; it must be a text"),
+    ({"caption": ["a"]}, "caption is ['a'], must be a text"),
+    ({"caption": None}, "caption is None, must be a text"),
+    ({"description": 3}, "description is 3, must be a text"),
+    ({"image": 3}, "image is 3, must be a text"),
+    ({"MC": REMOVE}, "MC is missing; it must be 0 or 1"),
+    ({"MC": 2}, "MC is 2, must be 0 or 1 (a number)"),
+    ({"MC": "1"}, "MC is '1', must be 0 or 1 (a number)"),
+    ({"MC": True}, "MC is True, must be 0 or 1 (a number)"),
+    ({"MC": 1.0}, "MC is 1.0, must be 0 or 1 (a number)"),
+    ({"MC": None}, "MC is None, must be 0 or 1 (a number)"),
+    ({"MW": REMOVE}, "MC is 1, but MW is missing or empty: every positive has one"),
+    ({"MW": ""}, "MC is 1, but MW is missing or empty"),
+    ({"ME": "  "}, "MC is 1, but ME is missing or empty"),
+    ({"ME": 5}, "ME is 5, must be a text"),
+    ({"MC": 0, "ME": ""}, "MC is 0, but MW is '[I] snail': leave it empty, or correct MC"),
+    (
+        {"MW": "[X] snail"},
+        "MW has the unknown mark [X]; known: [I] object, [I] (the whole image), [S] text. Correct it",
+    ),
+    ({"MW": "[S]"}, "MW is [S] without words after it"),
+    ({"MW": "snail [I]"}, "MW has a mark that does not stand first, or two of them"),
+    ({"id": "half \ud800"}, "id holds half a surrogate pair"),
+    ({"caption": "half \ud800"}, "caption holds half a surrogate pair"),
+    ({"MW": "half \udfff"}, "MW holds half a surrogate pair"),
+    ({"image": "images/" + "x" * 5000 + ".png"}, "is not there ("),
+    ({"contest_number": "9003"}, "contest_number is '9003', must be a whole number, e.g. 722"),
+    ({"contest_number": True}, "contest_number is True, must be a whole number"),
+    ({"contest_number": 9004}, "contest_number is 9004, but the id says 9003: correct one of them"),
+    ({"image": "images/gone.png"}, "image 'images/gone.png' is not there ("),
+    ({"id": "NYK_9001_1", "contest_number": 9001}, "id 'NYK_9001_1' is also that of line 1: ids must be unique"),
+    (
+        {"id": "x", "contest_number": None, "image": ""},
+        "image is missing, and so is contest_number, by which it could be",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), FAULTS, ids=[message[:48] for _, message in FAULTS])
+def test_faults_are_named_by_file_line_and_field(change: dict[str, Any], message: str, folder: Path) -> None:
+    found = records(folder)
+    found[2] = {key: value for key, value in (found[2] | change).items() if value is not REMOVE}
+    write(folder, found)
+    with pytest.raises(hub.DataError) as caught:
+        rows.load("NYK-MS", "metaphor", "image")
+    assert str(caught.value).startswith(f"{folder / 'nyk_m.jsonl'}, line 3")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ST": "[I]"}, "ST is [I] alone: the whole image is an answer to MW and SW only"),
+        ({"SE": None}, "SC is 1, but SE is missing or empty"),
+        ({"ST": "[Y] x"}, "ST has the unknown mark [Y]"),
+    ],
+)
+def test_faults_of_sarcasm(change: dict[str, Any], message: str, folder: Path) -> None:
+    found = records(folder, "nyk_s")
+    found[1] |= change
+    write(folder, found, "nyk_s")
+    with pytest.raises(hub.DataError, match=re.escape(message)):
+        rows.load("NYK-MS", "sc", "text")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id": "a",', "line 2 is not valid JSON"),
+        ("id,caption", "line 2 is not valid JSON"),
+        ('["id"]', "line 2 is list, not a JSON object: write one object a line"),
+        ("[" * 100_000, "line 2 is not valid JSON"),
+    ],
+)
+def test_lines_that_are_no_objects(line: str, message: str, folder: Path) -> None:
+    first = (folder / "nyk_m.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    (folder / "nyk_m.jsonl").write_text(f"{first}\n{line}\n", encoding="utf-8")
+    with pytest.raises(hub.DataError, match=message):
+        rows.load("NYK-MS", "mc", "image")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"", "is empty: put one JSON"), (b"\n \n", "is empty"), (b"\xff", "UTF-8")]
+)
+def test_empty_and_foreign_files(content: bytes, message: str, folder: Path) -> None:
+    (folder / "nyk_m.jsonl").write_bytes(content)
+    with pytest.raises(hub.DataError, match=f"nyk_m.jsonl.*{message}"):
+        rows.load("NYK-MS", "mc", "image")
+
+
+def test_questions_in_words_need_a_positive(folder: Path) -> None:
+    write(folder, [record for record in records(folder) if not record["MC"]])
+    assert len(rows.load("NYK-MS", "mc", "image")) == 5
+    with pytest.raises(hub.DataError, match="no row has a label of 1, so there is nothing to ask mw about"):
+        rows.load("NYK-MS", "mw", "image")
+
+
+@pytest.mark.parametrize("content", [b"", b"no picture", (MINI / "images" / "9003.png").read_bytes()[:500]])
+def test_a_bad_picture_is_named_by_its_row(content: bytes, folder: Path) -> None:
+    (folder / "images" / "9003.png").write_bytes(content)
+    with pytest.raises(hub.DataError, match=r"nyk_m.jsonl, line 3 \(NYK_9003_1\): the image "):
+        rows.load("NYK-MS", "metaphor", "image")
+    assert len(rows.load("NYK-MS", "metaphor", "text")) == 12, "no picture is needed where none is shown"
+
+
+def test_a_missing_picture_does_not_matter_to_text_tasks(folder: Path) -> None:
+    shutil.rmtree(folder / "images")
+    assert len(rows.load("NYK-MS", "sarcasm", "text")) == 12
+
+
+def test_negatives_may_leave_their_answers_out_and_ids_may_tell_the_contest(folder: Path) -> None:
+    found = records(folder)
+    for record in found:
+        del record["contest_number"]
+        if not record["MC"]:
+            record["MW"] = None
+            del record["ME"]
+    write(folder, found)
+    checked = rows.read(folder / "nyk_m.jsonl")
+    assert [row.contest for row in checked] == [int(row.id.split("_")[1]) for row in checked]
+    assert checked[-1].answers == {"MW": "", "ME": ""}
+
+
+def test_an_id_of_many_digits_names_no_contest(folder: Path) -> None:
+    found = records(folder)
+    found[2] |= {"id": f"NYK_{'9' * 5000}_1", "contest_number": None}
+    write(folder, found)
+    assert rows.read(folder / "nyk_m.jsonl")[2].contest is None
+
+
+def test_unused_fields_and_words_from_elsewhere_are_told(folder: Path, warnings_of_loguru: list[str]) -> None:
+    found = records(folder)
+    found[3]["img"] = "x"
+    found[1]["MW"] = "lukewarm"
+    found[6]["MW"] = "TOP"
+    write(folder, found)
+    rows.load("NYK-MS", "mc", "image")
+    assert any("fields that are not used: 'img' (first in line 4); known: id, contest" in m for m in warnings_of_loguru)
+    (strange,) = [message for message in warnings_of_loguru if "not in the caption" in message]
+    assert "NYK_9002_1 MW 'lukewarm'. By" in strange
+
+
+@pytest.mark.parametrize(
+    ("question", "modality", "message"),
+    [
+        ("xx", "image", "unknown question 'xx'; known: metaphor, s"),
+        ("mc", "video", "unknown modality 'video'; known: i"),
+    ],
+)
+def test_unknown_task(question: Any, modality: Any, message: str) -> None:
+    with pytest.raises(hub.DataError, match=message):
+        rows.load("figlang_mini_nykms", question, modality)

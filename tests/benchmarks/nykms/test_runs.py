@@ -1,0 +1,286 @@
+"""Real runs: the demo model and the baselines in lmms-eval, a tiny language model in lm-eval, and both side by side."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import lm_eval
+import pytest
+import torch
+import transformers
+from demo_runs import DEMO, answers, evaluate, metrics
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager as TextTaskManager
+from lmms_eval.api.model import lmms
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
+from tokenizers import Tokenizer
+
+from figlang_tasks import resource_dir
+from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.cli.summary import summary_table
+from figlang_tasks.core import hub
+from figlang_tasks.metrics import overlap
+from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.scoring import Estimate, from_json
+
+TEXT_TASKS = resource_dir("task_yamls") / "lm_eval"
+ON_CPU = f"{DEMO},device=cpu,device_map=cpu"
+SHORT = "max_new_tokens=24"
+MINI = ("metaphor", "sarcasm", "mc", "mw")  # of figlang_mini_nykms
+
+
+# --- lmms-eval -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("force_simple", [False, True], ids=["chat", "simple"])
+def test_all_tasks_with_the_demo_model(force_simple: bool) -> None:
+    results = evaluate("figlang_mini_nykms", "llava_hf", ON_CPU, gen_kwargs=SHORT, limit=2, force_simple=force_simple)
+    assert set(results["samples"]) == {f"figlang_mini_nykms_{question}" for question in MINI}
+    for question in MINI:
+        name = f"figlang_mini_nykms_{question}"
+        samples = [sample["sample"] for sample in results["samples"][name]]
+        assert [sample["id"] for sample in samples] == rows.load("figlang_mini_nykms", question, "image")["id"][:2]  # type: ignore[arg-type]
+        assert all(answers(results, name).values()), "the demo model says something to each"
+        reported = metrics(results, name)
+        assert not any(isinstance(value, float) and math.isnan(value) for value in reported.values())
+
+
+def test_descriptions_are_read_by_a_model_that_can_do_without_a_picture() -> None:
+    # The harness's own llava_hf cannot: its processor takes no empty list of pictures.
+    name = "figlang_mini_nykms_metaphor_text"
+    results = evaluate(name, "figlang_vlm", DEMO, gen_kwargs=SHORT, limit=3)
+    assert len(answers(results, name)) == 3 and all(answers(results, name).values())
+    assert results["samples"][name][0]["sample"]["modality"] == "text"
+
+
+def estimates(results: dict[str, Any], task: str) -> dict[str, dict[str, Estimate]]:
+    """What the results say of a task by measure and scope."""
+    return from_json(results["configs"][task]["metadata"]["measures"])
+
+
+@lru_cache(maxsize=8)
+def run_of(model: str, task: str) -> dict[str, Any]:
+    return evaluate(task, Vision() if model == "said" else model)
+
+
+@pytest.mark.parametrize("question", ["sarcasm", "mc"])
+def test_majority(question: str) -> None:
+    name = f"figlang_mini_nykms_{question}"
+    results = run_of("figlang_majority", name)
+    label = "mc" if rows.part(question) == "nyk_m" else "sc"  # type: ignore[arg-type]
+    reported = metrics(results, name)
+    assert reported[f"{label}_acc,none"] == pytest.approx(7 / 12)  # always Yes
+    assert reported[f"{label}_macro_recall,none"] == 0.5
+    assert reported["parse_rate,none"] == 1.0
+
+
+def test_random_labels_agree_with_scikit_learn() -> None:
+    name = "figlang_mini_nykms_sarcasm"
+    results = evaluate(name, "figlang_random", "seed=3")
+    records = [sample["sample"] for sample in results["samples"][name]]
+    gold, found = [r["gold"]["SC"] for r in records], [r["predicted"]["SC"] for r in records]
+    assert len(set(found)) == 2
+    reported = metrics(results, name)
+    assert reported["sc_acc,none"] == pytest.approx(accuracy_score(gold, found))
+    for key, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
+        assert reported[f"sc_macro_{key},none"] == pytest.approx(score(gold, found, average="macro"))
+        estimate = estimates(results, name)[f"sc_macro_{key}"]["all"]
+        assert estimate.low is not None and estimate.high is not None
+        assert estimate.low <= estimate.value <= estimate.high
+
+
+def test_results_name_the_data_and_the_table_shows_the_breakdown() -> None:
+    results = run_of("figlang_majority", "figlang_mini_nykms_metaphor")
+    metadata = results["configs"]["figlang_mini_nykms_metaphor"]["metadata"]
+    assert metadata["data"] == f"figlang_mini_nykms/nyk_m:{metadata['data_revision']}"
+    assert results["samples"]["figlang_mini_nykms_metaphor"][0]["sample"]["bleu"] == overlap.signature()
+    head, *lines = summary_table(results).splitlines()
+    columns = [cell.strip() for cell in head.strip("|").split("|")]
+    assert columns[0] == "figlang_mini_nykms_metaphor"
+    assert columns[1] == "n" and set(columns[2:]) == {
+        *("mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "mw_em", "mw_relaxed_em", "mw_bleu4"),
+        *("mw_corpus_bleu4", "me_bleu4", "me_corpus_bleu4", "parse_rate", "refusal_rate", "parse_disagreement"),
+    }
+    assert {line.split("|")[1].strip() for line in lines[1:]} >= {"all", "word", "object", "image", "free"}
+
+
+@pytest.mark.parametrize("model", ["figlang_random", "figlang_majority"])
+def test_a_group_with_questions_in_words_runs_with_the_baselines(model: str) -> None:
+    results = evaluate("figlang_mini_nykms", model)
+    assert metrics(results, "figlang_mini_nykms_mc")["parse_rate,none"] == 1
+    name = "figlang_mini_nykms_mw"
+    assert set(answers(results, name).values()) == {""}
+    reported = metrics(results, name)
+    assert reported["mw_em,none"] == reported["mw_bleu4,none"] == reported["parse_rate,none"] == 0
+
+
+def test_a_run_without_the_data_ends_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    with pytest.raises(SystemExit, match="NYK-MS has no public release"):
+        evaluate("nykms", "llava_hf", "pretrained=there_is_no_such_model,device_map=cpu")
+
+
+# --- lm-eval ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def language_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A causal language model with random weights, and the words of the demo model's tokenizer."""
+    folder = tmp_path_factory.mktemp("language_model")
+    hf: Any = transformers
+    tokenizer = hf.PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_file(str(DEMO_MODEL_DIR / "tokenizer.json")),
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        model_max_length=2048,
+    )
+    torch.manual_seed(0)
+    settings = hf.LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=2048,
+        initializer_range=0.5,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    hf.LlamaForCausalLM(settings).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_lm_eval_by_its_command_line(language_model: Path, tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).parent / "lm_eval"), "--model", "hf", "--device", "cpu", "--log_samples"]
+    command += ["--model_args", f"pretrained={language_model},dtype=float32", "--include_path", str(TEXT_TASKS)]
+    command += ["--tasks", "nykms_joint_text", "--gen_kwargs", "max_gen_toks=12"]
+    command += ["--output_path", str(tmp_path / "out")]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "NYK-MS").symlink_to(hub.MINI_NYKMS_DIR)
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", hub.DATA_DIR_VARIABLE: str(tmp_path / "data")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    (path,) = tmp_path.glob("out/*/results_*.json")
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    for name, label in (("nykms_metaphor_text", "mc"), ("nykms_sarcasm_text", "sc")):
+        part = "nyk_m" if label == "mc" else "nyk_s"
+        assert re.fullmatch(rf"NYK-MS/{part}:[0-9a-f]{{12}}", results[name]["sample,none"])
+        assert results[name]["bleu_signature,none"] == f"{overlap.signature()}, {overlap.signature(corpus=True)}"
+        assert results[name][f"{label}_acc,none"] == pytest.approx(5 / 12)  # random words are no Yes
+        assert results[name]["parse_rate,none"] == 0
+        (path,) = tmp_path.glob(f"out/*/samples_{name}_*.jsonl")
+        samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert all(sample["resps"][0][0] for sample in samples), "the model says something to each"
+        prompt = samples[0]["arguments"]["gen_args_0"]["arg_0"]
+        assert prompt.startswith("Here is the description of the cartoon: ")
+        assert prompt.endswith("For question 1, the answer must be Yes or No.")
+
+
+# --- both ------------------------------------------------------------------------------------------------------------
+
+SAID = {  # by a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
+    "lovely view": '1. Yes\n2. "cage"\n3. The job.\n4. The bird cannot leave.',
+    "project warm": "1. Yes\n2. Warm.\n3. It is in ruins.\n4. The project is on fire.",
+    "refund": "1. Yes\n2. refund\n3. It will be late.\n4. A snail is slow.",
+    "small delay": "1. Yes\n2. the cartoon\n3. Trouble that is hidden.",
+    "new director": "1. No",
+    "Too heavy": "I'm sorry, but I can't provide assistance with that content.",
+    "the sofa": "1. Yes\n2. sofa\n3. A lion is in the way.\n4. It was there before.",
+    "cozy neighborhood": "1. Yes\n2. cozy\n3. the neighborhood\n4. Nothing about the fire is pleasant.",
+    "Express": "yes\nExpress\ndelivery\nA snail is slow.",
+    "captain": '1. Yes\n2. "[I]"\n3. the captain\n4. The ship is about to hit the iceberg.',
+    "picnic": "It contains sarcasm.",
+    "Breakfast": "",
+}
+
+
+def said(prompt: str) -> str:
+    return next((answer for part, answer in SAID.items() if part in prompt), "1. No")
+
+
+class Vision(lmms):
+    """A model of lmms-eval that answers as :func:`said`."""
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [said(request.args[0]) for request in requests]
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise AssertionError("no task of ours asks for it")
+
+
+class Words(LM):
+    """A model of lm-eval that answers as :func:`said`."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        return [said(request.args[0]) for request in requests]
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        raise AssertionError("no task of ours asks for it")
+
+
+def test_the_same_answers_give_the_same_numbers_in_both_harnesses() -> None:
+    names = ["figlang_mini_nykms_metaphor_text", "figlang_mini_nykms_sarcasm_text"]
+    manager = TextTaskManager(include_path=str(TEXT_TASKS), include_defaults=False)
+    theirs = lm_eval.simple_evaluate(model=Words(), tasks=names, task_manager=manager, bootstrap_iters=0)
+    assert theirs is not None
+    for name in names:
+        ours = run_of("said", name)
+        expected = {key: value for key, value in metrics(ours, name).items() if isinstance(value, float)}
+        found = {key: theirs["results"][name][key] for key in expected}
+        assert found == expected
+        told = {key: value for key, value in theirs["results"][name].items() if value is not None}  # None: no interval
+        listed = {key.partition(",")[0] for key in told if "," in key and "_stderr" not in key}
+        assert listed - {key.partition(",")[0] for key in expected} == {"sample", "bleu_signature"}
+        shown = [(s["doc"]["id"], s["filtered_resps"][0]) for s in theirs["samples"][name]]
+        assert shown == [(s["sample"]["id"], s["filtered_resps"][0]) for s in ours["samples"][name]]
+
+
+def test_lm_eval_without_the_data_ends_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    manager = TextTaskManager(include_path=str(TEXT_TASKS), include_defaults=False)
+    with pytest.raises(SystemExit, match="figlang_tasks: NYK-MS has no public release: put its files into a folder"):
+        lm_eval.simple_evaluate(model=Words(), tasks=["nykms_joint_text"], task_manager=manager)
+
+
+def test_numbers_of_a_run_worked_out_by_hand() -> None:
+    name = "figlang_mini_nykms_metaphor_text"
+    reported = metrics(run_of("said", name), name)
+    # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5.
+    assert reported["mc_acc,none"] == pytest.approx(8 / 12)
+    assert reported["mc_macro_precision,none"] == pytest.approx((4 / 5 + 4 / 7) / 2)
+    assert reported["mc_macro_recall,none"] == pytest.approx((4 / 7 + 4 / 5) / 2)
+    assert reported["mc_macro_f1,none"] == pytest.approx((8 / 12 + 8 / 12) / 2)
+    # Words, over the 7 positives: cage and the cartoon right; "Warm." only when case and full stop do not count.
+    assert reported["mw_em,none"] == pytest.approx(2 / 7)
+    of_all = estimates(run_of("said", name), name)
+    assert of_all["mw_relaxed_em"]["all"].value == pytest.approx(3 / 7)
+    of_kinds = {scope: (estimate.value, estimate.rows) for scope, estimate in of_all["mw_em"].items()}
+    assert of_kinds == {
+        "all": (pytest.approx(2 / 7), 7),
+        "word": (0, 2),
+        "object": (pytest.approx(1 / 3), 3),
+        "image": (1, 1),
+        "free": (0, 1),
+    }
+    assert reported["mw_bleu4,none"] == pytest.approx(2 / 7)
+    assert reported["parse_rate,none"] == pytest.approx(11 / 12)
+    assert reported["refusal_rate,none"] == pytest.approx(1 / 12)
+    assert of_all["parse_disagreement"]["all"].value == pytest.approx(1 / 12)  # the refusal: No, or no answer

@@ -1,0 +1,423 @@
+"""Prompts, the judging of outputs, measures."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import Any
+
+import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score
+
+from figlang_tasks.benchmarks.nykms import rows, task
+from figlang_tasks.benchmarks.nykms.parse import FIELDS
+from figlang_tasks.core import hub
+from figlang_tasks.metrics import overlap
+from figlang_tasks.results import measures
+from figlang_tasks.scoring import evaluate
+
+CAPTION = 'The piano\'s "in tune", but the house is a little flat.'
+
+METAPHOR_PROMPT = f"""You are given a cartoon and its caption.
+Caption: {CAPTION}
+Please tell me:
+1. Does it contain metaphor?
+2. If so, which word or object contains metaphor?
+3. What is the word's real meaning?
+4. Why do you think so?
+You should answer these questions as brief as you can.
+For question 1, the answer must be Yes or No."""
+
+SARCASM_PROMPT = f"""You are given a cartoon and its caption.
+Caption: {CAPTION}
+Please tell me:
+1. Does it contain sarcasm?
+2. If so, which word or object contains sarcasm?
+3. What does it satirize?
+4. Why do you think so?
+You should answer these questions as brief as you can.
+For question 1, the answer must be Yes or No."""
+
+
+def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
+    answers = {"MW": "flat", "ME": "It is dull."}
+    if rows.part(question) == "nyk_s":  # type: ignore[arg-type]
+        answers = {"SW": "[I]", "ST": "[S] home owners", "SE": "A house has no pitch."}
+    if changes.get("label") == 0:
+        answers = dict.fromkeys(answers, "")
+    doc = {"dataset": "NYK-MS", "data": "NYK-MS/x:0123456789ab", "id": "NYK_722_3", "caption": CAPTION, "label": 1}
+    doc["cartoon"] = "contest 722"
+    return doc | answers | {"question": question, "modality": "image"} | changes
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_joint_prompts_are_those_of_table_4() -> None:
+    assert task.doc_to_text(document()) == METAPHOR_PROMPT
+    assert task.doc_to_text(document("sarcasm")) == SARCASM_PROMPT
+
+
+def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
+    told = document(modality="text", description="A piano in a house.")
+    assert task.doc_to_text(told) == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
+    assert task.doc_to_visual(told) == []
+    assert task.doc_to_messages(told) == [
+        {"role": "user", "content": [{"type": "text", "text": task.doc_to_text(told)}]}
+    ]
+    single = task.doc_to_text(document("sw", modality="text", description="A piano."))
+    assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
+
+
+def test_a_cartoon_is_shown_before_the_question() -> None:
+    doc = rows.load("figlang_mini_nykms", "metaphor", "image")[0]
+    (turn,) = task.doc_to_messages(doc)
+    assert [part["type"] for part in turn["content"]] == ["image", "text"]
+    assert turn["content"][1]["text"] == task.doc_to_text(doc)
+    (picture,) = task.doc_to_visual(doc)
+    assert (picture.mode, picture.size) == ("RGB", (224, 224))
+
+
+@pytest.mark.parametrize(
+    ("question", "asks", "ends"),
+    [
+        ("mc", "Does it contain metaphor?", "The answer must be Yes or No."),
+        ("sc", "Does it contain sarcasm?", "The answer must be Yes or No."),
+        ("mw", "Which word or object contains metaphor?", "The answer must be the word or object."),
+        ("sw", "Which word or object contains sarcasm?", "The answer must be the word or object."),
+        ("me", "What is the real meaning of the word or object that contains metaphor? Why do you think so?", ""),
+        ("st", "What does it satirize?", ""),
+        ("se", "Why do you think so?", ""),
+    ],
+)
+def test_single_questions(question: str, asks: str, ends: str) -> None:
+    text = task.doc_to_text(document(question))
+    topic = "metaphor" if question.startswith("m") else "sarcasm"
+    said = "" if question in ("mc", "sc") else f"It contains {topic}.\n"
+    brief = f"You should answer this question as brief as you can. {ends}".strip()
+    assert text == (
+        f"You are given a cartoon and its caption.\nCaption: {CAPTION}\n{said}Please tell me:\n{asks}\n{brief}"
+    )
+
+
+def test_a_caption_is_never_read_as_a_template() -> None:
+    caption = "{{ 7 * 7 }} {% if %} {# x #}"
+    for question in ("metaphor", "mw"):
+        assert f"Caption: {caption}\n" in task.doc_to_text(document(question, caption=caption))
+
+
+@pytest.mark.parametrize(
+    ("question", "changes", "target"),
+    [
+        ("metaphor", {}, "1. Yes\n2. flat\n3. It is dull."),
+        ("metaphor", {"label": 0}, "1. No"),
+        ("sarcasm", {}, "1. Yes\n2. the whole image\n3. home owners\n4. A house has no pitch."),
+        ("mc", {}, "Yes"),
+        ("sc", {"label": 0}, "No"),
+        ("mw", {"MW": "[I] horse"}, "horse"),
+        ("se", {}, "A house has no pitch."),
+    ],
+)
+def test_targets_are_answers_that_are_judged_right(question: str, changes: dict[str, Any], target: str) -> None:
+    doc = document(question, **changes)
+    assert task.doc_to_target(doc) == target
+    record = task.process_results(doc, [target])["sample"]
+    assert record["status"] == "answered"
+    assert [record["predicted"][field] for field in FIELDS[question] if field in ("MC", "SC")] in ([], [doc["label"]])
+    scores = [score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"]
+    assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question not in ("mc", "sc"))
+
+
+# --- judging ---------------------------------------------------------------------------------------------------------
+
+LABELS = {"mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "parse_disagreement"}
+ALWAYS = {"parse_rate", "refusal_rate"}
+WORD = {"mw_em", "mw_relaxed_em", "mw_bleu4", "mw_corpus_bleu4"}
+EXPLANATION = {"me_bleu4", "me_corpus_bleu4"}
+
+
+def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
+    """The record of an answer, as a samples file has it."""
+    record: dict[str, Any] = json.loads(json.dumps(task.process_results(doc, [output])["sample"]))
+    return record
+
+
+def values(records: list[dict[str, Any]]) -> dict[str, float]:
+    """The value of each measure of all records."""
+    found = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+    return {measure: scopes["all"].value for measure, scopes in found.items()}
+
+
+@pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", "No", "", "Perhaps"])
+def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
+    for doc, measured in (
+        (document(), LABELS | ALWAYS | WORD | EXPLANATION),
+        (document(label=0), LABELS | ALWAYS),
+        (document("me"), ALWAYS | EXPLANATION),
+    ):
+        assert set(values([record_of(doc, output)])) == measured
+        judged = task.process_results(doc, [output])
+        assert judged.keys() == {"sample"} | {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
+
+
+NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the paper's tables have none of them
+
+
+@pytest.mark.parametrize("question", FIELDS)
+def test_the_harness_has_at_most_ten_rows_a_task(question: str) -> None:
+    of_task = measures.of_records("nykms", [{"question": question}])
+    assert len(of_task) <= 10
+    assert {row["metric"] for row in of_task} == {n for n in of_task.by_name if not n.endswith(NOT_IN_THE_TABLE)}
+
+
+SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
+
+
+def test_the_record() -> None:
+    judged = task.process_results(document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.'])
+    assert judged["sample"] == {
+        "id": "NYK_722_3",
+        "data": "NYK-MS/x:0123456789ab",
+        "unit": "contest 722",
+        "question": "sarcasm",
+        "modality": "image",
+        "gold": {"SC": 1, "SW": "[I]", "ST": "[S] home owners", "SE": "A house has no pitch."},
+        "predicted": {"SC": 1, "SW": "[I]", "ST": "[S] home owners", "SE": "No pitch."},
+        "status": "answered",
+        "rule": "yes",
+        "predicted_strict": 1,
+        "kinds": {"SW": "image", "ST": "free"},
+        "words": {
+            "SW": {"em": True, "relaxed_em": True, "bleu4": 1.0, "bleu4_sums": [3, 3, 3, 2, 1, 0, 3, 2, 1, 0]},
+            "ST": {"bleu4": 1.0, "bleu4_sums": [2, 2, 2, 1, 0, 0, 2, 1, 0, 0]},
+            # Right are 2 of 3 tokens, 1 of 2 pairs, of the one triple none (counts half); half as long as annotated.
+            "SE": {"bleu4": pytest.approx(math.exp(1 - 6 / 3) * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)), "bleu4_sums": SE},
+        },
+        "predicted_marks": ["SW", "ST"],
+        "bleu": overlap.signature(),
+    }
+    json.dumps(judged)
+    assert judged["sw_em"] == judged["st_bleu4"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "em", "relaxed"),
+    [
+        ("flat", "flat", 1, 1),
+        ("flat", "Flat.", 0, 1),
+        ("flat", "[I] flat", 1, 1),
+        ("flat", "flat house", 0, 0),
+        ("[I] horse", "horse", 1, 1),
+        ("[I] horse", "[I] horse", 1, 1),
+        ("[I] horse", "the horse", 0, 1),
+        ("[I] horse", "[I]", 0, 0),
+        ("[S] power", "power", 1, 1),
+        ("[I]", "the cartoon", 1, 1),
+        ("[I]", "[I]", 1, 1),
+        ("[I]", "the horse", 0, 0),
+        ("[I]", "", 0, 0),
+        ("flat", "the whole image", 0, 0),
+    ],
+)
+def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relaxed: int) -> None:
+    for record in (record_of(document(MW=gold), f"Yes\n{answer}"), record_of(document("mw", MW=gold), answer)):
+        found = values([record])
+        assert (found["mw_em"], found["mw_relaxed_em"]) == (em, relaxed)
+
+
+@pytest.mark.parametrize(
+    ("output", "predicted", "strict", "parsed", "refused"),
+    [
+        ("1. Yes", 1, 1, 1, 0),
+        ("1. No", 0, 0, 1, 0),
+        ("yes", 0, 1, 0, 0),
+        ("I'm sorry, but I can't provide assistance with that content.", 0, None, 0, 1),
+        ("", 0, None, 0, 0),
+    ],
+)
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels(label: int, output: str, predicted: int, strict: int | None, parsed: int, refused: int) -> None:
+    record = record_of(document("mc", label=label), output)
+    found = values([record])
+    assert found["mc_acc"] == float(label == predicted)
+    assert (found["parse_rate"], found["refusal_rate"]) == (parsed, refused)
+    assert found["parse_disagreement"] == float(strict != predicted)
+    assert (record["predicted"], record["predicted_strict"]) == ({"MC": predicted}, strict)
+
+
+@pytest.mark.parametrize("question", ["metaphor", "sarcasm", "mc", "mw", "me", "sc", "sw", "st", "se"])
+@pytest.mark.parametrize("output", ["", "\x00\ud800 <script>", "Yes\n" * 20_000, "[I]", '"', "Yes\n[S]\n[S]\n[S]"])
+def test_any_answer_is_judged(question: str, output: str) -> None:
+    for label in (1, 0) if question in ("metaphor", "sarcasm", "mc", "sc") else (1,):
+        judged = task.process_results(document(question, label=label), [output])
+        assert judged["sample"]["id"] == "NYK_722_3"
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+PAIRS = [(1, 1), (1, 0), (0, 0), (0, 1), (0, 1), (1, 1), (0, 0), (1, 1), (0, 1)]
+
+
+def test_macro_scores() -> None:
+    gold, predicted = zip(*PAIRS, strict=True)
+    records = [
+        record_of(document("mc", label=label, cartoon=f"contest {at}"), "Yes" if said else "No")
+        for at, (label, said) in enumerate(PAIRS)
+    ]
+    found = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+    for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
+        estimate = found[f"mc_macro_{name}"]["all"]
+        assert estimate.value == pytest.approx(score(gold, predicted, average="macro"))
+        assert estimate.low is not None and estimate.high is not None
+        assert 0 <= estimate.low < estimate.value < estimate.high <= 1
+
+
+def test_bleu() -> None:
+    texts = [
+        ("the cat sat on the mat", "the cat sat on a mat"),
+        ("a flat house on a mat", "the flat house"),
+        ("", "x y"),
+    ]
+    pairs = [overlap.bleu_statistics(*pair) for pair in texts * 5]
+    found = []
+    for cartoons in (15, 3):
+        records = [
+            record_of(document("me", ME=reference, cartoon=f"contest {at % cartoons}"), said)
+            for at, (said, reference) in enumerate(texts * 5)
+        ]
+        of_all = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+        assert of_all["me_bleu4"]["all"].value == pytest.approx(overlap.sentence_bleu4_mean(pairs))
+        found.append(of_all["me_corpus_bleu4"]["all"])
+    (value, low, high, _, _), wider = found
+    assert value == pytest.approx(overlap.corpus_bleu4(pairs), abs=1e-12)
+    assert low is not None and high is not None and low < value < high
+    assert wider.low is not None and wider.low < low  # five rows of each text: the evidence of three
+
+
+def test_exact_match_by_what_the_annotation_names() -> None:
+    golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
+    records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
+    em = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)["mw_em"]
+    assert [*em] == ["all", "word", "object", "image", "free"]
+    assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
+        "all": (0.25, 4),
+        **{kind: (float(kind == "object"), 1) for kind in golds.values()},
+    }
+
+
+# Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
+# tests/metrics/test_classification.py), 687 for sarcasm. No whole number of the positives that LLaVA or GPT-3.5 found
+# (607, 648, 624) gives them, nor of the 692 positives of Table 6.
+EXACT_MATCH = [("MW LLaVA", 29.75, 205, 689), ("MW GPT-3.5", 31.20, 215, 689)]
+EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]
+
+
+@pytest.mark.parametrize(("name", "published", "right", "positives"), EXACT_MATCH)
+def test_exact_match_is_over_all_positives(name: str, published: float, right: int, positives: int) -> None:
+    doc = document("sarcasm", SW="flat") if name.startswith("SW") else document()
+    key = "sw_em" if name.startswith("SW") else "mw_em"
+    hit, miss = (record_of(doc, answer) for answer in ("Yes\nflat", "No"))
+    negative = record_of(document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No")
+    records = [hit] * right + [miss] * (positives - right) + [negative] * 891
+    assert round(100 * values(records)[key], 2) == published
+    found_by_the_model = {"MW LLaVA": 607, "MW GPT-3.5": 648, "SW GPT-3.5": 624}.get(name)
+    others = [692] if name.startswith("MW") else []
+    for denominator in [*others, *([found_by_the_model] if found_by_the_model else [])]:
+        assert published not in {round(100 * count / denominator, 2) for count in range(denominator + 1)}
+
+
+# --- data, options, chance -------------------------------------------------------------------------------------------
+
+
+GOOD = "figlang_mini_nykms,question=mw,modality=image"
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "message"),
+    [
+        ("figlang_mini_nykms,question=xx,modality=image", {}, "unknown question 'xx'"),
+        ("figlang_mini_nykms,question=mw,modality=sound", {}, "unknown modality 'sound'"),
+        ("NYK,question=mw,modality=image", {}, "unknown dataset 'NYK'"),
+        (f"{GOOD},split=test", {}, "has unknown split; it must be DATASET,question=...,modality=...$"),
+        (GOOD, {"default": {"blind": True}}, "take no options, but there are: blind"),
+        (GOOD, {"blind": True}, "take no options, but there are: blind"),
+    ],
+)
+def test_preflight(name: str, kwargs: dict[str, Any], message: str) -> None:
+    config = {"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": kwargs}
+    with pytest.raises(SystemExit, match=f"figlang_tasks: task mine: .*{message}"):
+        task.preflight(config)
+
+
+def test_preflight_passes_good_tasks() -> None:
+    kwargs: dict[str, Any] = {"default": {}, "qwen2_5_vl": {}}
+    task.preflight({"task": "mine", "dataset_name": GOOD, "lmms_eval_specific_kwargs": kwargs})
+
+
+def test_missing_data_ends_the_run_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
+    for call in (
+        lambda: task.process_docs(hub.stub("NYK-MS,question=mc,modality=text")),
+        lambda: task.lm_eval_dataset(dataset="NYK-MS", question="mc", modality="text", version="1-0"),
+    ):
+        with pytest.raises(SystemExit, match="figlang_tasks: NYK-MS has no public release: put its files into"):
+            call()
+
+
+def test_documents_for_lm_eval() -> None:
+    found = task.lm_eval_dataset(dataset="figlang_mini_nykms", question="st", modality="text", pretrained="x")
+    assert set(found) == {"test"} and len(found["test"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"question": "st"}, "lacks modality in its dataset_kwargs; valid: dataset, question, modality"),
+        ({"question": "st", "modality": "image"}, "modality='image' .* shows no pictures; valid: text"),
+        ({"question": "st", "modality": "text", "datasett": "x"}, r"unknown key\(s\) datasett "),
+        ({"question": "xx", "modality": "text"}, "unknown question 'xx'"),
+    ],
+)
+def test_wrong_options_in_lm_eval(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(SystemExit, match=f"figlang_tasks: .*{message}"):
+        task.lm_eval_dataset(
+            dataset="figlang_mini_nykms", version="1-0", prompt_hash="x", data_revision="x", **settings
+        )
+
+
+@pytest.mark.parametrize("output", ["a" + "!" * 1_000_000 + "a", "!" * 1_000_000, "the " * 250_000])
+def test_megabytes_are_judged_in_linear_time(output: str) -> None:
+    started = time.monotonic()
+    for question in ("mw", "metaphor"):
+        task.process_results(document(question), [f"Yes\n{output}" if question == "metaphor" else output])
+    assert time.monotonic() - started < 20  # the tokenizer of BLEU takes most of it
+
+
+def test_lm_eval_gets_the_same_and_signatures_where_there_is_bleu() -> None:
+    for question in ("metaphor", "mw", "mc"):
+        doc = document(question)
+        judged = task.lm_eval_process_results(doc, ["Yes"])
+        ours = task.process_results(doc, ["Yes"])
+        assert judged.keys() == ours.keys() | ({"bleu_signature"} if question != "mc" else set())
+        assert {name: judged[name] for name, value in ours.items() if value is not None} == {
+            name: value for name, value in ours.items() if value is not None
+        }
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "answer"), [("metaphor", 1, "1. Yes"), ("sc", 0, "No"), ("mc", 1, "Yes")]
+)
+def test_chance_answers_are_read(question: str, label: int, answer: str) -> None:
+    answers, right = task.chance_answers(document(question, label=label))
+    assert set(answers) == {"Yes", "No"} and answers[right] == answer
+    assert task.process_results(document(question, label=label), [answer])[f"{question[0]}c_acc"] == 1.0
+
+
+@pytest.mark.parametrize("question", ["mw", "me", "sw", "st", "se"])
+def test_words_have_no_chance_level(question: str) -> None:
+    doc = document(question)
+    answers, right = task.chance_answers(doc)
+    assert answers == {"": ""} and right == ""
+    judged = task.process_results(doc, [answers[right]])
+    assert judged[f"{question}_bleu4"] == judged["parse_rate"] == 0

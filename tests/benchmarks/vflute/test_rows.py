@@ -1,0 +1,186 @@
+"""Ids, published instructions, report groups, exemplars, and rows that are not valid."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import io
+import random
+import struct
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image, ImageFile
+from vflute_hub import FEATURES, SPLIT_SIZES, VFluteRow, draw_picture, synthetic_rows
+
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core import hub, images
+from figlang_tasks.core.prompting import render
+
+TINY = {"train": 100, "validation": 8, "test": 30}
+
+
+@pytest.mark.parametrize("shared_file", ["data/vflute_test.csv"], indirect=True)
+def test_all_723_released_prompts_and_ids(shared_file: Path) -> None:
+    with shared_file.open(newline="", encoding="utf-8") as file:
+        released = {row["id"]: row for row in csv.DictReader(file)}
+    numbers = rows.instruction_numbers(SPLIT_SIZES, "test")
+    matching = 0
+    for row_id, row in released.items():
+        source, split, position = row_id.rsplit("-", 2)
+        assert (source, split) == (row["source_dataset"], "test")
+        prompt = render("vflute/question.jinja", instruction=numbers[int(position)], claim=row["claim"])
+        matching += prompt == row["prompt"].replace("REPLACE_CLAIM", '"' + row["claim"] + '"')
+    assert (matching, len(released)) == (723, 723)
+
+
+def test_instructions_of_the_released_test_split() -> None:
+    # Read off the prompts of the released test file, not computed: first twelve, and a digest of all 723.
+    numbers = rows.instruction_numbers(SPLIT_SIZES, "test")
+    assert numbers[:12] == [9, 10, 19, 12, 13, 5, 4, 8, 15, 6, 4, 7]
+    digest = "00c1ff7fbeb0e09f3c314f64a5cd5a80aa4a50543c52d11ab957cbb337eff878"
+    assert hashlib.sha256(bytes(numbers)).hexdigest() == digest
+
+
+@pytest.mark.parametrize("shared_file", ["data/vflute_test.csv"], indirect=True)
+def test_report_groups_have_the_sizes_of_table_3(shared_file: Path) -> None:
+    with shared_file.open(newline="", encoding="utf-8") as file:
+        groups = Counter(rows.report_group(row["source_dataset"], row["phenomenon"]) for row in csv.DictReader(file))
+    assert groups == {
+        "vismet": 101,
+        "irfl_metaphor_simile": 120,
+        "irfl_idiom": 100,
+        "muse": 106,
+        "memecap": 196,
+        "nycartoons": 100,
+    }
+
+
+def test_instructions_are_one_stream_over_train_validation_and_test() -> None:
+    generator = random.Random(42)
+    stream = [generator.choice(list(range(1, 22))) for _ in range(4578 + 726 + 723)]
+    drawn = [rows.instruction_numbers(SPLIT_SIZES, split) for split in ("train", "validation", "test")]
+    assert drawn[0] + drawn[1] + drawn[2] == stream
+
+
+def write(folder: Path, split: str, items: list[VFluteRow], **columns: list) -> None:
+    data = {name: [getattr(item, name) for item in items] for name in FEATURES if name != "image"}
+    data["image"] = [{"bytes": draw_picture(item, 16), "path": None} for item in items]
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    table = pa.table({name: (data | columns)[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
+    pq.write_table(table, folder / "data" / f"{split}-00000-of-00001.parquet")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small dataset in V-FLUTE's schema and layout, found through FIGLANG_DATA_DIR as V-FLUTE."""
+    monkeypatch.setitem(hub.SOURCES, "V-FLUTE", dataclasses.replace(hub.SOURCES["V-FLUTE"], splits=TINY))
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    folder = tmp_path / "V-FLUTE"
+    for split, count in TINY.items():
+        write(folder, split, synthetic_rows(split, count))
+    return folder
+
+
+def test_documents(tiny: Path) -> None:
+    documents = rows.load("V-FLUTE", "test")
+    assert documents["id"][:2] == ["irfl-test-0", "irfl-test-1"]
+    assert documents["instruction"] == rows.instruction_numbers(TINY, "test")
+    assert set(documents["report_group"]) == set(rows.REPORT_GROUPS)
+    assert documents[0]["image"]["bytes"].startswith(b"\x89PNG"), "left undecoded"
+
+
+@pytest.mark.parametrize("count", [1, 5, 10, 17])
+def test_exemplars_are_stratified_train_rows_and_depend_on_the_seed_alone(tiny: Path, count: int) -> None:
+    shots = rows.exemplars("V-FLUTE", count, 42)
+    assert all("-train-" in shot["id"] for shot in shots)
+    assert len({shot["id"] for shot in shots}) == count
+    sources = Counter(shot["source_dataset"] for shot in shots)
+    assert max(sources.values()) - min((sources[name] for name in sources), default=0) <= 1
+    assert len(sources) == min(count, 5)
+    labels = Counter(shot["label"] for shot in shots)
+    assert abs(labels["entailment"] - labels["contradiction"]) <= 1 + sources["nycartoons"]
+    again = [shot["id"] for shot in rows.exemplars("V-FLUTE", count, 42)]
+    assert again == [shot["id"] for shot in shots]
+    assert shots[0]["image"].mode == "RGB"
+
+
+def test_other_seeds_draw_other_exemplars(tiny: Path) -> None:
+    draws = {tuple(shot["id"] for shot in rows.exemplars("V-FLUTE", 5, seed)) for seed in range(5)}
+    assert len(draws) == 5
+
+
+def test_more_exemplars_than_rows_is_an_error(tiny: Path) -> None:
+    with pytest.raises(hub.DataError, match="101 exemplars asked for; the train split has 100 rows"):
+        rows.exemplars("V-FLUTE", 101, 42)
+
+
+def pictures(bad: object, at: int = 7) -> list:
+    cells: list = [{"bytes": draw_picture(row, 16), "path": None} for row in synthetic_rows("test", TINY["test"])]
+    cells[at] = bad
+    return cells
+
+
+def jpeg_with_thumbnail() -> bytes:
+    """A JPEG whose EXIF block holds a whole small JPEG, with an end mark of its own."""
+    small, large = io.BytesIO(), io.BytesIO()
+    noise = Image.effect_noise((320, 240), 90).convert("RGB")
+    noise.resize((32, 24)).save(small, "JPEG")
+    exif = b"Exif\0\0" + struct.pack("<2sHLHL", b"II", 42, 8, 0, 14) + struct.pack("<H", 2)
+    exif += struct.pack("<HHLL", 0x0201, 4, 1, 44) + struct.pack("<HHLL", 0x0202, 4, 1, len(small.getvalue()))
+    exif += struct.pack("<L", 0) + small.getvalue()
+    noise.save(large, "JPEG", exif=exif)
+    return large.getvalue()
+
+
+JPEG = jpeg_with_thumbnail()
+PNG = draw_picture(synthetic_rows("test", 1)[0], 64)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (None, "the image is missing"),
+        ({"bytes": None, "path": None}, "the image is missing"),
+        ({"bytes": b"", "path": None}, "the image has zero bytes"),
+        ({"bytes": b"not a picture", "path": None}, "the image cannot be decoded"),
+        ({"bytes": PNG[:-30], "path": None}, "the image cannot be decoded"),
+        ({"bytes": JPEG[: len(JPEG) // 2], "path": None}, "the image cannot be decoded"),
+        ({"bytes": None, "path": "gone.png"}, "image file .*/V-FLUTE/gone.png does not exist"),
+    ],
+    ids=["none", "empty cell", "zero bytes", "no image", "cut off", "cut off JPEG", "no file"],
+)
+def test_bad_images_are_named_by_dataset_and_row_with_a_remedy(
+    tiny: Path, cell: object, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval.api.task sets it for the process
+    write(tiny, "test", synthetic_rows("test", TINY["test"]), image=pictures(cell))
+    with pytest.raises(hub.DataError, match=r"V-FLUTE/test row 7 \(irfl-test-7\): " + message + r".*\. .*[Ll]oad"):
+        rows.load("V-FLUTE", "test")
+
+
+def test_a_whole_jpeg_passes() -> None:
+    images.check({"bytes": JPEG, "path": None}, "here")
+    assert images.decode({"bytes": JPEG, "path": None}, "here").size == (320, 240)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("label", "neutral", "unknown label 'neutral'; it must be one of entailment, contradiction"),
+        ("label", "Entailment", "unknown label 'Entailment'"),
+        ("claim", None, "claim is None, not text"),
+        ("source_dataset", "elsewhere", "unknown source_dataset 'elsewhere'"),
+    ],
+)
+def test_bad_texts_are_named_by_row(tiny: Path, column: str, value: str | None, message: str) -> None:
+    items = synthetic_rows("test", TINY["test"])
+    values = [getattr(item, column) for item in items]
+    values[3] = value
+    write(tiny, "test", items, **{column: values})
+    with pytest.raises(hub.DataError, match=rf"V-FLUTE/test row 3 \(.*-test-3\): {message}.*Use the files"):
+        rows.load("V-FLUTE", "test")

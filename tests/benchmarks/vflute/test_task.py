@@ -1,0 +1,217 @@
+"""Prompts for chat and simple backends, task options, and the judging of outputs."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from figlang_tasks.benchmarks.vflute import rows, task
+
+CLAIM = "My lawyer is a shark"
+
+
+def png(colour: str) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (4, 4), colour).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    doc = {
+        "dataset": "V-FLUTE",
+        "data": "V-FLUTE/test:0123456789ab",
+        "id": "vismet-test-3",
+        "claim": CLAIM,
+        "family": "vismet-test-3",
+        "label": "entailment",
+        "explanation": "The lawyer has fins.",
+        "phenomenon": "metaphor",
+        "source_dataset": "vismet",
+        "report_group": "vismet",
+        "instruction": 19,
+        "image": {"bytes": png("red"), "path": None},
+    }
+    return doc | changes
+
+
+QUESTION = (
+    'Does the image entail or contradict the claim "My lawyer is a shark"? '
+    "Explain your reasoning and provide a label between entailment or contradiction."
+)
+
+
+@pytest.fixture
+def two_shots(monkeypatch: pytest.MonkeyPatch) -> None:
+    shots = (
+        document(id="a", claim="One", image=Image.new("RGB", (2, 2), "blue")),
+        document(id="b", claim="Two", label="contradiction", image=Image.new("RGB", (2, 2), "green"), instruction=13),
+    )
+    monkeypatch.setattr(rows, "exemplars", lambda name, count, seed: shots[:count])
+
+
+def test_zero_shot_prompt_is_the_same_text_on_both_paths() -> None:
+    assert task.doc_to_text(document(), {}) == QUESTION
+    (turn,) = task.doc_to_messages(document(), {})
+    assert turn["role"] == "user"
+    assert [part["type"] for part in turn["content"]] == ["image", "text"]
+    assert turn["content"][1]["text"] == QUESTION
+    (picture,) = task.doc_to_visual(document(), {})
+    assert picture.getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_few_shot_turns(two_shots: None) -> None:
+    messages = task.doc_to_messages(document(), {"num_shots": 2})
+    assert [turn["role"] for turn in messages] == ["user", "assistant", "user", "assistant", "user"]
+    assert messages[1]["content"] == [{"type": "text", "text": "The lawyer has fins.\nLABEL: entailment"}]
+    assert 'the statement "Two"?' in messages[2]["content"][1]["text"], "an exemplar keeps its own instruction"
+    assert messages[2]["content"][0]["url"].getpixel((0, 0)) == (0, 128, 0)
+
+
+def test_few_shot_text_has_an_image_mark_for_each_picture_in_order(two_shots: None) -> None:
+    text = task.doc_to_text(document(), {"num_shots": 2})
+    pictures = task.doc_to_visual(document(), {"num_shots": 2})
+    assert text.count("<image>") == len(pictures) == 3
+    assert text.index('"One"') < text.index('"Two"') < text.index(CLAIM)
+    assert text.endswith(QUESTION)
+    assert [picture.getpixel((0, 0)) for picture in pictures] == [(0, 0, 255), (0, 128, 0), (255, 0, 0)]
+
+
+def test_label_only_exemplars_are_answered_with_the_label_alone(two_shots: None) -> None:
+    messages = task.doc_to_messages(document(), {"num_shots": 2, "label_only": True})
+    assert [turn["content"][0]["text"] for turn in messages[1::2]] == ["entailment", "contradiction"]
+
+
+def test_blind_shows_a_white_square() -> None:
+    (picture,) = task.doc_to_visual(document(image=None), {"blind": True})
+    assert picture.getextrema() == ((255, 255),) * 3
+
+
+def test_label_only_and_fixed_instruction() -> None:
+    text = task.doc_to_text(document(claim='Who said "why?"'), {"label_only": True})
+    assert text == (
+        'Does the image entail or contradict the claim "Who said "why?""? '
+        "Answer with one word: entailment or contradiction."
+    )
+    assert task.doc_to_text(document(), {"instruction": 2}).startswith("Does this image confirm or deny the claim")
+
+
+def test_a_claim_is_never_read_as_a_template_or_an_instruction() -> None:
+    claim = "{{ 7 * 7 }} REPLACE_CLAIM {% if %} <image>"
+    assert f'"{claim}"' in task.doc_to_text(document(claim=claim), {})
+
+
+def test_scene_graph_rounds() -> None:
+    doc = document(claim="Is it a shark? Yes")
+    first = task.scene_graph_doc_to_text(doc, {})
+    assert isinstance(first, str)
+    assert first.startswith('Question: Does the image entail or contradict the claim "Is it a shark Yes"\nFor the')
+    second = task.scene_graph_doc_to_text(doc, {}, previous_output=[' {"a": 1}\n'], round_idx=1)
+    assert isinstance(second, tuple)
+    visuals, prompt, terminal, outputs, info = second
+    assert visuals is not None and visuals[0].size == (4, 4)
+    assert prompt is not None and prompt.startswith('Scene Graph:\n{"a": 1}\nUse the image and scene graph as context')
+    assert prompt.endswith(f"Question:\n{task.doc_to_text(doc, {})}")
+    assert (terminal, outputs, info) == (False, [' {"a": 1}\n'], None)
+    last = task.scene_graph_doc_to_text(doc, {}, previous_output=["graph", "It is.\nLABEL: entailment"], round_idx=2)
+    assert isinstance(last, tuple) and last[2] is True
+    judged = task.scene_graph_process_results(doc, last[3])
+    assert judged["acc"] == 1.0
+    assert json.loads(last[3][0])["scene_graph"] == "graph"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_shot": 5}, "unknown V-FLUTE task option.*num_shot; valid: blind, fewshot_seed, instruction, label_only"),
+        ({"instruction": 22}, "instruction=22; valid: a number from 1 to 21"),
+        ({"instruction": 0}, "instruction=0; valid: a number from 1 to 21"),
+        ({"num_shots": -1}, "num_shots=-1; valid: 0 or a positive whole"),
+        ({"num_shots": "5"}, "num_shots='5'; valid: 0 or a positive whole number"),
+        ({"num_shots": True}, "num_shots=True; valid: 0 or a positive whole number"),
+        ({"num_shots": None}, "num_shots=None; valid: 0 or a positive whole number"),
+        ({"instruction": "3"}, "instruction='3'; valid: a number from 1 to 21"),
+        ({"instruction": 2.5}, "instruction=2.5; valid: a number from 1 to 21"),
+        ({"fewshot_seed": "x"}, "fewshot_seed='x'; valid: 0 or a positive"),
+        ({"blind": "false"}, "blind='false'; valid: true or false"),
+        ({"label_only": 1}, "label_only=1; valid: true or false"),
+        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, flute22-xlarge, embedded, off"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        task.doc_to_text(document(), options)
+
+
+def test_blocks_of_other_models_are_not_options() -> None:
+    options = task.Options.of({"default": {"num_shots": 1}, "qwen2_5_vl": {"x": 1}, "num_shots": 1})
+    assert options == task.Options(num_shots=1)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "output_type", "message"),
+    [
+        ({"default": {"shots": 5}}, "generate_until", "unknown V-FLUTE task option.*shots"),
+        ({"shots": 5}, "generate_until", "unknown V-FLUTE task option.*shots"),
+        ({"qwen2_5_vl": {"blind": "yes"}}, "generate_until", "blind='yes'"),
+        ({"default": {"num_shots": 5}}, "generate_until_agentic", "take neither num_shots nor label_only"),
+    ],
+)
+def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, message: str) -> None:
+    config = {
+        "task": "mine",
+        "dataset_name": "figlang_mini,split=test",
+        "output_type": output_type,
+        "lmms_eval_specific_kwargs": kwargs,
+    }
+    with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
+        task.preflight(config)
+
+
+@pytest.mark.parametrize(
+    ("label", "output", "f1", "acc", "parsed", "disagree"),
+    [
+        ("entailment", "Fins.\nLABEL: entailment", (1, 1), 1.0, 1.0, 0.0),
+        ("contradiction", "Fins.\nLABEL: entailment", (0, 1), 0.0, 1.0, 0.0),
+        ("entailment", "", (1, None), 0.0, 0.0, 0.0),
+        ("contradiction", "I cannot see the image.", (0, None), 0.0, 0.0, 0.0),
+        ("contradiction", "It does not entail the claim; it contradicts it.", (0, 1), 0.0, 1.0, 1.0),
+    ],
+)
+def test_judging(label: str, output: str, f1: tuple, acc: float, parsed: float, disagree: float) -> None:
+    judged = task.process_results(document(label=label), [output])
+    record = judged.pop("sample")
+    assert (record["gold"], record["predicted"]) == f1
+    assert (record["id"], record["report_group"], record["reference"]) == (
+        "vismet-test-3",
+        "vismet",
+        "The lawyer has fins.",
+    )
+    assert judged == dict.fromkeys(("f1@0", "f1@53", "f1@60", "explanation_score")) | {
+        "acc": acc,
+        "parse_rate": parsed,
+        "parse_disagreement": disagree,
+    }
+
+
+@pytest.mark.parametrize("output", ["", "a graph", "[1]", '{"answer": {"label": "entailment"}}', '{"answer": "x"}'])
+def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> None:
+    judged = task.scene_graph_process_results(document(), [output])
+    assert judged["sample"]["predicted"] is None
+    assert judged["sample"]["explanation"] == ""
+
+
+def test_ten_megabytes_of_text_are_scored() -> None:
+    judged = task.process_results(document(), ["LABEL: contradiction " * 500_000])
+    assert judged["sample"]["predicted"] == 0
+
+
+def test_the_document_of_scoring_has_no_image() -> None:
+    doc = document()
+    del doc["image"]
+    assert task.process_results(doc, ["LABEL: entailment"])["acc"] == 1.0
+    assert task.doc_to_text(doc, {}) == QUESTION
+    assert task.doc_to_target(doc) == "The lawyer has fins.\nLABEL: entailment"

@@ -1,0 +1,94 @@
+"""The text in the field ``data``: each benchmark's, as it has always been written, and what is none."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from figlang_tasks.core.data_id import DataId
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+TEXTS = {
+    "V-FLUTE/test:0123456789ab": DataId("V-FLUTE", "test", "0123456789ab"),
+    "FLUTE/heldout:0123456789ab": DataId("FLUTE", "heldout", "0123456789ab"),
+    "FLUTE/codalab:0123456789ab": DataId("FLUTE", "codalab", "0123456789ab"),
+    f"IRFL/idiom-detection-task@{COMMIT}:0123456789ab": DataId(
+        "IRFL", "idiom-detection-task", "0123456789ab", revision=COMMIT
+    ),
+    "figlang_mini_irfl/random4-idiom-figurative-literal@package:0123456789ab": DataId(
+        "figlang_mini_irfl", "random4-idiom-figurative-literal", "0123456789ab", revision="package"
+    ),
+    "NYK-MS/nyk_m:0123456789ab": DataId("NYK-MS", "nyk_m", "0123456789ab"),
+    "NYK-MS/nyk_s:0123456789ab+NewYorkerCaptionContest:508076d8e54f": DataId(
+        "NYK-MS", "nyk_s", "0123456789ab", joined="NewYorkerCaptionContest:508076d8e54f"
+    ),
+    "MetaCLUE/classify_symbolic@local:0123456789ab": DataId(
+        "MetaCLUE", "classify_symbolic", "0123456789ab", revision="local"
+    ),
+    "MetaCLUE/retrieve_random50@local:0123456789ab+ba9876543210": DataId(
+        "MetaCLUE", "retrieve_random50", "0123456789ab+ba9876543210", revision="local"
+    ),
+}
+
+NAMES = st.from_regex(r"[\w.-]+", fullmatch=True)
+DIGESTS = st.from_regex(r"\w+(\+\w+)?", fullmatch=True)
+JOINED = st.builds("{}:{}".format, NAMES, NAMES)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_of_each_benchmark(text: str) -> None:
+    assert DataId.parse(text) == TEXTS[text]
+    assert str(TEXTS[text]) == text
+
+
+@given(st.builds(DataId, NAMES, NAMES, DIGESTS, st.none() | NAMES, st.none() | JOINED))
+def test_what_is_printed_is_read_as_the_same(each: DataId) -> None:
+    assert DataId.parse(str(each)) == each
+
+
+@given(st.text("a/@:+.-\n \x1b", max_size=12) | st.text())
+def test_any_text_is_printed_as_it_was_or_refused_by_name(text: str) -> None:
+    try:
+        assert str(DataId.parse(text)) == text
+    except ValueError as error:
+        assert "names no data" in str(error) and str(error).isprintable()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "figlang_mini", "figlang_mini/test", "figlang_mini/test:", "/test:ff", "figlang_mini/:ff", "d:0"),
+        *("IRFL/x@:ff", "IRFL/x@package", "IRFL/x@a@b:ff", "IRFL/x/y:ff", "V-FLUTE/test:ff\n", " V-FLUTE/test:ff"),
+        *("MetaCLUE/x@local:a+", "NYK-MS/nyk_m:ff+Other:", "NYK-MS/nyk_m:ff:ff", "MetaCLUE/x@local:a+b+c"),
+    ],
+)
+def test_what_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="names no data") as told:
+        DataId.parse(text)
+    assert repr(text) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"dataset": "a/b"},
+        {"part": "x@local"},
+        {"digest": "ff+Other:local"},
+        {"digest": ""},
+        {"revision": ""},
+        {"revision": "a:b"},
+        {"joined": "ff"},
+    ],
+)
+def test_nothing_is_made_whose_text_reads_otherwise(fields: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="names no data"):
+        DataId(**{"dataset": "IRFL", "part": "x", "digest": "ff"} | fields)
+
+
+def test_copies_of_the_same_texts() -> None:
+    text = "NYK-MS/nyk_m:0123456789ab"
+    joined = [DataId.parse(f"{text}+NewYorkerCaptionContest:{revision}") for revision in ("local", "508076d8e54f")]
+    assert {each.texts for each in joined} == {DataId.parse(text)}
+    one, other = (DataId.parse(f"MetaCLUE/retrieve_swap@local:ff+{digest}") for digest in ("aa", "bb"))
+    assert one.texts != other.texts, "other candidates"

@@ -1,0 +1,187 @@
+"""Where data comes from, and what a user is told when it cannot be had (over real HTTP, in a fresh interpreter)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hub_server import HubServer
+from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
+
+from figlang_tasks.core import hub
+
+LOAD = "from figlang_tasks.benchmarks.vflute import rows; r = rows.load('V-FLUTE', 'validation'); print(len(r), r[5]['id'])"  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repository") / "V-FLUTE"
+    splits = {"train": 30, "validation": SPLIT_SIZES["validation"], "test": 30}
+    write_vflute_repo(folder, {split: synthetic_rows(split, rows) for split, rows in splits.items()}, image_size=8)
+    return folder
+
+
+def load(
+    server: HubServer, home: Path, token: str | None = None, program: str = LOAD, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    home.mkdir(exist_ok=True)
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
+    env |= server.env(home=home, token=token) | environment
+    return subprocess.run(
+        [sys.executable, "-c", program], env=env, cwd=home, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_by_hub_name_at_the_pinned_revision_only_the_split_then_offline(repository: Path, tmp_path: Path) -> None:
+    with HubServer() as server:
+        server.add_repo(
+            REPO_ID, repository, repo_type="dataset", commit=REVISION, gated=True, granted_tokens={"hf_good"}
+        )
+        done = load(server, tmp_path, "hf_good")
+        assert done.stdout.split() == ["726", "irfl-validation-5"], done.stderr
+        fetched = {request.path for request in server.requests if "/resolve/" in request.path}
+        assert all(REVISION in path for path in fetched)
+        assert any("validation-00000" in path for path in fetched)
+        assert not any("train-" in path or "test-" in path for path in fetched)
+    done = load(server, tmp_path, "hf_good", HF_HUB_OFFLINE="1")
+    assert done.stdout.split() == ["726", "irfl-validation-5"], done.stderr
+
+
+@pytest.mark.parametrize("token", [None, "hf_not_granted"])
+def test_gated_without_access_names_the_page_and_the_variable(
+    repository: Path, tmp_path: Path, token: str | None
+) -> None:
+    with HubServer() as server:
+        server.add_repo(REPO_ID, repository, commit=REVISION, gated=True, known_tokens={"hf_not_granted"})
+        done = load(server, tmp_path, token)
+    message = done.stderr.strip().splitlines()[-1]
+    assert "access to ColumbiaNLP/V-FLUTE is not granted: the dataset is gated" in message
+    assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in message
+    assert "HF_TOKEN" in message and "$FIGLANG_DATA_DIR/V-FLUTE" in message
+    assert token is None or token not in done.stderr
+
+
+def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(repository: Path, tmp_path: Path) -> None:
+    asked = []
+    for tasks in (["vflute"], ["vflute", "vflute_val", "vflute_5shot"]):
+        with HubServer() as server:
+            server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
+            check = "import figlang_tasks; from figlang_tasks.harness.plugin import preflight; "
+            check += f"preflight(figlang_tasks.task_manager(include_defaults=False), {tasks})"
+            done = load(server, tmp_path / str(len(tasks)), program=check)
+            asked.append(len(server.requests))
+        assert done.returncode == 1
+        message = done.stderr.splitlines()[-1]
+        assert message.startswith(f"figlang_tasks: task{'s' * (len(tasks) > 1)} {', '.join(tasks)}: access to Columbia")
+    assert asked[0] == asked[1] > 0
+
+
+def test_invalid_token_unknown_revision_and_no_connection(repository: Path, tmp_path: Path) -> None:
+    with HubServer() as server:
+        server.add_repo(REPO_ID, repository, commit="0" * 40, gated=True, granted_tokens={"hf_good"})
+        wrong_token = load(server, tmp_path / "a", "hf_wrong").stderr
+        assert "refuses the token given for ColumbiaNLP/V-FLUTE: put a valid one into HF_TOKEN" in wrong_token
+        wrong_revision = load(server, tmp_path / "b", "hf_good").stderr
+        assert f"has no revision {REVISION}, which this version is pinned to" in wrong_revision
+    no_connection = load(server, tmp_path / "c", "hf_good").stderr
+    assert "ColumbiaNLP/V-FLUTE cannot be downloaded" in no_connection
+    assert "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE" in no_connection
+
+
+@pytest.mark.slow  # the hub's client tries again for a minute
+def test_a_file_that_breaks_off_is_a_clear_error(repository: Path, tmp_path: Path) -> None:
+    shutil.copytree(repository, tmp_path / "repository")
+    with HubServer() as server:
+        server.add_repo(REPO_ID, tmp_path / "repository", commit=REVISION)
+        # Announced with its full size, then served to the half: the connection ends too early.
+        file = tmp_path / "repository" / "data" / "validation-00000-of-00001.parquet"
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        done = load(server, tmp_path)
+    message = done.stderr.strip().splitlines()[-1]
+    assert "DataError: ColumbiaNLP/V-FLUTE cannot be downloaded" in message
+    assert "run again" in message
+
+
+def test_data_directory_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "typo"))
+    with pytest.raises(hub.DataError, match="FIGLANG_DATA_DIR=.*typo is no folder; correct it, or unset it"):
+        hub.load_split("V-FLUTE", "test")
+
+
+@pytest.fixture
+def local(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    folder = tmp_path / "V-FLUTE"
+    shutil.copytree(repository, folder)
+    return folder
+
+
+def test_local_folder_in_the_hubs_layout(local: Path) -> None:
+    assert len(hub.load_split("V-FLUTE", "validation")) == 726
+
+
+def test_wrong_split_names_the_splits() -> None:
+    with pytest.raises(hub.DataError, match="V-FLUTE has no split 'dev'; it has: train, validation, test"):
+        hub.load_split("V-FLUTE", "dev")
+
+
+def test_unknown_dataset_names_the_known() -> None:
+    with pytest.raises(hub.DataError, match="unknown dataset 'X'; known: V-FLUTE, figlang_mini"):
+        hub.load_split("X", "test")
+
+
+def test_a_task_file_names_its_data() -> None:
+    assert hub.read_name("FLUTE,part=train,prompt=v2") == {"dataset": "FLUTE", "part": "train", "prompt": "v2"}
+    assert hub.named("FLUTE,part=train", ["part"], ["prompt"]) == {"dataset": "FLUTE", "part": "train"}
+    assert hub.stub("FLUTE,part=train").config_name == "FLUTE,part=train"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (None, "dataset_name is missing: it says which data, as in dataset_name: V-FLUTE,split=test"),
+        ("default", "dataset_name is missing"),
+        (7, "dataset_name is 7, must be a text"),
+        ("FLUTE,train", "dataset_name 'FLUTE,train': 'train' is not of the form key=value; it must look like"),
+        ("FLUTE,part=", "'part=' is not of the form key=value"),
+        ("FLUTE,", "'' is not of the form key=value"),
+        ("FLUTE,part=a,part=b", "part stands twice"),
+        ("FLUTE", r"'FLUTE' has no part; it must be DATASET,part=...\[,prompt=...\]"),
+        ("FLUTE, part=a", "has no part and unknown  part; it must be"),
+        ("FLUTE,part=a,x=1,y=2", "has unknown x, y; it must be"),
+    ],
+)
+def test_a_wrong_name_of_data_is_told(name: object, message: str) -> None:
+    with pytest.raises(hub.DataError, match=message):
+        hub.named(name, ["part"], ["prompt"])
+
+
+def test_missing_split_file_names_what_is_there(local: Path) -> None:
+    (local / "data" / "validation-00000-of-00001.parquet").unlink()
+    with pytest.raises(hub.DataError, match=r"no file validation-\*\.parquet .*data/test-00000-of-00001\.parquet"):
+        hub.load_split("V-FLUTE", "validation")
+
+
+def test_wrong_row_count_is_refused(local: Path) -> None:
+    with pytest.raises(hub.DataError, match="has 30 rows, the published one has 723.*use --limit"):
+        hub.load_split("V-FLUTE", "test")
+
+
+def test_missing_column_is_named(local: Path) -> None:
+    file = local / "data" / "validation-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(file).drop_columns(["claim"]).replace_schema_metadata(None), file)
+    with pytest.raises(hub.DataError, match=r"lacks column\(s\) claim"):
+        hub.load_split("V-FLUTE", "validation")
+
+
+def test_damaged_file_is_named(local: Path) -> None:
+    file = local / "data" / "validation-00000-of-00001.parquet"
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(hub.DataError, match=f"split 'validation' in {re.escape(str(local))} cannot be read"):
+        hub.load_split("V-FLUTE", "validation")

@@ -1,0 +1,153 @@
+"""Score requests: what a YAML file may ask for, and the answer's way there and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figlang_tasks.core.score_requests import (
+    KEY,
+    ScoreRequest,
+    ScoreRequestError,
+    answer,
+    for_model,
+    is_asked,
+    read_answer,
+    score_request,
+)
+
+DOC = {"id": "a", "statements": ["love is as sweet as honey", "time is money"], "empty": [], "text": "x"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"kind": "match"}, ScoreRequest("match")),
+        ({"kind": "match", "yes": "Ja", "no": "Nein"}, ScoreRequest("match", yes="Ja", no="Nein")),
+        ({"kind": "candidates", "candidates": ["A", "B"]}, ScoreRequest("candidates", ("A", "B"))),
+        (
+            {"kind": "candidates", "candidates": "statements", "normalize": "tokens"},
+            ScoreRequest("candidates", ("love is as sweet as honey", "time is money"), "tokens"),
+        ),
+    ],
+)
+def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
+    assert score_request({"temperature": 0, KEY: asked}, DOC) == expected
+
+
+def declares(kinds: Any, words: bool = True) -> type:
+    return type("Declares", (), {"answers_score_requests": kinds, "answers_words": words})
+
+
+MATCH, CANDIDATES = ({KEY: {"kind": "match"}}, {KEY: {"kind": "candidates", "candidates": ["A"]}})
+PROMPTS = {"default": {"prompt": "choose"}, "scores": {"prompt": "match"}, "only_scores": {"prompt": "text"}}
+
+
+@pytest.mark.parametrize(
+    ("model_class", "settings", "prompt", "asked"),
+    [
+        (declares(("match",)), {"scores": MATCH}, "match", True),
+        (declares(["candidates", "match"], words=False), {"scores": MATCH}, "text", True),
+        (declares(("match",), words=False), {"scores": {}, "only_scores": MATCH}, "choose", False),
+        (declares(("match",)), {"scores": CANDIDATES}, "choose", False),
+        (declares(()), {"scores": MATCH}, "choose", False),
+        (object, {"scores": MATCH}, "choose", False),
+        (None, {"scores": MATCH}, "choose", False),
+        # What a file says of a class by its name stands above that.
+        (declares(("match",)), {"scores": MATCH, "mine": {}}, "choose", False),
+        (declares(("match",)), {"scores": CANDIDATES, "mine": MATCH}, "match", True),
+        (object, {"scores": {}, "mine": MATCH}, "choose", True),
+        # A file that asks every model.
+        (declares(("match",)), {"default": MATCH}, "match", True),
+    ],
+)
+def test_a_class_gets_the_blocks_for_what_it_declares(
+    model_class: type | None, settings: dict[str, Any], prompt: str, asked: bool
+) -> None:
+    config = {
+        "generation_kwargs": {"temperature": 0},
+        "model_specific_generation_kwargs": {"default": {}} | settings,
+        "lmms_eval_specific_kwargs": PROMPTS,
+    }
+    chosen = for_model(config, "mine", model_class)
+    assert chosen["lmms_eval_specific_kwargs"]["default"] == {"prompt": prompt}
+    assert is_asked(chosen | {"model": "mine"}) == asked
+    assert PROMPTS["default"] == {"prompt": "choose"}  # what was read is left as it was
+
+
+@pytest.mark.parametrize("kinds", [True, "match", ("match", "rank"), 3])
+def test_a_declaration_that_is_not_valid_is_told(kinds: Any) -> None:
+    config = {"model_specific_generation_kwargs": {"scores": MATCH}}
+    with pytest.raises(ScoreRequestError, match="Declares: answers_score_requests=.*; valid: a tuple of candidates, m"):
+        for_model(config, "mine", declares(kinds))
+
+
+def test_yes_and_no_as_yaml_reads_them() -> None:
+    text = f"{KEY}: {{kind: match, yes: Ja, no: Nein}}"
+    assert score_request(yaml.full_load(text), DOC) == ScoreRequest("match", yes="Ja", no="Nein")
+    with pytest.raises(ScoreRequestError, match="within quotation marks"):
+        score_request(yaml.full_load(f"{KEY}: {{kind: match, yes: Yes, no: No}}"), DOC)
+
+
+def test_a_request_without_the_key_asks_for_words() -> None:
+    assert score_request({"temperature": 0, "until": []}, DOC) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (True, "valid: a mapping with kind: candidates or match"),
+        ({"kind": "rank"}, "kind: candidates or match"),
+        ({"kind": "match", "candidates": ["A"]}, "unknown candidates; valid for match"),
+        ({"kind": "candidates", "candidates": ["A"], "yes": "Yes"}, "unknown yes"),
+        ({"kind": "candidates"}, "candidates=None; valid: a list"),
+        ({"kind": "candidates", "candidates": []}, "valid: a list"),
+        ({"kind": "candidates", "candidates": "empty"}, "valid: a list"),
+        ({"kind": "candidates", "candidates": "text"}, "candidates='x'; valid: a list"),
+        ({"kind": "candidates", "candidates": "phrases"}, "no column 'phrases'; it has: id, statements, empty, text"),
+        ({"kind": "candidates", "candidates": ["A", ""]}, r"candidates\[1\] is ''"),
+        ({"kind": "candidates", "candidates": ["A", 3]}, r"candidates\[1\] is 3"),
+        ({"kind": "candidates", "candidates": ["A"], "normalize": "bytes"}, "valid: none, tokens"),
+    ],
+)
+def test_invalid_requests_name_the_valid_values(asked: Any, message: str) -> None:
+    with pytest.raises(ScoreRequestError, match=message):
+        score_request({KEY: asked}, DOC)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
+def test_an_answer_is_read_back_to_the_last_bit(scores: list[float]) -> None:
+    assert read_answer(answer(scores)) == scores
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_no_score_may_be_infinite(score: float) -> None:
+    with pytest.raises(ValueError, match=r"scores\[1\]"):
+        answer([0.5, score])
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        *(None, "", "Yes", "0.5", "[0.5]", "{}", '{"score": 1}', '{"scores": 1}', '{"scores": ["a"]}', "B", "[" * 9999),
+        *(
+            '{"scores": [true]}',
+            '{"scores": [NaN]}',
+            '{"scores": [1e999]}',
+            f'{{"scores": [{"9" * 400}]}}',
+            '{"a":' * 9999,
+        ),
+    ],
+)
+def test_words_are_no_scores(output: str | None) -> None:
+    assert read_answer(output) is None
+
+
+@given(st.text())
+def test_any_output_is_read(output: str) -> None:
+    assert read_answer(output) is None or output.strip().startswith("{")

@@ -1,0 +1,288 @@
+"""Every hook into the harness that we rely on. A new harness release should fail here, by name, and not at a user's."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import datasets
+import lmms_eval.__main__ as harness_main
+import pytest
+from lmms_eval import evaluator, utils
+from lmms_eval.api import task as api_task
+from lmms_eval.api.registry import get_model  # noqa: F401  (import checks the module)
+from lmms_eval.cli import dispatch
+from lmms_eval.evaluator_utils import TaskOutput
+from lmms_eval.models.registry_v2 import ModelManifest, ModelRegistryV2
+from lmms_eval.tasks import TaskManager
+
+
+def parameters(function: Any) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+def unwrapped(name: str) -> Any:
+    return inspect.unwrap(getattr(TaskManager, name))
+
+
+def test_entry_points_of_the_models_group_are_called_and_may_return_an_empty_list() -> None:
+    registry = ModelRegistryV2()
+    assert registry._coerce_payload_to_manifests(lambda: []) == []
+    source = inspect.getsource(ModelRegistryV2.load_entrypoint_manifests)
+    assert parameters(ModelRegistryV2.load_entrypoint_manifests) == ["self", "group", "overwrite"]
+    assert 'group: str = "lmms_eval.models"' in source
+    assert ModelManifest(model_id="x", simple_class_path="a.b").chat_class_path is None
+
+
+def test_task_manager_methods_that_we_wrap() -> None:
+    assert parameters(unwrapped("initialize_tasks")) == ["self", "include_path", "include_defaults"]
+    assert parameters(TaskManager._get_task_and_group) == ["self", "task_dir"]
+    assert parameters(TaskManager._get_config) == ["self", "name"]
+    assert "initialize_tasks(" in inspect.getsource(TaskManager.__init__)
+    assert parameters(unwrapped("match_tasks")) == ["self", "task_list"]
+
+
+def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("task: a\ndataset_path: json\n")
+    (tmp_path / "g.yaml").write_text("group: g\ntask: [a]\n")
+    manager = TaskManager(include_defaults=False, include_path=str(tmp_path))
+    assert manager.task_index["a"] == {"type": "task", "yaml_path": str(tmp_path / "a.yaml")}
+    assert manager.task_index["g"]["type"] == "group"
+    assert manager._get_config("g")["task"] == ["a"]
+
+
+def test_simple_evaluate_is_reached_through_its_decorator() -> None:
+    # Entry points run while models is imported: the decorator has to be taken from utils after that.
+    source = inspect.getsource(evaluator)
+    assert 0 < source.index("from lmms_eval import models") < source.index("from lmms_eval.utils import (")
+    assert "    positional_deprecated,\n" in source
+    assert "@positional_deprecated\ndef simple_evaluate(" in source
+    assert getattr(evaluator.simple_evaluate, "_figlang_tasks", False), "our check is in front"
+
+
+def test_prompts_are_chosen_between_the_building_of_tasks_and_their_requests() -> None:
+    assert "@positional_deprecated\ndef evaluate(" in inspect.getsource(evaluator)
+    assert getattr(evaluator.evaluate, "_figlang_tasks", False), "ours is in front"
+    assert {"lm", "task_dict"} <= set(parameters(evaluator.evaluate))
+    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    assert source.index("get_task_dict(") < source.index(
+        "results = evaluate(\n            lm=lm,\n            task_dict="
+    )
+    inside = inspect.getsource(inspect.unwrap(evaluator.evaluate))
+    assert inside.index("get_task_list(task_dict)") < inside.index(".build_all_requests(")
+
+
+def test_simple_evaluate_takes_tasks_and_builds_its_own_task_manager() -> None:
+    assert {"model", "tasks", "verbosity", "task_manager"} <= set(parameters(inspect.unwrap(evaluator.simple_evaluate)))
+    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    assert "task_manager = TaskManager(verbosity, model_name=model)" in source
+
+
+def test_the_command_line_names_tasks_and_task_manager_to_simple_evaluate() -> None:
+    source = inspect.getsource(harness_main.cli_evaluate_single)
+    call = source[source.index("evaluator.simple_evaluate(") :]
+    assert "tasks=task_names" in call and "task_manager=task_manager" in call
+    assert "baseline=args.baseline" in call and "repeats=args.repeats" in call
+    # Names are matched by a manager that is named the model, before the harness looks for those that are missing.
+    before = source[: source.index("evaluator.simple_evaluate(")]
+    assert "TaskManager(args.verbosity, include_path=args.include_path, model_name=args.model)" in before
+    assert before.index("task_manager.match_tasks(task_list)") < before.index("raise ValueError(\n")
+
+
+def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wants_a_score() -> None:
+    """What we tell before a run of ours with --repeats or --baseline (plugin.preflight)."""
+    assert "cloned_reqs.extend([req] * req.repeats)" in inspect.getsource(inspect.unwrap(evaluator.evaluate))
+    judged = inspect.getsource(evaluator._process_document_results)
+    assert "if repeats > 1 and len(requests) == repeats:" in judged  # requests are not yet cloned: there is one
+    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
+    assert 'score_key = task_config.get("score_key", "score")' in source and 'key.endswith("_score")' in source
+
+
+def test_lmms_eval_script_hooks() -> None:
+    assert "cli_evaluate_single(args)" in inspect.getsource(harness_main.cli_evaluate)
+    assert "from lmms_eval.__main__ import cli_evaluate" in inspect.getsource(dispatch.main)
+    single = inspect.getsource(harness_main.cli_evaluate_single)
+    assert "return results, samples" in single and "return None, None" in single
+
+
+def test_yaml_attributes_by_absolute_name_and_data_files_beside_the_yaml(tmp_path: Path) -> None:
+    (tmp_path / "_base.yaml").write_text(
+        "metric_list: !function figlang_tasks.benchmarks.vflute.measures.VFLUTE\na: 1\nb: 1\n"
+    )
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    (tmp_path / "t.yaml").write_text(
+        "include: _base.yaml\ntask: t\nb: 2\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n"
+    )
+    config = utils.load_yaml_config(str(tmp_path / "t.yaml"))
+    assert config["metric_list"][0]["metric"] == "f1@0" and callable(config["metric_list"][0]["aggregation"])
+    assert (config["a"], config["b"]) == (1, 2)
+    assert config["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "rows.jsonl")
+
+
+def test_data_files_of_an_included_yaml_lie_beside_that_one(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    (tmp_path / "_base.yaml").write_text("dataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n")
+    (tmp_path / "below" / "t.yaml").write_text("include: ../_base.yaml\ntask: t\n")
+    config = utils.load_yaml_config(str(tmp_path / "below" / "t.yaml"))
+    assert Path(config["dataset_kwargs"]["data_files"]["test"]).resolve() == tmp_path / "rows.jsonl"
+
+
+def test_the_first_include_path_wins(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.yaml").write_text("task: t\n")
+    manager = TaskManager(include_defaults=False, include_path=[str(tmp_path / "b"), str(tmp_path / "a")])
+    assert manager.task_index["t"]["yaml_path"] == str(tmp_path / "b" / "t.yaml")
+
+
+def task_config(**changes: Any) -> dict[str, Any]:
+    stub = Path(__file__).parent / "fixtures" / "one_row.jsonl"
+    config = {
+        "task": "contract",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(stub)}},
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_text": lambda doc, kwargs=None: f"text {kwargs}",
+        "doc_to_target": lambda doc: "target",
+        "doc_to_visual": lambda doc: ["a picture"],
+        "process_results": lambda doc, results: {"listed": 1.0, "sample": {"id": 7}},
+        "metric_list": [{"metric": "listed", "aggregation": "mean", "higher_is_better": True}],
+        "num_fewshot": 0,
+        "generation_kwargs": {"until": [], "max_new_tokens": 4},
+    }
+    return config | changes
+
+
+@pytest.fixture(autouse=True)
+def _datasets_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_task, "_resolve_hf_datasets_cache_dir", lambda: str(tmp_path / "cache"))
+
+
+def test_process_docs_may_replace_the_dataset_and_undecoded_images_are_left_out_of_scoring() -> None:
+    features = datasets.Features({"id": datasets.Value("string"), "image": datasets.Image(decode=False)})
+    rows = {"id": ["r0", "r1"], "image": [{"bytes": b"x", "path": None}] * 2}
+    task = api_task.ConfigurableTask(
+        config=task_config(process_docs=lambda stub: datasets.Dataset.from_dict(rows, features=features))
+    )
+    assert len(task.eval_docs) == 2
+    assert task.eval_docs[0]["image"]["bytes"] == b"x"
+    assert task.eval_docs_no_media.column_names == ["id"]
+
+
+def test_process_docs_is_told_the_name_of_the_data() -> None:
+    """On the same stub, each task with a name of its own; also from the cache, which the second reading uses."""
+    told: list[str] = []
+
+    def note(stub: datasets.Dataset) -> datasets.Dataset:
+        told.append(stub.config_name)
+        return stub
+
+    names = ["IRFL,table=a-b,rotations=true", None, "V-FLUTE,split=test", "IRFL,table=a-b,rotations=true"]
+    for name in names:
+        api_task.ConfigurableTask(config=task_config(process_docs=note, dataset_name=name))
+    assert told == [name or "default" for name in names]
+
+
+def test_system_exit_in_process_docs_is_not_retried() -> None:
+    calls = []
+
+    def leave(stub: datasets.Dataset) -> datasets.Dataset:
+        calls.append(1)
+        raise SystemExit("no data")
+
+    with pytest.raises(SystemExit, match="no data"):
+        api_task.ConfigurableTask(config=task_config(process_docs=leave))
+    assert len(calls) == 1
+
+
+def test_an_empty_until_stays_empty() -> None:
+    assert api_task.ConfigurableTask(config=task_config()).config.generation_kwargs["until"] == []
+
+
+def test_tasks_are_built_with_their_yaml_and_the_name_of_the_model() -> None:
+    for kind in (api_task.ConfigurableTask, api_task.ConfigurableMessagesTask):
+        assert {"config", "model_name"} <= set(parameters(inspect.unwrap(kind.__init__)))
+
+
+def test_generation_settings_by_model_name() -> None:
+    settings = {"default": {}, "vllm": {"num_beams": 1}}
+    for model, beams in (("vllm", 1), ("llava_hf", 3), (None, 3)):
+        config = task_config(generation_kwargs={"num_beams": 3}, model_specific_generation_kwargs=settings)
+        task = api_task.ConfigurableTask(config=config, model_name=model)
+        assert task.config.generation_kwargs["num_beams"] == beams
+
+
+def test_options_reach_the_prompt_functions_with_other_models_blocks_beside_them() -> None:
+    seen = []
+
+    def doc_to_text(doc: dict, kwargs: Any = None) -> str:
+        seen.append(dict(kwargs))
+        return ""
+
+    options = {"default": {"num_shots": 2}, "another_model": {"num_shots": 3}}
+    config = task_config(doc_to_text=doc_to_text, lmms_eval_specific_kwargs=options)
+    api_task.ConfigurableTask(config=config, model_name="some_model")
+    assert seen[0] == {"default": {"num_shots": 2}, "another_model": {"num_shots": 3}, "num_shots": 2}
+
+
+def test_chat_tasks_pass_the_options_to_doc_to_messages() -> None:
+    config = task_config(
+        doc_to_messages=lambda doc, lmms_eval_specific_kwargs=None: [lmms_eval_specific_kwargs["x"]],
+        lmms_eval_specific_kwargs={"default": {"x": 5}},
+    )
+    task = api_task.ConfigurableMessagesTask(config=config)
+    assert task.doc_to_messages(task.eval_docs[0]) == [5]
+
+
+def test_a_key_of_process_results_outside_the_metric_list_is_logged_and_not_aggregated() -> None:
+    task = api_task.ConfigurableTask(config=task_config())
+    output = TaskOutput.from_taskdict("contract", task)
+    for name, value in task.process_results({}, ["an answer"]).items():
+        output.sample_metrics[(name, "none")].append(value)
+    output.calculate_aggregate_metric(bootstrap_iters=0)
+    output.calculate_clt_aggregate_metric()
+    assert output.agg_metrics["listed,none"] == 1.0
+    assert not any(key.startswith("sample") for key in output.agg_metrics)
+    assert "logged_sample.update(metrics)" in inspect.getsource(evaluator._process_document_results)
+
+
+def test_metric_keys_may_differ_between_documents_and_ranks() -> None:
+    source = inspect.getsource(inspect.unwrap(evaluator.evaluate))
+    assert "canonical_keys = sorted(all_keys_set" in source
+
+
+def test_protocol_of_agentic_tasks() -> None:
+    class Model:
+        is_simple = True
+        task_dict = {"t": {"test": [{"id": "r0"}]}}
+        prompts: list[str] = []
+
+        def generate_until(self, requests: list[Any]) -> list[str]:
+            context, kwargs, visual, doc_id, task, split = requests[0].args
+            self.prompts.append(context)
+            assert visual(self.task_dict[task][split][doc_id])
+            return [f"answer {len(self.prompts)}"]
+
+    def doc_to_text(
+        doc: dict, previous_output: Any = None, round_idx: Any = None, previous_round_info: Any = None
+    ) -> Any:
+        if len(previous_output) == 1:
+            return ["picture"], f"second, after {previous_output[0]}", False, previous_output, None
+        return None, None, True, ["final"], None
+
+    class Request:
+        args = ("first", {"max_agentic_steps": 2}, lambda doc: ["picture"], doc_to_text, 0, "t", "test")
+        metadata = {"task": "t", "doc_id": 0, "repeats": 1}
+
+    model = Model()
+    assert evaluator._run_generate_until_agentic(model, [Request()]) == ["final"]
+    assert model.prompts == ["first", "second, after answer 1"]
+
+
+def test_llava_hf_takes_the_arguments_of_the_demo() -> None:
+    from lmms_eval.models.simple.llava_hf import LlavaHf
+
+    assert {"pretrained", "device", "device_map", "batch_size"} <= set(parameters(LlavaHf.__init__))

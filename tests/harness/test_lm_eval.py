@@ -1,0 +1,360 @@
+"""FLUTE in lm-eval: the command line, the same numbers as in lmms-eval, one scoring, failures that cost no run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import lm_eval
+import pytest
+import torch
+import typer.testing
+from demo_runs import estimates
+from flute.synthetic import released_shape, write_lines
+from hub_server import HubServer
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+from lmms_eval.api.model import lmms
+from lmms_eval.evaluator import simple_evaluate
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+import figlang_tasks
+from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.cli.tasks import folder
+from figlang_tasks.core.hub import MINI_FLUTE_DIR
+from figlang_tasks.scoring import explanations
+
+BIN = Path(sys.executable).parent
+TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    yield
+    explanations.release()
+    for cached in (rows.load, rows._rows, rows.load_blind):
+        cached.cache_clear()
+
+
+# --- the same answers in both harnesses ------------------------------------------------------------------------------
+
+
+def answer(prompt: str, number: int) -> str:
+    """What is right, what is partly so, what is wrong, what has no explanation, what no label, and nothing."""
+    (row,) = [row for row in raw_rows() if f'"{row["premise"]}"' in prompt and f'"{row["hypothesis"]}"' in prompt]
+    explanation, part = row["explanation"], row["explanation"][: 10 + 2 * number]
+    if "contradict each other" in prompt:
+        return (f"Yes. {explanation}", "No.", "Yes.", f"Yes. {part}", f"{explanation} Who knows.", "")[number % 6]
+    right = "Entails." if row["label"] == "Entailment" else "Contradicts."
+    return (
+        f"{right} {explanation}",
+        f"{right} {part}",
+        f"Contradicts. A kettle \u2028🫖 number {number} of no meaning.",
+        "Entails.",
+        f"{explanation} I would not say which it is.",
+        "",
+    )[number % 6]
+
+
+@lru_cache(maxsize=1)
+def raw_rows() -> tuple[dict[str, Any], ...]:
+    lines = (MINI_FLUTE_DIR / "train.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    return tuple(json.loads(line) for line in lines)
+
+
+class InLmEval(LM):
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        assert all(request.args[1]["until"] == [] for request in requests)
+        return [answer(request.args[0], request.doc_id or 0) for request in requests]
+
+    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
+        raise AssertionError("no task of ours asks for it")
+
+
+class InLmmsEval(lmms):
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [answer(request.args[0], request.args[3]) for request in requests]
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+
+def in_lm_eval(model: Any = None, tasks: tuple[str, ...] = TASKS, **arguments: Any) -> dict[str, Any]:
+    manager = TaskManager(include_path=str(folder("lm_eval")), include_defaults=False)
+    results = lm_eval.simple_evaluate(
+        model=model or InLmEval(), tasks=list(tasks), task_manager=manager, bootstrap_iters=0, **arguments
+    )
+    assert results is not None
+    return dict(results)
+
+
+def numbers(results: dict[str, Any], task: str) -> dict[str, float]:
+    found = {name.partition(",")[0]: value for name, value in results["results"][task].items()}
+    return {name: value for name, value in found.items() if isinstance(value, float) and "_stderr" not in name}
+
+
+@pytest.fixture(scope="module")
+def both() -> dict[str, dict[str, Any]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("FIGLANG_SCORER", raising=False)  # so that the tasks' own choice decides
+        by_lmms = simple_evaluate(
+            model=InLmmsEval(),
+            tasks=[*TASKS],
+            task_manager=figlang_tasks.task_manager(include_defaults=False),
+            bootstrap_iters=0,
+        )
+        assert by_lmms is not None
+        return {"lm_eval": in_lm_eval(), "lmms_eval": by_lmms}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_same_answers_give_the_same_numbers(task: str, both: dict[str, dict[str, Any]]) -> None:
+    one, other = numbers(both["lm_eval"], task), numbers(both["lmms_eval"], task)
+    assert one == other
+    assert {"acc@0", "acc@50", "explanation_score", "parse_disagreement"} <= set(one)
+    assert 0 < one["acc@60"] < one["acc@50"] < one["acc@0"] == one["acc"] < 1
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_same_records_and_prompts(task: str, both: dict[str, dict[str, Any]]) -> None:
+    def task_prompt(sample: dict[str, Any]) -> str:
+        first = sample["arguments"][0]  # lm-eval: the arguments of each request; lmms-eval: of the one request
+        return first if isinstance(first, str) else first[0]
+
+    def records(harness: str) -> dict[str, Any]:
+        found = {}
+        for sample in both[harness]["samples"][task]:
+            record = dict(sample["sample"])
+            record.pop("explanation_scores", None)
+            found[record["id"]] = (record, task_prompt(sample), sample["target"])
+        return found
+
+    assert records("lm_eval") == records("lmms_eval")
+    assert len(records("lm_eval")) == 32
+
+
+def test_lm_evals_results_say_what_was_read_and_what_scored(both: dict[str, dict[str, Any]]) -> None:
+    for task in TASKS:
+        reported = both["lm_eval"]["results"][task]
+        metadata = both["lmms_eval"]["configs"][task]["metadata"]
+        assert reported["sample,none"] == f"{metadata['data']} (package)"
+        assert reported["explanation_scorer,none"] == metadata["explanation_scorer"]
+        assert metadata["explanation_scorer"].startswith("embedded")
+        assert metadata["data_revision"] == "package"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_number_follows_from_the_scores_by_the_definition(task: str, both: dict[str, dict[str, Any]]) -> None:
+    """The papers' definitions in words, over the scores that lmms-eval logs."""
+    reported = {name: each.value for name, each in estimates(both["lmms_eval"], task).items()}
+    samples = [sample["sample"] for sample in both["lmms_eval"]["samples"][task]]
+    scopes = {"": samples, "_paraphrase_sarcasm": []}
+    for sample in samples:
+        scopes.setdefault(f"_{sample['report_group']}", []).append(sample)
+        if sample["report_group"] in ("sarcasm", "creative_paraphrase"):
+            scopes["_paraphrase_sarcasm"].append(sample)
+    assert len(scopes) == 7
+    for scope, chosen in scopes.items():
+        right = [sample for sample in chosen if sample["predicted"] == sample["gold"]]
+        assert reported[f"acc@0{scope}"] == pytest.approx(len(right) / len(chosen))
+        for k in (50, 60):
+            above = [s for s in right if s.get("explanation_scores", {"mean": -1})["mean"] > k / 100]
+            entailments = [s for s in right if s["gold"] == 1]
+            v1 = len(entailments) + len([s for s in above if s["gold"] == 0])
+            if task.endswith("v1"):
+                assert reported[f"acc@{k}{scope}"] == pytest.approx(v1 / len(chosen))
+            else:
+                assert reported[f"acc@{k}{scope}"] == pytest.approx(len(above) / len(chosen))
+                assert reported[f"v1_acc@{k}{scope}"] == pytest.approx(v1 / len(chosen))
+        scored = [s["explanation_scores"]["mean"] for s in chosen if "explanation_scores" in s]
+        if task.endswith("v1"):
+            assert len(scored) == sum(s["gold"] == 0 for s in chosen)
+        if scored:
+            assert reported[f"explanation_score{scope}"] == pytest.approx(sum(scored) / len(scored))
+        else:
+            assert f"explanation_score{scope}" not in reported
+
+
+# --- scoring in lm-eval ----------------------------------------------------------------------------------------------
+
+
+def test_all_metrics_of_a_task_share_one_pass_and_the_models_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    from figlang_tasks.metrics.explanation import Scorer
+
+    calls: list[str] = []
+
+    def counting(name: str) -> Any:
+        original = getattr(Scorer, name)
+
+        def call(*arguments: Any) -> Any:
+            calls.append(name)
+            return original(*arguments)
+
+        return call
+
+    for name in ("score", "release"):
+        monkeypatch.setattr(Scorer, name, counting(name))
+    in_lm_eval(limit=12)
+    assert calls == ["score", "release"] * 2
+
+
+def test_without_a_scorer_the_other_numbers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    results = in_lm_eval(tasks=TASKS[:1], limit=12)
+    reported = results["results"][TASKS[0]]
+    assert reported["acc@50,none"] is None
+    assert set(numbers(results, TASKS[0])) == {"acc@0", "acc", "parse_rate", "parse_disagreement"}
+    assert reported["explanation_scorer,none"] == "none (acc@0 counts labels alone)"
+
+
+def test_a_scoring_that_breaks_off_costs_no_run_and_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    from figlang_tasks.metrics.explanation import Scorer
+
+    def fail(self: Scorer, *texts: Any) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(Scorer, "score", fail)
+    results = in_lm_eval(tasks=TASKS[:1], limit=12)
+    assert numbers(results, TASKS[0])["acc@0"] > 0
+    assert results["results"][TASKS[0]]["acc@50,none"] is None
+    (message,) = [message for message in warnings_of_loguru if "explanations were not scored" in message]
+    assert "MemoryError: no room" in message
+    assert "Left out: acc@50, acc@60, v1_acc@50, v1_acc@60, explanation_score; acc@0 counts labels alone" in message
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A causal language model of one layer with random weights, and a tokenizer trained here on the mini data."""
+    target = tmp_path_factory.mktemp("tiny")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, special_tokens=["<s>", "</s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+    )
+    tokenizer.train_from_iterator([" ".join(map(str, row.values())) for row in raw_rows()], trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="</s>")
+    fast.save_pretrained(target)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=400, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=1024, bos_token_id=0, eos_token_id=1,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(target)
+    return target
+
+
+def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
+    """One process: FLUTE from the hub stand-in, as JSON lines, and the mini set."""
+    repository = tmp_path / "repository"
+    write_lines(repository / "train.jsonl", released_shape())
+    (repository / "README.md").write_text("# stand-in\n")
+    with HubServer() as server:
+        commit = server.add_repo("ColumbiaNLP/FLUTE", repository)
+        environment = server.env(home=tmp_path) | {
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "FIGLANG_SCORER": "embedded",
+            "CUDA_VISIBLE_DEVICES": "",
+        }
+        environment.pop("FIGLANG_DATA_DIR", None)
+        command = (
+            'lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute,figlang_mini_flute_v1 --model hf '
+            f"--model_args pretrained={tiny_model},dtype=float32 --device cpu --batch_size 8 --limit 8 "
+            "--gen_kwargs max_gen_toks=24 --log_samples --output_path out"
+        )
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        )
+        asked = [request.path for request in server.requests]
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    assert any(f"{commit}/train.jsonl" in path for path in asked)
+    (file,) = tmp_path.glob("out/*/results_*.json")
+    results = json.loads(file.read_text())
+    reported = results["results"]["flute"]
+    assert reported["sample,none"].startswith("FLUTE/heldout:") and commit in reported["sample,none"]
+    assert reported["acc@0,none"] == reported["acc,none"]
+    assert results["n-samples"]["flute"] == {"original": 1500, "effective": 8}
+    # `figlang score` reads lm-eval's samples files, too.
+    (samples,) = tmp_path.glob("out/*/samples_flute_*.jsonl")
+    result = typer.testing.CliRunner().invoke(app, ["score", str(samples), "--scorer", "embedded", "--no-cache"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(samples.with_name(samples.name.replace(".jsonl", ".embedded.json")).read_text())
+    assert (report["task"], report["n"]) == ("flute", 8)
+    for name, scopes in report["measures"]["values"].items():
+        assert scopes["all"]["value"] == pytest.approx(reported[f"{name},none"], abs=1e-6), name
+
+
+@pytest.mark.parametrize(
+    ("base", "options", "message"),
+    [
+        ("flute/_base.yaml", "dataset: figlang_mini_flute, part: train, promt: v1", "promt .*valid: dataset, part"),
+        ("flute/_base.yaml", "dataset: figlang_mini_flute, part: train, shots: 3", "shots .*valid: dataset, part"),
+        ("flute/_base.yaml", "dataset: figlang_mini_flute", "lacks part"),
+        ("nykms/nykms_mc_text.yaml", "dataset: figlang_mini_nykms, question: mc, modality: text, seed: 1", "seed of"),
+        ("nykms/nykms_mc_text.yaml", "dataset: figlang_mini_nykms, question: mc, modality: image", "valid: text"),
+        ("nykms/nykms_mc_text.yaml", "dataset: figlang_mini_nykms, modality: text", "lacks question"),
+    ],
+)
+def test_options_of_a_task_are_checked(base: str, options: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"include: {folder('lm_eval')}/{base}\ntask: mine\ndataset_kwargs: {{{options}}}\n")
+    # Arguments of the model come in the same bag, and are no slips.
+    manager = TaskManager(
+        include_path=str(tmp_path), include_defaults=False, metadata={"pretrained": "x", "dtype": "y"}
+    )
+    with pytest.raises(SystemExit, match=f"figlang_tasks: .*{message}"):
+        manager.load(["mine"])
+
+
+def test_arguments_of_the_model_and_a_bare_off_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {folder('lm_eval')}/mini/figlang_mini_flute.yaml\ntask: mine\n"
+        "dataset_kwargs: {dataset: figlang_mini_flute, part: train, scorer: off}\n"
+    )
+    metadata = {"pretrained": "x", "dtype": "y", "trust_remote_code": True, "parallelize": True, "path": "z"}
+    manager = TaskManager(include_path=str(tmp_path), include_defaults=False, metadata=metadata)
+    task = manager.load(["mine"])["tasks"]["mine"]
+    assert set(task.dataset["test"]["scorer"]) == {"off"}
+
+
+def test_missing_data_ends_a_run_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "FLUTE").mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    with pytest.raises(SystemExit, match="figlang_tasks: FLUTE: its train split is looked for in .*there is none"):
+        in_lm_eval(tasks=("flute",))
+
+
+def test_every_kind_of_backend_gets_settings_that_it_takes() -> None:
+    """vLLM makes its sampling parameters, and servers get as their request, all that lm-eval does not know."""
+    from lm_eval.models.openai_completions import LocalCompletionsAPI
+    from lm_eval.models.utils import normalize_gen_kwargs
+
+    manager = TaskManager(include_path=str(folder("lm_eval")), include_defaults=False)
+    task = manager.load(["figlang_mini_flute"])["tasks"]["figlang_mini_flute"]
+    settings = dict(task.config.generation_kwargs)
+    known = {"max_gen_toks": 128, "do_sample": False, "temperature": 0.0, "until": []}
+    assert normalize_gen_kwargs(settings) == settings == known
+    server = LocalCompletionsAPI(base_url="http://localhost", model="m", tokenizer_backend=None)
+    request = server._create_payload(["x"], generate=True, gen_kwargs=settings, eos="</s>")
+    assert set(request) == {"prompt", "model", "max_tokens", "temperature", "stop", "seed"}
+    assert (request["max_tokens"], request["temperature"], request["stop"]) == (128, 0, ["</s>"])

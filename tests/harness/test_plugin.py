@@ -1,0 +1,285 @@
+"""Registration: every way of calling the harness finds our tasks; nothing is lost in silence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import lmms_eval.__main__ as harness_main
+import pytest
+from lmms_eval.evaluator import simple_evaluate
+
+import figlang_tasks
+from figlang_tasks.cli import lmms_eval as cli
+from figlang_tasks.core import notes
+from figlang_tasks.harness import plugin
+
+BIN = Path(sys.executable).parent
+OUR_TASKS = {"vflute", "vflute_val", "vflute_5shot", "vflute_sg", "vflute_all", "vflute_instructions", "figlang_mini"}
+FRESH_TASK_MANAGER = """
+import lmms_eval.evaluator
+from lmms_eval.tasks import TaskManager
+print("\\n".join(TaskManager().all_tasks))
+"""
+# Each starts an interpreter with torch in it: they run two at a time.
+COMMANDS: dict[str, list[str]] = {
+    "lmms-eval": [str(BIN / "lmms-eval"), "--tasks", "list"],
+    "python -m lmms_eval": [sys.executable, "-m", "lmms_eval", "--tasks", "list"],
+    "lmms_eval tasks list": [str(BIN / "lmms_eval"), "tasks", "list"],
+    "TaskManager()": [sys.executable, "-c", FRESH_TASK_MANAGER],
+    "lmms_eval beside a broken plugin": [str(BIN / "lmms_eval"), "tasks", "list"],
+    "lmms-eval beside a broken plugin": [str(BIN / "lmms-eval"), "--tasks", "list"],
+    "no data, no model": [
+        *[str(BIN / "lmms-eval"), "--tasks", "vflute_all", "--model", "llava_hf"],
+        *["--model_args", "pretrained=there_is_no_such_model,device_map=cpu"],
+    ],
+    "a misspelt task": [str(BIN / "lmms-eval"), "--tasks", "vflut,mme,irfl_mtch*", "--model", "dummy"],
+}
+
+
+def broken_plugin(folder: Path, name: str) -> None:
+    """A distribution whose entry point in the harness's group cannot be imported."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[lmms_eval.models]\n{name} = {name}_is_not_there:manifests\n")
+
+
+Outcomes = dict[str, subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    folder = tmp_path_factory.mktemp("elsewhere")  # not the checkout: nothing may depend on the working directory
+    broken_plugin(folder / "site", "aaa_broken")
+    (folder / "data" / "V-FLUTE").mkdir(parents=True)
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        environment = dict(os.environ)
+        if "broken" in name:
+            environment["PYTHONPATH"] = str(folder / "site")  # stands before site-packages
+        if "no data" in name:
+            environment["FIGLANG_DATA_DIR"] = str(folder / "data")
+        return subprocess.run(COMMANDS[name], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return dict(zip(COMMANDS, pool.map(run, COMMANDS), strict=True))
+
+
+def listed(output: str) -> set[str]:
+    return {line.strip().removeprefix("- ") for line in output.splitlines()}
+
+
+@pytest.mark.parametrize("name", ["lmms-eval", "python -m lmms_eval", "lmms_eval tasks list", "TaskManager()"])
+def test_our_tasks_are_found_beside_the_harness_ones(name: str, outcomes: Outcomes) -> None:
+    assert outcomes[name].returncode == 0, outcomes[name].stderr
+    assert listed(outcomes[name].stdout) >= OUR_TASKS | {"mme"}
+
+
+def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(outcomes: Outcomes) -> None:
+    done = outcomes["lmms_eval beside a broken plugin"]
+    assert done.returncode == 0
+    assert listed(done.stdout) >= OUR_TASKS
+    printed = done.stdout + done.stderr  # the harness decides where the log goes
+    assert "of aaa_broken (group lmms_eval.models) cannot be loaded" in printed
+    assert "No module named 'aaa_broken_is_not_there'" in printed
+
+
+def test_the_harness_own_command_says_what_failed_when_a_broken_entry_point_comes_first(outcomes: Outcomes) -> None:
+    done = outcomes["lmms-eval beside a broken plugin"]
+    assert "No module named 'aaa_broken_is_not_there'" in done.stdout + done.stderr
+
+
+def test_missing_data_ends_before_a_model_is_loaded(outcomes: Outcomes) -> None:
+    # The model does not exist either: its error would come first if it were loaded first.
+    done = outcomes["no data, no model"]
+    assert done.returncode == 1
+    assert "no file test-*.parquet for split 'test'" in done.stderr
+    assert "there_is_no_such_model" not in done.stdout + done.stderr
+
+
+def test_a_misspelt_task_ends_the_harness_own_command_with_one_message(outcomes: Outcomes) -> None:
+    done = outcomes["a misspelt task"]
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()[-1:]
+    assert line.startswith("figlang_tasks: no task 'vflut' (did you mean `vflute`")
+    assert "; no task 'irfl_mtch*' (did you mean `irfl_match" in line
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_task_manager_for_the_python_api() -> None:
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    assert OUR_TASKS <= set(manager.all_tasks)
+    assert "mme" not in manager.all_tasks
+
+
+@pytest.mark.parametrize("include_defaults", [True, False])
+def test_the_users_own_task_of_the_same_name_wins(include_defaults: bool, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("task: vflute\ndataset_path: json\n")
+    manager = figlang_tasks.task_manager(include_path=str(tmp_path), include_defaults=include_defaults)
+    assert "vflute_sg" in manager.all_tasks
+    assert manager.task_index["vflute"]["yaml_path"] == str(tmp_path / "mine.yaml")
+
+
+def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
+    (tmp_path / "leaf.yaml").write_text("task: leaf\ntag: tagged\ndataset_path: json\n")
+    (tmp_path / "python.yaml").write_text("task: python\nclass: !function collections.Counter\n")
+    (tmp_path / "outer.yaml").write_text(
+        "group: outer\ntask: [{group: inner, task: [leaf, {task: leaf, task_alias: again}]}, outer, tagged, python]\n"
+    )
+    names = ["outer", "tagged", "python", "leaf"]
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    plugin.preflight(manager, names)
+    assert [config["task"] for config in plugin._leaf_configs(manager, names)] == ["leaf"]
+
+
+def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
+    base = plugin.tasks_dir() / "vflute" / "_base.yaml"
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {base}\ntask: mine\nlmms_eval_specific_kwargs:\n  default: {{shots: 3}}\n"
+    )
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    with pytest.raises(SystemExit, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"):
+        plugin.preflight(manager, ["mine"])
+
+
+def test_the_python_api_checks_the_data_before_it_builds_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "V-FLUTE").mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    with pytest.raises(SystemExit, match="task vflute: V-FLUTE: no file test-"):
+        simple_evaluate(model="llava_hf", model_args="pretrained=there_is_no_such_model", tasks=["vflute"])
+
+
+@pytest.mark.parametrize("checkpoint", ["no/such-model", "no such/name", "/no/such/folder"])
+def test_a_checkpoint_that_is_not_there_is_one_message_from_the_harness_classes_too(checkpoint: str) -> None:
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    with pytest.raises(SystemExit, match=f"qwen2_5_vl: cannot load the checkpoint '{checkpoint}'. Check its name"):
+        simple_evaluate(
+            model="qwen2_5_vl",
+            model_args=f"pretrained={checkpoint},device_map=cpu",
+            tasks=["figlang_mini"],
+            task_manager=manager,
+        )
+
+
+def test_misspelt_names_in_python_are_told_before_the_model_is_built() -> None:
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    with pytest.raises(SystemExit, match=r"no task 'figlang_mni' \(did you mean `figlang_mini`"):
+        simple_evaluate(model="llava_hf", tasks=["vflute", "figlang_mni"], task_manager=manager)
+    with pytest.raises(SystemExit, match=r"no model class 'figlang_vml' \(did you mean `figlang_vlm`.*figlang_clip"):
+        simple_evaluate(model="figlang_vml", tasks=["figlang_mini"], task_manager=manager)
+
+
+def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "V-FLUTE").mkdir()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    with pytest.raises(SystemExit) as caught:
+        plugin.preflight(manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"])
+    lines = str(caught.value).splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["figlang_tasks"] * 4
+    assert lines[0].startswith("figlang_tasks: tasks vflute, vflute_5shot: V-FLUTE: no file test-*.parquet")
+    assert lines[1].startswith("figlang_tasks: task vflute_5shot: V-FLUTE: no file train-*.parquet")
+    assert lines[2].startswith("figlang_tasks: task nykms_mc: NYK-MS has no public release")
+    assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE has no public release")
+
+
+def test_options_without_effect_are_told_before_the_run(warnings_of_loguru: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {plugin.tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\nrepeats: 2\n"
+    )
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    plugin.preflight(manager, ["figlang_mini"])
+    assert not warnings_of_loguru
+    plugin.preflight(manager, ["figlang_mini"], repeats=3, baseline="qwen25vl")
+    plugin.preflight(manager, ["figlang_mini", "mine"])
+    baseline, repeats, of_task = warnings_of_loguru
+    assert "--baseline has no effect on task figlang_mini" in baseline and "figlang compare" in baseline
+    assert "each request of task figlang_mini several times, and only the first answer is judged" in repeats
+    assert "each request of task mine several times" in of_task
+
+
+def test_an_entry_point_that_fails_when_called_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_plugin(tmp_path, "bad_when_called")
+    (tmp_path / "bad_when_called_is_not_there.py").write_text("def manifests():\n    raise RuntimeError('no luck')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ((point, error),) = plugin.broken_entry_points()
+    assert point.name == "bad_when_called"
+    assert str(error) == "no luck"
+
+
+def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run our command in this process; return its exit status."""
+    monkeypatch.setattr(harness_main, "cli_evaluate_single", harness_main.cli_evaluate_single)
+    monkeypatch.setattr(sys, "argv", ["lmms_eval", *arguments])
+    try:
+        cli.main()
+    except SystemExit as exit:
+        if isinstance(exit.code, str):  # the interpreter prints a message, and ends with status 1
+            print(exit.code, file=sys.stderr)
+            return 1
+        return int(exit.code or 0)
+    return 0
+
+
+def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert lmms_eval(monkeypatch, "--model", "dummy", "--tasks", "mme", "--log_samples") == 1
+    printed = capsys.readouterr()
+    assert "Specify --output_path" in printed.out + printed.err
+    assert "1 evaluation(s) failed" in printed.err
+
+
+def test_a_misspelt_task_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lmms_eval(monkeypatch, "--model", "dummy", "--tasks", "there_is_no_such_task") == 1
+    printed = capsys.readouterr()
+    told = "figlang_tasks: no task 'there_is_no_such_task'. `figlang tasks` lists ours"
+    assert printed.err.endswith(f"{told}, `lmms_eval tasks list` all of them\n")
+    assert "Traceback" not in printed.out + printed.err
+
+
+def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lmms_eval(monkeypatch, "--model", "dummy") == 1
+    assert lmms_eval(monkeypatch, "--tasks", "list") == 0
+
+
+def test_lmms_eval_passes_the_harness_exit_codes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lmms_eval(monkeypatch, "version") == 0
+    assert lmms_eval(monkeypatch, "no_such_command") == 2
+
+
+# --- requests without an answer --------------------------------------------------------------------------------------
+
+
+class ReadSlowly(SimpleNamespace):
+    """A task whose count of requests without an answer takes a moment to be read, so that threads meet there."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if name == plugin._UNANSWERED:
+            time.sleep(0.001)
+        return value
+
+
+def test_requests_without_an_answer_are_all_counted_by_several_threads(warnings_of_loguru: list[str]) -> None:
+    notes.noted()
+    task = ReadSlowly(config=SimpleNamespace(task="threaded"))
+
+    def judge(number: int) -> Any:
+        return plugin._process_results(task, lambda doc, results: results, {}, ["[LMMS_EVAL_REQUEST_FAILED at last]"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(judge, range(200))) == [[""]] * 200
+    output = SimpleNamespace(task=task, logged_samples=[])
+    assert plugin._unanswered(output) == {"unanswered": 200}
+    assert notes.noted() == ["threaded: requests got no answer and count as wrong, see the log"]
+    assert len(warnings_of_loguru) == 1

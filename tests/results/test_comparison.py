@@ -1,0 +1,316 @@
+"""Differences of runs by statistics of their records; runs that cannot be compared are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import varied_runs
+from flute.synthetic import blind_rows, write_lines
+from hypothesis import given
+from hypothesis import strategies as st
+from report_runs import write_run
+from saved_samples import NAME, evaluated
+
+from figlang_tasks.results import comparison, runs
+from figlang_tasks.core import hub
+from figlang_tasks.results.comparison import ComparisonError
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.benchmarks.flute import task as flute
+from figlang_tasks.metrics import overlap
+from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.scoring import Estimate, ratio
+
+
+@pytest.fixture(scope="module")
+def weak() -> Run:
+    return runs.read(f"weak={varied_runs.weak()}")
+
+
+@pytest.fixture(scope="module")
+def strong() -> Run:
+    return runs.read(f"strong={varied_runs.strong()}")
+
+
+def changed(run: Run, task: str, **values: Any) -> Run:
+    own = dataclasses.replace(run.tasks[task], **values)
+    return dataclasses.replace(run, name=f"{run.name}, changed", tasks={task: own})
+
+
+def test_units_are_what_is_independent(weak: Run) -> None:
+    def units(task: str, metric: str, scope: str = "all") -> tuple[str, ...]:
+        return comparison.statistics(weak.tasks[task])[metric, scope].units
+
+    rotations = units("figlang_mini_irfl_detect_idiom_circular", "acc")
+    assert rotations == units("figlang_mini_irfl_detect_idiom", "acc")
+    assert len(rotations) == 8 and "climb the career ladder" in rotations  # phrases of 12 rows
+    pictures = weak.tasks["figlang_mini_irfl_retrieve_metaphor"]
+    assert len(units(pictures.task, "p@k")) < len(pictures.lines)
+    assert len(units("figlang_mini", "acc", "muse")) < len(units("figlang_mini", "acc")) == 76
+
+
+def test_a_run_against_another(weak: Run, strong: Run) -> None:
+    found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=1000)
+    by_name = {each.name: each for each in found}
+    f1 = by_name["f1@60"]
+    assert (f1.task, f1.metric, f1.scope, f1.first, f1.second) == ("figlang_mini", "f1@60", "all", "weak", "strong")
+    assert f1.value_first == pytest.approx(weak.tasks["figlang_mini"].reported["f1@60"]["all"].value)
+    assert (f1.n_first, f1.n_second, by_name["f1@60_muse"].n_first) == (76, 76, 12)
+    assert f1.low is not None and f1.high is not None and f1.low <= f1.difference <= f1.high
+    assert f1.p_randomization == 1 / 1001  # the strong one is far better
+    assert f1.p_holm is not None and f1.p_holm > f1.p_randomization
+    assert by_name["f1@60_muse"].scope == "muse"
+    assert not {"parse_rate", "parse_disagreement"} & {each.metric for each in found}
+    backwards = {each.name: each for each in comparison.compare([strong, weak], tasks=["figlang_mini"], resamples=1000)}
+    assert backwards["f1@60"].difference == pytest.approx(-f1.difference)
+    assert backwards["f1@60"].p_randomization == f1.p_randomization
+
+
+def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: Run) -> None:
+    task = "figlang_mini_metaclue_caption"
+    with_meteor = [
+        changed(run, task, reported={**run.tasks[task].reported, "meteor": {"all": Estimate(value)}})
+        for run, value in ((weak, 0.25), (strong, 0.375))
+    ]
+    found = comparison.compare(with_meteor, overall=True, resamples=100)
+    assert {each.metric: each.p_randomization is not None for each in found} == {
+        "em": True, "bleu4": True, "rouge_l": True, "cider": True, "meteor": False
+    }  # fmt: skip
+    assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
+
+
+def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, strong: Run) -> None:
+    """Paired by other units nothing would be paired: half of each run against nothing."""
+    task = "figlang_mini_nykms_metaphor"
+    of = strong.tasks[task]
+    earlier = [{**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines]
+    with pytest.raises(ComparisonError, match="do not say the same of which rows are independent.*figlang_replay"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(earlier))], tasks=[task], resamples=100)
+
+
+@pytest.mark.parametrize(("count", "more"), [(49, ""), (50, ""), (51, ", and 1 more")])
+def test_rows_are_listed_in_order_fifty_at_most(weak: Run, strong: Run, count: int, more: str) -> None:
+    task = "figlang_mini"
+    lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
+    for line in lines[:count]:
+        line["sample"]["unit"] = "another"
+    with pytest.raises(ComparisonError) as told:
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines[::-1]))], tasks=[task], resamples=100)
+    listed = ", ".join(sorted(line["sample"]["id"] for line in lines[:count])[:50])
+    assert f"(`unit` of {count} ({listed}{more}))" in str(told.value)
+
+
+def test_tasks_of_one_run_alone_are_listed_in_order(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+    left = dataclasses.replace(strong, tasks={"figlang_mini": strong.tasks["figlang_mini"]})
+    comparison.compare([weak, left], ["acc"], overall=True, resamples=100)
+    (told,) = [message for message in warnings_of_loguru if "in one run only" in message]
+    assert ", ".join(sorted(weak.tasks.keys() - {"figlang_mini"})) in told
+
+
+def test_diagnostics_are_never_tested(weak: Run, strong: Run) -> None:
+    found = comparison.compare([weak, strong], ["acc", "parse_rate"], ["figlang_mini"], overall=True, resamples=100)
+    by_name = {each.name: each for each in found}
+    assert by_name["parse_rate"].p_randomization is by_name["parse_rate"].p_holm is None
+    assert by_name["acc"].p_holm == by_name["acc"].p_randomization  # the only test of the call
+
+
+def test_metrics_that_depend_on_the_answers_are_over_the_same_rows(weak: Run, strong: Run) -> None:
+    (preference,) = comparison.compare(
+        [weak, strong], ["literal_preference"], ["figlang_mini_irfl_detect_idiom"], resamples=100
+    )
+    for run, value in ((weak, preference.value_first), (strong, preference.value_second)):
+        assert value == run.tasks["figlang_mini_irfl_detect_idiom"].reported["literal_preference"]["all"].value
+
+
+def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
+    def names(**options: Any) -> set[str]:
+        found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=100, **options)
+        return {each.name for each in found}
+
+    assert names(metrics=["acc"]) > {"acc", "acc_muse"} and "f1@0" not in names(metrics=["acc"])
+    assert names(metrics=["acc"], overall=True) == {"acc"}
+    assert names(metrics=["acc_muse", "parse_rate"], overall=True) == {"acc_muse", "parse_rate"}
+    with pytest.raises(ComparisonError, match="no metric 'f1' in these runs; there are: acc, "):
+        names(metrics=["f1"])
+
+
+def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
+    for task in ("figlang_mini", "figlang_mini_blind"):
+        (tmp_path / NAME.replace("figlang_mini", task)).write_bytes(evaluated()[0])
+    image, blind = (
+        runs.read(f"{name}={next(tmp_path.glob(f'*_samples_{task}.jsonl'))}")
+        for name, task in (("image", "figlang_mini"), ("blind", "figlang_mini_blind"))
+    )
+    found = comparison.compare([image, blind], ["acc"], overall=True, resamples=100)
+    assert [(each.task, each.difference, each.p_randomization) for each in found] == [
+        ("figlang_mini / figlang_mini_blind", 0, 1)
+    ]
+
+
+def test_rows_without_gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the shared task of 2022: there is nothing but whether outputs can be read."""
+    write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    docs = rows.load_blind().select(range(8))
+    found = []
+    for name, words in (("a", "Entails. It fits."), ("b", "Who knows.")):
+        judged = [flute.blind_process_results(doc, [words if number else ""]) for number, doc in enumerate(docs)]
+        lines = {"flute_codalab": [{"doc_id": number, "target": "", **each} for number, each in enumerate(judged)]}
+        found.append(runs.read(f"{name}={write_run(tmp_path / name, lines)}"))
+    (difference,) = comparison.compare(found, ["parse_rate"], resamples=100)
+    assert (difference.value_first, difference.value_second) == (7 / 8, 0)
+
+
+def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
+    task = "figlang_mini"
+    mini = strong.tasks[task]
+
+    def refused(other: Run, match: str, metrics: list[str] | None = None) -> None:
+        with pytest.raises(ComparisonError, match=match):
+            comparison.compare([weak, other], metrics, resamples=100)
+
+    with pytest.raises(ComparisonError, match="one run alone"):
+        comparison.compare([weak])
+    ids = ", ".join(sorted(mini.ids[:52])[:50])
+    refused(
+        changed(strong, task, lines=mini.lines[52:]),
+        rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 2 more\)\. Evaluate both .*--limit",
+    )
+    refused(changed(strong, task, data=DataId.parse("figlang_mini/test:000000000000")), "evaluate both on one version")
+    refused(changed(strong, task, signature="vflute25|..."), "the explanations are not scored alike .*figlang score")
+    refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 2-1, .* of 1-4")
+    only_labels = changed(strong, task, signature=None, scorer=None)
+    refused(only_labels, "not scored alike .*no scores")
+    assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
+    elsewhere = dataclasses.replace(strong, tasks={"other": mini})
+    refused(elsewhere, "no two of the runs share a task")
+    other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
+    newer = dataclasses.replace(strong, tasks={"other": other_data})
+    with pytest.raises(ComparisonError, match="their data differ .*strong: figlang_mini/test:000000000000"):
+        comparison.compare([dataclasses.replace(weak, tasks={task: weak.tasks[task]}), newer])
+    with pytest.raises(ComparisonError, match="share the task vflute; they share: figlang_mini"):
+        comparison.compare([weak, strong], tasks=["vflute"])
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "value"),
+    [
+        ("figlang_mini", "gold", None),
+        ("figlang_mini", "gold", 2),
+        ("figlang_mini", "predicted", [1]),
+        ("figlang_mini_irfl_detect_idiom_circular", "row", ...),
+        ("figlang_mini_irfl_retrieve_metaphor", "positive", ...),
+        ("figlang_mini_flute", "explained", "some"),
+    ],
+)
+def test_a_damaged_row_is_named(weak: Run, strong: Run, task: str, field: str, value: object) -> None:
+    lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
+    if value is ...:
+        del lines[3]["sample"][field]
+    else:
+        lines[3]["sample"][field] = value
+    with pytest.raises(ComparisonError, match=rf"_samples_{task}\.jsonl, line 4 is not as the task {task} writes it"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+
+
+def test_the_row_that_is_named_is_the_damaged_one(weak: Run, strong: Run) -> None:
+    """Not one that lacks what half of the rows have; and none, where no row alone shows what is wrong."""
+    task = "figlang_mini"
+    lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
+    for line in lines[len(lines) // 2 :]:
+        line["sample"]["note"] = "x"
+    lines[3]["sample"]["gold"] = 2
+    with pytest.raises(ComparisonError, match=r"\.jsonl, line 4 is not as"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+    lines[3]["sample"]["gold"] = weak.tasks[task].lines[3]["sample"]["gold"]
+    del lines[3]["sample"]["explanation_scores"]  # alone it is a row of a run without a scorer
+    for line in lines[30:]:
+        del line["sample"]["explanation_scores"]
+    with pytest.raises(ComparisonError, match=r"\.jsonl, line unknown is not as"):
+        comparison.compare([weak, changed(strong, task, lines=tuple(lines))], resamples=100)
+
+
+@pytest.mark.parametrize(("task", "prompt", "told"), [("a", "x", False), ("a", "y", True), ("b", "y", False)])
+def test_other_prompts_are_told_of_one_task(
+    weak: Run, strong: Run, warnings_of_loguru: list[str], task: str, prompt: str, told: bool
+) -> None:
+    one, other = (
+        dataclasses.replace(run, tasks={name: dataclasses.replace(of.tasks["figlang_mini"], task=name)})
+        for run, name, of in (
+            (weak, "a", changed(weak, "figlang_mini", config={"metadata": {"prompt_hash": "x"}})),
+            (strong, task, changed(strong, "figlang_mini", config={"metadata": {"prompt_hash": prompt}})),
+        )
+    )
+    comparison.compare([one, other], ["acc"], overall=True, resamples=100)
+    assert any("asked with different prompts" in message for message in warnings_of_loguru) == told
+
+
+def test_scores_of_a_lone_samples_file_are_taken_for_the_others(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
+    lone = changed(strong, "figlang_mini", signature=None)
+    found = comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)
+    assert len(found) == 1 and found[0].difference > 0
+    assert any("the samples of strong, changed says with which models" in message for message in warnings_of_loguru)
+    with pytest.raises(ComparisonError, match="not scored alike"):
+        comparison.compare([weak, changed(lone, "figlang_mini", scorer="vflute25")], resamples=100)
+
+
+def test_progress_adds_up_to_the_whole(weak: Run, strong: Run) -> None:
+    shares: list[float] = []
+    comparison.compare(
+        [weak, strong], tasks=["figlang_mini", "figlang_mini_flute"], resamples=100, progress=shares.append
+    )
+    assert math.isclose(sum(shares), 1) and len(shares) > 2 and min(shares) > 0
+
+
+def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+    wrong = {**strong.tasks["figlang_mini"].reported, "acc": {"all": Estimate(0.5)}, "acc@9": {"all": Estimate(0.5)}}
+    comparison.compare([weak, changed(strong, "figlang_mini", reported=wrong)], ["acc"], overall=True, resamples=100)
+    assert any("its results say acc 0.500000, its samples give" in message for message in warnings_of_loguru)
+    assert any("its results have 1 (acc@9), which this version" in message for message in warnings_of_loguru)
+
+
+@pytest.mark.parametrize(("off", "told"), [(1e-4, True), (1e-8, False)])
+def test_a_difference_of_rounding_is_none(
+    weak: Run, strong: Run, warnings_of_loguru: list[str], off: float, told: bool
+) -> None:
+    reported = strong.tasks["figlang_mini"].reported
+    acc = reported["acc"]["all"]
+    moved = changed(strong, "figlang_mini", reported={**reported, "acc": {"all": acc._replace(value=acc.value + off)}})
+    comparison.compare([weak, moved], ["acc"], overall=True, resamples=100)
+    assert any("its results say acc" in message for message in warnings_of_loguru) == told
+
+
+def test_labels_alone_have_no_thresholds(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(evaluated()[0])
+    own: TaskRun = runs.read(str(tmp_path)).tasks["figlang_mini"]
+    assert own.scorer is None
+    found = comparison.statistics(own)
+    assert {("f1@0", "all"), ("acc", "all"), ("f1@0", "muse")} <= found.keys()
+    assert not {"f1@53", "explanation_score"} & {name for name, _ in found}
+    assert found["f1@0", "all"].total() == pytest.approx(evaluated()[1]["f1@0"])
+
+
+words = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat"]), max_size=9).map(" ".join)
+
+
+@given(st.lists(st.tuples(words, words.filter(bool)), min_size=1, max_size=6))
+def test_corpus_bleu_of_sums_is_sacrebleus(pairs: list[tuple[str, str]]) -> None:
+    statistics = [overlap.bleu_statistics(*pair) for pair in pairs]
+    rows = np.array([[s.candidate, s.reference, *s.matches, *s.ngrams] for s in statistics], dtype=float)
+    expected = overlap.corpus_bleu4(statistics)
+    assert math.isclose(overlap.corpus_bleu4_of_sums(rows.sum(axis=0)), expected, rel_tol=1e-9, abs_tol=1e-12)
+    assert overlap.corpus_bleu4_of_sums(np.stack([rows.sum(axis=0)] * 2)).shape == (2,)
+
+
+def test_units_of_one_system_only_add_nothing() -> None:
+    of_first, of_second = ratio(["a", "b", "c"], [1, 0, 1]), ratio(["b", "d"], [0, 1])
+    first, second = comparison._aligned([{"m": of_first}, {"m": of_second}])
+    assert first["m"].units == second["m"].units == ("a", "b", "c", "d")
+    assert (first["m"].total(), second["m"].total()) == (2 / 3, 1 / 2)

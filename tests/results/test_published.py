@@ -1,0 +1,739 @@
+"""Published results: the data files against the collected facts and the papers' text, the reader, and the tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figlang_tasks.results import published
+from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.benchmarks.metaclue.annotations import PAPER
+from figlang_tasks.results.published import (
+    Measured,
+    Published,
+    PublishedError,
+    beside,
+    comparable,
+    for_task,
+    protocol,
+    read_file,
+    rows,
+)
+
+FOLDER = Path(published.__file__).parent
+MATCHED = ("idiom", "metaphor", "simile", "open_simile")
+NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
+NOT_IRFL = ("flute", "metaclue", "nykms", "vflute")
+
+
+def records(name: str = "irfl") -> list[dict[str, Any]]:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["records"]
+
+
+def tasks_of(record: dict[str, Any]) -> frozenset[str]:
+    return frozenset([record["task"]] if isinstance(record["task"], str) else record["task"])
+
+
+def value(task: str, metric: str, model: str, setting: str) -> Published:
+    found = [p for p in for_task(task) if (p.metric, p.model, p.setting) == (metric, model, setting)]
+    assert len(found) == 1
+    return found[0]
+
+
+# --- against the facts ------------------------------------------------------------------------------------------------
+
+
+def places_of(fact: dict[str, Any]) -> tuple[set[str], str]:
+    """Where a collected fact belongs, said once more in another way: our tasks and our metric."""
+    task, setting = fact["task"].replace("preference supervised", "preference supervised idiom"), fact["setting"]
+    alone = "alone" in task + setting or (setting == "phrase only" and "idiom" in task)
+    kind = "open_simile" if "open simile" in task else next(k for k in ("idiom", "metaphor", "simile") if k in task)
+    literal = re.search(r"figurative.?literal|FLvsPL", task) is not None
+    category = "" if "figurative" not in task else "_figurative_literal" if literal else "_figurative"
+    suffix = "_phrase_only" if alone else ""
+    count = re.search(r"\b([24])(?: candidates|$)", task)
+    if "random candidates" in task and count:
+        # A range over two or four candidates without a category is about Figurative (section 4.1.2).
+        category = "" if kind != "idiom" else category or "_figurative"
+        return {f"irfl_random{count[1]}_{kind}{category}{suffix}"}, "acc"
+    if task.startswith(("retrieval", "preference")):
+        return {f"irfl_retrieve_{kind}"}, f"p@k{category}"
+    return {f"irfl_match_{kind}{suffix}", f"irfl_detect_{kind}{suffix}"}, f"acc{category}"
+
+
+@pytest.mark.parametrize("shared_file", ["facts/published_results.json"], indirect=True)
+def test_every_record_is_a_collected_fact(shared_file: Path) -> None:
+    known = set()
+    for fact in json.loads(shared_file.read_text(encoding="utf-8")):
+        if fact["benchmark"] != "IRFL" or fact["task"].startswith(("generation", "dataset")):
+            continue
+        if fact["metric"].startswith("#") or "6 candidates" in fact["task"]:
+            continue
+        tasks, metric = places_of(fact)
+        numbers = tuple(float(n) for n in re.findall(r"[\d.]+", str(fact["value"])))
+        known.add((frozenset(tasks), metric, fact["model"], numbers, fact["source"]))
+    compared = 0
+    for record in records():
+        if record["metric"] in ("literal_preference", "figurative_over_source", "source_over_target"):
+            continue  # from the paper's text, see below
+        numbers = tuple(round(100 * record[n], 6) for n in ("value", "low", "high", "std") if n in record)
+        assert (tasks_of(record), record["metric"], record["model"], numbers, record["source"]) in known, record
+        compared += 1
+    assert compared == 168
+
+
+@pytest.mark.parametrize("shared_file", ["facts/published_results.json"], indirect=True)
+def test_no_fact_of_our_tasks_is_missing(shared_file: Path) -> None:
+    """What is not carried over is generation, counts, six candidates, and v1 figures that v3 repeats."""
+    facts = [f for f in json.loads(shared_file.read_text(encoding="utf-8")) if f["benchmark"] == "IRFL"]
+    assert len(facts) == 271
+    ours = [f for f in facts if not f["task"].startswith(("generation", "dataset")) and not f["metric"].startswith("#")]
+    kept = [f for f in ours if "6 candidates" not in f["task"]]
+
+    def figure(fact: dict[str, Any]) -> tuple[Any, ...]:
+        tasks, metric = places_of(fact)
+        return frozenset(tasks), metric, fact["model"], fact["value"]
+
+    latest = {figure(f) for f in kept if "main-es2015" in f["source"]}
+    wanted = [f for f in kept if not ("(v1)" in f["task"] and figure(f) in latest)]
+    carried = {(tasks_of(r), r["metric"], r["model"], r["source"]) for r in records()}
+    assert [f for f in wanted if (*figure(f)[:3], f["source"]) not in carried] == []
+    assert len(wanted) == 168
+
+
+@pytest.mark.parametrize("shared_file", ["papers/irfl.txt"], indirect=True)
+@pytest.mark.parametrize(
+    ("metric", "setting", "numbers", "words"),
+    [
+        ("literal_preference", "zero-shot; matching scores", (0.92, 1.0), "selected in 92%−100% of the instances"),
+        ("figurative_over_source", "zero-shot; matching scores", (0.52, 0.74), "concept images in 52%− 74% of cases"),
+        ("source_over_target", "zero-shot; matching scores", (0.51, 0.70), "distractor images in 51% − 70% of cases"),
+    ],
+)
+def test_ranges_of_the_text(
+    shared_file: Path, metric: str, setting: str, numbers: tuple[float, float], words: str
+) -> None:
+    assert words in shared_file.read_text(encoding="utf-8")
+    figure = value("irfl_match_simile", metric, "range over v3 models", setting)
+    assert (figure.value, figure.low, figure.high) == (None, *numbers)
+
+
+@pytest.mark.parametrize("shared_file", ["papers/irfl.txt"], indirect=True)
+def test_literal_preference_after_training(shared_file: Path) -> None:
+    assert "In 41% ± 4.3 of the instances" in shared_file.read_text(encoding="utf-8")
+    trained = [p for p in for_task("irfl_match_idiom") if p.metric == "literal_preference" and p.std is not None]
+    assert [(p.value, p.std, p.shown) for p in trained] == [(0.41, 0.043, False)]
+
+
+# --- spot values ------------------------------------------------------------------------------------------------------
+
+DEFINED = "zero-shot; matching scores; idioms with definitions"
+
+
+@pytest.mark.parametrize(
+    ("task", "metric", "model", "share"),
+    [
+        ("irfl_match_idiom", "acc_figurative", "CLIP-RN50x64/14", 0.22),
+        ("irfl_detect_idiom", "acc_figurative_literal", "BLIP", 0.57),
+        ("irfl_match_idiom", "acc_figurative", "Humans", 0.97),
+        ("irfl_match_metaphor", "acc", "Humans", 0.997),
+        ("irfl_match_simile", "acc", "BLIP", 0.66),
+        ("irfl_detect_open_simile", "acc", "ViLT", 0.33),
+        ("irfl_retrieve_idiom", "p@k_figurative_literal", "CLIP-RN50x64/14", 0.61),
+        ("irfl_retrieve_idiom", "p@k_figurative", "CLIP-VIT-B/32", 0.36),
+        ("irfl_retrieve_metaphor", "p@k", "ViLT", 0.25),
+        ("irfl_retrieve_open_simile", "p@k", "CoCa ViT-L-14", 0.24),
+    ],
+)
+def test_spot_values(task: str, metric: str, model: str, share: float) -> None:
+    found = [p for p in for_task(task) if (p.metric, p.model) == (metric, model) and p.shown]
+    assert [p.value for p in found] == [share]
+
+
+def test_what_is_kept_and_not_shown() -> None:
+    first = value("irfl_random2_idiom_figurative", "acc", "LiT", f"{DEFINED}; v1")
+    assert (first.value, first.table, first.shown) == (0.61, "Table 4", False)
+    older = value(
+        "irfl_retrieve_metaphor", "p@k", "ViLT", "zero-shot; matching scores; v1, where precision at k is called F1"
+    )
+    assert (older.value, older.shown) == (0.23, False)
+    trained = [p for p in for_task("irfl_retrieve_idiom") if p.model == "supervised" and p.metric == "p@k_figurative"]
+    assert [(p.value, p.std, p.shown) for p in trained] == [(0.68, 0.038, False)]
+    others = [p for p in for_task("irfl_match_simile") if p.source.startswith("THIRD PARTY")]
+    assert [(p.value, p.shown) for p in others] == [(0.454874, False)]
+    ranges = [p for p in for_task("irfl_random4_idiom_figurative_literal_phrase_only") if p.shown]
+    assert [(p.low, p.high, p.text()) for p in ranges] == [(0.65, 0.78, "65.0-78.0")]
+
+
+def test_both_protocols_share_their_figures() -> None:
+    for kind in MATCHED:
+        match, detect = for_task(f"irfl_match_{kind}"), for_task(f"irfl_detect_{kind}")
+        needs_scores = ("figurative_over_source", "source_over_target")
+        assert tuple(p for p in match if p.metric not in needs_scores) == detect != ()
+
+
+@pytest.mark.parametrize(
+    "task", ["", "irfl", "irfl_detect", "figlang_mini", "figlang_mini_irfl_match_idiom", "vflute_val", "flute_codalab"]
+)
+def test_other_tasks_have_nothing(task: str) -> None:
+    assert for_task(task) == ()
+    assert beside(task, ["acc", "p@k"]) == "" == protocol(task, ["acc", "p@k"])
+    assert rows(task, ["acc", "p@k"], hidden=True) == []
+
+
+def test_nothing_is_read_at_import() -> None:
+    code = (
+        "import sys\n"
+        "opened = []\n"
+        "sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == 'open' else None)\n"
+        "import figlang_tasks.results.published as published\n"
+        "before = [name for name in opened if name.endswith('.json') and 'figlang_tasks' in name]\n"
+        "published.for_task('irfl_match_idiom'), published.for_task('irfl_match_simile')\n"
+        "after = [name for name in opened if name.endswith('irfl.json')]\n"
+        "print(len(before), len(after))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1"]
+
+
+# --- the other benchmarks against the facts ---------------------------------------------------------------------------
+
+NOT_CARRIED = {  # no metric of our tasks
+    "human evaluation of explanations (95 test instances)": 6,  # rates of people's judgements: `figlang judge`
+    "ExplanationScore as adequacy predictor": 2,  # likewise
+    "FigLang 2024 shared task (scorer: BERTScore only)": 1,  # F1@50
+    "generation user study": 10,  # preferences of people
+}
+
+
+def place_of(fact: dict[str, Any]) -> tuple[set[str], str] | None:
+    """Where a collected fact belongs, said once more in another way; None if nowhere."""
+    task, setting, metric = fact["task"], fact["setting"], fact["metric"].lower()
+    if fact["benchmark"] == "V-FLUTE":
+        if task.startswith(("human evaluation", "ExplanationScore")) or metric == "f1@50":
+            return None
+        metric = "f1@0" if metric == "f1" else metric
+        if task.startswith("human sample"):
+            source = task.split(":")[1].split()[0]
+            return {"vflute"}, "f1@0" if source == "overall" else f"f1@0_{source}"
+        if task.startswith("label-only"):
+            return {"vflute_label"}, metric
+        if setting == "-":
+            return {"vflute"} | {f"vflute_{kind}" for kind in ("sg", "5shot", "10shot", "blind", "label")}, metric
+        kinds = {"scene graph": "_sg", "SG": "_sg", "5-shot": "_5shot", "10-shot": "_10shot", "white": "_blind"}
+        kind = next((suffix for words, suffix in kinds.items() if words in setting), "")
+        return {f"vflute{kind}"}, metric
+    if fact["benchmark"] == "FLUTE (v1)":
+        return {"flute_v1"}, f"{metric}_{'paraphrase_' if task == 'sarcasm' else ''}{task}"
+    if fact["benchmark"].startswith("FLUTE"):
+        return {"flute"}, metric
+    if fact["benchmark"] == "NYK-MS":
+        joint = {"M": "nykms_metaphor", "S": "nykms_sarcasm"}[task[0]]
+        named = {"p": "macro_precision", "r": "macro_recall", "f1": "macro_f1", "acc": "acc", "em": "em"}
+        name = named.get(metric.removesuffix(" %").removeprefix("macro "), "bleu4")
+        return {joint} if "Table 11" in fact["source"] else {joint, f"{joint}_text"}, f"{task.lower()}_{name}"
+    if task == "generation user study":
+        return None
+    if task == "classification":
+        return {f"metaclue_classify_{setting.split()[0]}"}, "acc"
+    if task == "retrieval":
+        kind = "_".join(re.findall("[a-z]+", setting.lower().split("(")[0]))
+        return {f"metaclue_retrieve_{'random50' if kind == 'random_neg' else kind}"}, metric.replace(
+            "accuracy %", "p@1"
+        )
+    if task == "localization":
+        forms = {"", "_unit", "_pixel", "_pixel28", "_thousand_yx", "_loc1024"}
+        return {f"metaclue_localize{form}" for form in forms}, f"mAP{metric[-2:]}_{setting.split()[0].lower()}"
+    if task.startswith("generation"):
+        return {"metaclue_generate"}, metric.replace(" ", "_")
+    part = setting.lower() if setting in ("Primary", "Secondary", "Relationship") else ""
+    name = {"acc %": "em"}.get(metric, metric.replace("-", "_"))
+    tasks = {"captioning": {"metaclue_caption", "metaclue_caption_careful"}, "vqa": {"metaclue_vqa"}}[task]
+    return tasks, f"{name}_{part}" if part else name
+
+
+def as_ours(fact: dict[str, Any], metric: str) -> float:
+    """The value on our scale: MetaCLUE prints shares of captions and questions, and what is no share, as they are."""
+    as_it_is = metric.startswith(NO_SHARES) or (fact["task"] in ("captioning", "vqa") and fact["metric"] != "Acc %")
+    return round(fact["value"] if as_it_is else fact["value"] / 100, 9)
+
+
+@pytest.mark.parametrize("shared_file", ["facts/published_results.json"], indirect=True)
+def test_the_facts_are_carried_one_to_one(shared_file: Path) -> None:
+    facts = [f for f in json.loads(shared_file.read_text(encoding="utf-8")) if f["benchmark"] != "IRFL"]
+    wanted: Counter[tuple[Any, ...]] = Counter()
+    left: Counter[str] = Counter()
+    for fact in facts:
+        place = place_of(fact)
+        if place is None:
+            left[fact["task"]] += 1
+            continue
+        # Left out of names: a number in the list of references, an appendix, what the setting says.
+        model = re.sub(r" \[27\]| in App. C|(?<=PaLI-17B) \(fine-tuned\)", "", fact["model"])
+        wanted[frozenset(place[0]), place[1], model, as_ours(fact, place[1]), fact["source"]] += 1
+    carried = Counter(
+        (tasks_of(r), r["metric"], r["model"], round(r["value"], 9), r["source"])
+        for name in NOT_IRFL
+        for r in records(name)
+    )
+    assert carried == wanted
+    assert left == NOT_CARRIED
+    assert len(facts) == 396 == carried.total() + left.total()
+
+
+@lru_cache(maxsize=1)
+def reported() -> dict[str, set[str]]:
+    """The metrics of every task of ours."""
+    return {name: set(each.metrics) for name, each in definitions().items() if each.kind == "task"}
+
+
+def test_every_benchmark_has_a_table_and_mini_has_none() -> None:
+    have = {task for task, metrics in reported().items() if beside(task, metrics)}
+    assert {task.split("_")[0] for task in have} == {"irfl", "flute", "metaclue", "nykms", "vflute"}
+    assert {f"metaclue_{kind}" for kind in ("classify_literal", "retrieve_swap", "caption", "vqa", "generate")} <= have
+    assert {task for task in reported() if task.startswith("vflute") and "instruction" not in task} - have == {
+        "vflute_val"
+    }
+    assert {"nykms_metaphor", "nykms_sarcasm_text", "flute", "flute_v1"} <= have
+
+
+# --- the other benchmarks against the papers' text --------------------------------------------------------------------
+
+
+def printed(text: str, start: str, stop: str) -> list[float]:
+    """The numbers with a point from `start` to `stop`; a number of parameters (5.3M) is none."""
+    found = text[text.index(start) :]
+    return [float(number) for number in re.findall(r"\d+\.\d+(?![\dM])", found[: found.index(stop)])]
+
+
+def carried(table: str, places: Iterator[tuple[str, str, str]] | list[tuple[str, str, str]]) -> list[float]:
+    """The figures of a table at (task, model, metric), in percent or as they are."""
+    figures = []
+    for task, model, metric in places:
+        found = [p for p in for_task(task) if (p.table, p.model, p.metric) == (table, model, metric)]
+        assert len(found) == 1, (task, model, metric)
+        figures.append(float(found[0].text()))
+    return figures
+
+
+F1 = ("f1@0", "f1@53", "f1@60")
+
+
+@pytest.mark.parametrize("shared_file", ["papers/vflute.txt"], indirect=True)
+def test_tables_of_vflute(shared_file: Path) -> None:
+    text = shared_file.read_text(encoding="utf-8")
+    gemini, gpt4 = "Gemini-1.5-Pro (gemini-pro-vision)", "GPT-4 (gpt-4-1106-vision-preview)"
+    tuned = [("vflute", "LLaVA-7B VF"), ("vflute_blind", "LLaVA-7B VF -Image"), ("vflute", "LLaVA-7B eViL")]
+    order = [*tuned, ("vflute", "LLaVA-7B eViL+VF")]
+    order += [(task, f"LLaVA-ZS {size}") for size in ("7B", "34B") for task in ("vflute", "vflute_sg")]
+    order += [(task, api) for api in (gemini, "Claude-3 Opus", gpt4) for task in ("vflute", "vflute_5shot")]
+    places = [(task, model, metric) for task, model in order for metric in F1]
+    random = [("vflute", "Random Baseline", "f1@0")]
+    # "F1 Score" and thresholds stand in the caption, names of models have points: only lines of three numbers count.
+    part = text[text.index("Random Baseline 49.82") : text.index("Table 4: F1 Score")]
+    lines = re.findall(r"(?:^| )(\d+\.\d+)(?: - -| (\d+\.\d+) (\d+\.\d+))$", part, re.MULTILINE)
+    assert [float(n) for line in lines for n in line if n] == carried("Table 4", [*random, *places])
+
+    blip = [("vflute", "InstructBlip-7B-ZS", m) for m in F1] + [("vflute_sg", "InstructBlip-7B-SG", m) for m in F1]
+    assert printed(text, "InstructBlip-7B-ZS 43", "Table 17") == carried("Table 17", blip)
+    omni = [(task, "GPT-4o", metric) for task in ("vflute", "vflute_5shot") for metric in F1]
+    assert printed(text, "GPT-4o 75", "Table 18") == carried("Table 18", omni)
+
+    sources = ("_vismet", "_irfl_metaphor_simile", "_irfl_idiom", "_muse", "_memecap", "_nycartoons", "")
+    pairs = [("vflute", of, f"f1@0{s}") for s in sources for of in ("Human avg (2)", "LLaVA-7B eViL+VF")]
+    assert printed(text, "HAIVMET 78", "Table 7: Human") == carried("Table 7", pairs)
+    assert "(F1 score of 80.85 vs. 83.26" in text
+    labels = [("vflute_label", f"fine-tuned, {k}", "f1@0") for k in ("prediction only", "multi-task with explanations")]
+    assert carried("App. J", labels) == [80.85, 83.26]
+
+
+@pytest.mark.parametrize("shared_file", ["papers/nykms.txt"], indirect=True)
+def test_tables_of_nykms(shared_file: Path) -> None:
+    text = shared_file.read_text(encoding="utf-8")
+    both = (("mc", "nykms_metaphor"), ("sc", "nykms_sarcasm"))
+    classes = ("acc", "macro_precision", "macro_recall", "macro_f1")
+    large = ("LLaVA", "GPT-3.5", "GPT-4", "GPT-4V")
+    eight = [(task, model, f"{name}_{metric}") for name, task in both for model in large for metric in classes]
+    part = text[: text.index("Table 8: The class")].replace("GPT-3.5", "")
+    assert printed(part, "\tLLaVA\tText+Image\t47", "\n\n") == carried("Table 8", eight)
+
+    words = [(f"{k}w", task) for k, task in (("m", "nykms_metaphor_text"), ("s", "nykms_sarcasm_text"))]
+    nine = [(task, model, f"{name}_{m}") for name, task in words for model in large[:3] for m in ("em", "bleu4")]
+    plain = text.replace("GPT-3.5", "")
+    assert printed(plain, "\tLLaVA\t29", "Table 9: The MW") == carried("Table 9", nine)
+    long = (("me", "nykms_metaphor"), ("st", "nykms_sarcasm"), ("se", "nykms_sarcasm"))
+    ten = [(task, model, f"{name}_bleu4") for name, task in long for model in large[:3]]
+    assert printed(plain, "\tLLaVA\t5.56", "Table 10: The ME") == carried("Table 10", ten)
+
+    same = [f"Baseline{end}" for end in (" (Text-only)", " (Image-only)", "", " + Contrastive", " + OT")]
+    last = {
+        "mc": [*same, "Baseline + VUA augmentation", "Baseline + Knowledge augmentation"],
+        "sc": [*same, 'Baseline + augmentation (printed "VUA"; text says HFM)'],
+    }
+    eleven = [(task, model, f"{name}_{metric}") for name, task in both for model in last[name] for metric in classes]
+    assert printed(text, "Baseline(Text-only)\t64", "Table 11: The class") == carried("Table 11", eleven)
+
+
+@pytest.mark.parametrize("shared_file", ["papers/flute.txt"], indirect=True)
+def test_table_of_flute(shared_file: Path) -> None:
+    text = shared_file.read_text(encoding="utf-8")
+    kinds = ("paraphrase_sarcasm", "simile", "metaphor")
+    places = [("flute_v1", "T5-3B fine-tuned on e-SNLI", f"acc@{t}_{kind}") for t in (0, 50, 60) for kind in kinds]
+    assert printed(text, "0%\t81", "Table 7: Scores") == carried("Table 7", places)
+
+
+@pytest.mark.parametrize("shared_file", ["papers/metaclue.txt"], indirect=True)
+def test_tables_of_metaclue(shared_file: Path) -> None:
+    text = shared_file.read_text(encoding="utf-8").replace(" . ", ".")
+    models = ("Random", "EfficientNet-B0", "EfficientNet-B7", "ViT-B/16", "ViT-L/16")
+    one = [
+        next(
+            p for p in for_task(f"metaclue_classify_{kind}") if p.model == model and p.shown == (part == "test")
+        ).text()
+        for model in models
+        for kind in ("symbolic", "literal")
+        for part in ("val", "test")
+    ]
+    assert printed(text, "Random N / A", "Table 1.") == [float(number) for number in one]
+
+    clips = [f"CLIP (ViT-{size})" for size in ("B/16", "B/32", "L/14")]
+    order = [*clips, "ALBEF", "ALBEF (MSCOCO)", "ALBEF (Flickr30k)", *(f"FT {clip}" for clip in clips)]
+    settings = ("random50", "neg_prim", "neg_sec", "neg_prim_rel", "neg_sec_rel")
+    columns = [(f"metaclue_retrieve_{kind}", metric) for kind in settings for metric in ("p@1", "rank")]
+    columns.append(("metaclue_retrieve_swap", "p@1"))
+    two = [(task, model, metric) for model in order for task, metric in columns]
+    assert printed(text, "Random Neg Neg Prim", "Table 2.") == carried("Table 2", two)
+
+    metrics = ("em", "bleu4", "rouge_l", "meteor", "spice", "cider")
+    parts = ("", "_primary", "_secondary", "_relationship")
+    asked = ("metaclue_caption", "metaclue_vqa")
+    three = [(task, "PaLI-17B", metric + part) for task in asked for part in parts for metric in metrics]
+    # The paper has accuracy in percent, the other metrics as shares; CIDEr is none.
+    percent = [100 if metric.split("_")[0] in ("bleu4", "rouge", "meteor", "spice") else 1 for _, _, metric in three]
+    numbers = printed(text, "Captioning Acc BLEU4", "Table 3.")
+    assert [n * p for n, p in zip(numbers, percent, strict=True)] == pytest.approx(carried("Table 3", three), abs=1e-9)
+
+    clip = "CLIP phrase localization"
+    four = [("metaclue_localize", clip, f"mAP{t}_{role}") for role in ("primary", "secondary") for t in (50, 70)]
+    assert printed(text, "Primary concept 33", "Table 4.") == carried("Table 4", four)
+    drawn = ("Imagen", "Stable Diffusion", "Stable Diffusion-FT")
+    five = [("metaclue_generate", model, metric) for model in drawn for metric in ("fid", "clip_similarity")]
+    assert printed(text, "Imagen [ 42 ] 153", "Table 5.") == carried("Table 5", five)
+
+
+@pytest.mark.parametrize(
+    ("task", "metric", "model", "text"),
+    [
+        ("vflute", "f1@53", "GPT-4o", "60.97"),
+        ("vflute_sg", "f1@60", "LLaVA-ZS 34B", "26.77"),
+        ("vflute_5shot", "f1@0", "Claude-3 Opus", "67.79"),
+        ("vflute_10shot", "f1@60", "GPT-4", "49.78"),
+        ("vflute_blind", "f1@0", "LLaVA-7B VF -Image", "64.77"),
+        ("nykms_metaphor", "mc_macro_f1", "GPT-4V", "47.95"),
+        ("nykms_sarcasm_text", "sw_em", "GPT-4", "32.65"),
+        ("metaclue_retrieve_random50", "rank", "FT CLIP (ViT-L/14)", "1.78"),
+        ("metaclue_caption", "cider", "PaLI-17B", "1.076"),
+        ("metaclue_vqa", "bleu4_relationship", "PaLI-17B", "44.9"),
+        ("metaclue_generate", "fid", "Imagen", "153.1"),
+        ("metaclue_classify_symbolic", "acc", "Random", "51.6"),
+        ("flute_v1", "acc@60_metaphor", "T5-3B fine-tuned on e-SNLI", "34.8"),
+        ("flute", "acc@50", "T5-3B (resource-rich baseline)", "69.05"),
+        ("flute", "acc@60", "DREAM-FLUTE", "63.3"),
+    ],
+)
+def test_spot_values_of_the_other_benchmarks(task: str, metric: str, model: str, text: str) -> None:
+    assert [row.values[metric].text() for row in rows(task, [metric]) if row.model == model] == [text]
+
+
+# --- rows and settings ------------------------------------------------------------------------------------------------
+
+
+def test_a_row_is_a_model_in_a_setting() -> None:
+    found = [row for row in rows("nykms_metaphor", ["me_bleu4", "mc_acc", "mw_em", "none"]) if row.model == "GPT-4"]
+    assert [(row.setting, row.paper) for row in found] == [
+        ("zero-shot with the description; joint prompt", "NYK-MS, arXiv 2409.01037")
+    ]
+    assert found[0].table == "Table 8, Table 9, Table 10"
+    assert found[0].source.count("; ") == 2 and found[0].source.endswith("Table 10")
+    assert {metric: figure.value for metric, figure in found[0].values.items()} == {
+        "me_bleu4": 0.1011, "mc_acc": 0.4378, "mw_em": 0.4471
+    }  # fmt: skip
+    assert list(found[0].values) == ["me_bleu4", "mc_acc", "mw_em"]
+
+
+def test_one_model_in_two_settings_is_two_rows() -> None:
+    found = {row.label: row for row in rows("vflute", ["f1@0"], hidden=True) if row.model == "LLaVA-7B eViL+VF"}
+    assert {label: row.values["f1@0"].value for label, row in found.items()} == {
+        "LLaVA-7B eViL+VF, fine-tuned": 0.7491,
+        "LLaVA-7B eViL+VF, fine-tuned, not comparable, on the 99 rows that people did": 0.7726,
+    }
+    random = [row.label for row in rows("metaclue_classify_literal", ["acc"], hidden=True) if row.model == "Random"]
+    assert random == ["Random, not comparable, on 20 % of the train split", "Random"]
+
+
+def test_kinds_are_said_where_they_differ() -> None:
+    assert [row.label for row in rows("vflute", F1)][:2] == ["Random Baseline", "LLaVA-7B VF, fine-tuned"]
+    assert [row.label for row in rows("vflute_sg", F1)][:2] == ["Random Baseline", "LLaVA-ZS 7B"]
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_no_two_rows_look_alike_and_no_figure_is_lost(hidden: bool) -> None:
+    for task, metrics in reported().items():
+        found = rows(task, metrics, hidden=hidden)
+        labels = [row.label for row in found]
+        assert len(set(labels)) == len(labels), task
+        figures = [id(figure) for row in found for figure in row.values.values()]
+        assert sorted(figures) == sorted(id(p) for p in for_task(task) if hidden or p.shown)
+
+
+def test_what_is_not_comparable_is_kept_but_not_shown() -> None:
+    for task, count in (
+        ("vflute", 14 + 2),
+        ("nykms_metaphor", 28),
+        ("nykms_sarcasm", 24),
+        ("metaclue_classify_literal", 5),
+    ):
+        kept = [p for p in for_task(task) if not p.shown]
+        assert len(kept) == count
+        assert all("; not comparable, " in p.setting for p in kept)
+    metrics = reported()["vflute"]
+    assert not any("f1@0_muse" in row.values or row.model == "FigCLIP" for row in rows("vflute", metrics))
+    (other,) = [row for row in rows("vflute", metrics, hidden=True) if row.model == "FigCLIP"]
+    assert (other.paper, other.values["f1@60"].value) == ("FigLang 2024 shared task, ACL 2024.figlang-1.13", 0.5)
+
+
+# --- what may stand beside a run --------------------------------------------------------------------------------------
+
+
+def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
+    counts = {
+        task: count
+        for name in ("irfl", *NOT_IRFL)
+        for task, count in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["rows"].items()
+    }
+    known = {task: definitions()[task].rows for task in counts}
+    known["metaclue_vqa"] = PAPER["metaphor", "test"]  # images; their questions depend on the annotations
+    assert {task: known[task] for task, count in counts.items() if isinstance(count, int)} == {
+        task: count for task, count in counts.items() if isinstance(count, int)
+    }
+    assert {task for task, count in counts.items() if isinstance(count, str)} == {
+        *("flute", "flute_v1", "metaclue_generate"),
+        *(task for task in definitions() if re.match(r"irfl_random\d_", task) and for_task(task)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "metrics", "runs", "kept", "told"),
+    [
+        ("vflute", ["acc", "f1@0", "f1@60"], [Measured(723, None, "vflute25")], ["f1@0", "f1@60"], ""),
+        ("vflute", ["f1@0"], [Measured(723)], ["f1@0"], ""),
+        ("vflute", ["f1@0"], [Measured(723), Measured(8)], [], "of 723 rows, a run has 8"),
+        ("vflute", ["f1@0"], [Measured(723, "offset 4")], [], "a run was cut short (offset 4)"),
+        ("vflute", ["f1@60"], [Measured(723)], [], "f1@60 are left out: .* vflute25, in a run by no known scorer"),
+        ("vflute", ["acc"], [Measured(8, "limit 8")], [], ""),  # nothing to leave out
+        (
+            "flute",
+            ["acc@60"],
+            [Measured(1500, None, "flute22|x")],
+            [],
+            "they are of the shared task's 1,500 blind rows",
+        ),
+        ("irfl_random2_simile", ["acc"], [Measured(99)], [], "random candidates, which were not released"),
+        ("metaclue_retrieve_swap", ["p@1"], [Measured(99)], ["p@1"], ""),  # how many can be swapped is not published
+        ("metaclue_retrieve_swap", ["p@1"], [Measured(9, "limit 9")], [], "limit 9"),
+        ("figlang_mini", ["f1@0"], [Measured(76)], [], ""),
+    ],
+)
+def test_figures_stand_beside_runs_of_their_rows_and_scorer(
+    task: str, metrics: list[str], runs: list[Measured], kept: list[str], told: str
+) -> None:
+    shown, line = comparable(task, metrics, runs)
+    assert (shown, bool(line)) == (kept, bool(told))
+    assert re.search(told if ".*" in told else re.escape(told), line) and "\n" not in line
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def test_figures_stand_as_they_were_printed() -> None:
+    assert beside("vflute_label", ["acc", "f1@0", "f1@53"]).splitlines() == [
+        "| published                                |  f1@0 |",
+        "|------------------------------------------|------:|",
+        "| Random Baseline                          | 49.82 |",
+        "| fine-tuned, prediction only              | 80.85 |",
+        "| fine-tuned, multi-task with explanations | 83.26 |",
+    ]
+    assert beside("metaclue_generate", ["clip_similarity", "fid"]).splitlines()[2:] == [
+        "| Imagen, off the shelf           |            32.1 | 153.1 |",
+        "| Stable Diffusion, off the shelf |            30.8 | 161.6 |",
+        "| Stable Diffusion-FT, fine-tuned |            32.0 | 154.3 |",
+    ]
+
+
+def test_a_wide_table_has_rows_for_sources() -> None:
+    assert beside("flute_v1", reported_in_order("acc@0", "acc@50", "acc@60")).splitlines() == [
+        "| published                                      | acc@0 | acc@50 | acc@60 |",
+        "|------------------------------------------------|------:|-------:|-------:|",
+        "| T5-3B fine-tuned on e-SNLI: paraphrase_sarcasm |  81.8 |   44.1 |   31.0 |",
+        "| T5-3B fine-tuned on e-SNLI: simile             |  59.6 |   29.2 |   14.0 |",
+        "| T5-3B fine-tuned on e-SNLI: metaphor           |  76.0 |   46.0 |   34.8 |",
+    ]
+    parts = ("", "_primary", "_secondary", "_relationship")
+    metrics = [name + part for name in ("em", "bleu4", "rouge_l", "meteor", "spice", "cider") for part in parts]
+    lines = beside("metaclue_vqa", metrics).splitlines()
+    assert lines[0] == "| published              |   em | bleu4 | rouge_l | meteor | spice | cider |"
+    assert lines[2] == "| PaLI-17B               | 19.9 |  32.9 |    28.6 |   24.9 |  18.5 | 0.851 |"
+    assert lines[5] == "| PaLI-17B: relationship | 25.6 |  44.9 |    27.5 |   28.5 |   3.8 | 0.706 |"
+
+
+def reported_in_order(*heads: str) -> list[str]:
+    return [f"{head}{kind}" for head in heads for kind in ("", "_paraphrase_sarcasm", "_simile", "_metaphor", "_idiom")]
+
+
+def test_every_shown_figure_is_in_its_table() -> None:
+    for task, metrics in reported().items():
+        cells = Counter(float(c) for c in re.findall(r"(?<=\| )[ \d.]+(?= \|)", beside(task, metrics)) if c.strip())
+        shown = [p for p in for_task(task) if p.shown and p.value is not None]
+        assert cells >= Counter(float(p.text()) for p in shown) if shown else not cells
+
+
+@given(st.integers(0, 10_000))
+def test_percent_is_exact(hundredths: int) -> None:
+    figure = Published("P", "1", "M", ("t",), "acc", "zero-shot", "s", value=hundredths / 10_000)
+    assert figure.text(2) == f"{hundredths // 100}.{hundredths % 100:02d}"
+    assert figure.text() in (figure.text(2), figure.text(2).removesuffix("0"))
+
+
+def test_a_table_has_the_asked_columns_in_their_order() -> None:
+    lines = beside("irfl_match_idiom", ["bias", "acc_figurative_literal", "acc", "acc_figurative"]).splitlines()
+    assert lines[:4] == [
+        "| published       | acc_figurative_literal | acc_figurative |",
+        "|-----------------|-----------------------:|---------------:|",
+        "| Humans          |                   90.0 |           97.0 |",
+        "| CLIP-VIT-L/14   |                   56.0 |           17.0 |",
+    ]
+    assert len(lines) == 2 + 8
+
+
+def test_ranges_stand_in_a_row_of_their_own() -> None:
+    lines = beside("irfl_match_simile", ("acc", "figurative_over_source", "source_over_target")).splitlines()
+    assert lines[-1] == "| range over v3 models |       |              52.0-74.0 |          51.0-70.0 |"
+    assert lines[2] == "| Humans               | 100.0 |                        |                    |"
+
+
+def test_no_column_no_table() -> None:
+    assert beside("irfl_match_idiom", []) == ""
+    assert beside("irfl_match_idiom", ["acc"]) == ""  # known of a third party alone
+    assert beside("irfl_random2_simile", ["p@k"]) == ""
+
+
+def test_the_protocol_is_one_line() -> None:
+    assert protocol("irfl_detect_idiom", ["acc_figurative"]) == (
+        "IRFL, arXiv 2303.15445: humans, majority of five, idioms with definitions / "
+        "zero-shot, matching scores, idioms with definitions"
+    )
+    assert protocol("irfl_retrieve_simile", ["p@k"]) == "IRFL, arXiv 2303.15445: zero-shot, matching scores"
+
+
+# --- the reader -------------------------------------------------------------------------------------------------------
+
+GOOD = {"table": "1", "model": "M", "task": "t", "metric": "acc", "setting": "zero-shot", "value": 0.5, "source": "s"}
+
+
+def written(folder: Path, *given: Any) -> Path:
+    path = folder / "data.json"
+    path.write_text(json.dumps({"paper": "P", "records": list(given)}), encoding="utf-8")
+    return path
+
+
+def test_a_good_file(tmp_path: Path) -> None:
+    ranged = {k: v for k, v in GOOD.items() if k != "value"} | {
+        "task": ["t", "u"],
+        "low": 0,
+        "high": 1,
+        "metric": "f1@0",
+    }
+    one, two = read_file(written(tmp_path, GOOD | {"std": 0.1}, ranged)).figures
+    assert one == Published("P", "1", "M", ("t",), "acc", "zero-shot", "s", value=0.5, std=0.1)
+    assert (two.tasks, two.value, two.low, two.high, two.text()) == (("t", "u"), None, 0.0, 1.0, "0.0-100.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"value": 57}, "value is 57, must be a share"),
+        ({"value": "0.5"}, "value is '0.5'"),
+        ({"value": True}, "value is True"),
+        ({"value": math.nan}, "value is nan"),
+        ({"std": -0.1}, "std is -0.1"),
+        ({"value": None}, "value is None"),
+        ({"low": 0.1, "high": 0.2}, "either a value, or low and high"),
+        ({"low": 0.1}, "either a value, or low and high"),
+        ({"model": ""}, "model must be a text"),
+        ({"source": 3}, "source must be a text"),
+        ({"task": []}, "task must be"),
+        ({"task": ["a", 3]}, "task must be"),
+        ({"task": None}, "task must be"),
+        ({"vlaue": 0.5}, "unknown field 'vlaue'"),
+        ({"metric": "rank", "value": -1}, "value is -1, must be 0 or above"),
+        ({"metric": "ranks"}, "no task has the metric 'ranks'"),
+        ({"metric": "fid", "value": math.inf}, "value is inf"),
+        ({"paper": " "}, "paper must be a text"),
+        ({}, "acc of M on t is in record 1, too"),
+    ],
+)
+def test_a_faulty_record_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = written(tmp_path, GOOD, GOOD | change)
+    with pytest.raises(PublishedError, match=re.escape(message)) as caught:
+        read_file(path)
+    assert f"{path}, record 2" in str(caught.value)
+
+
+def test_missing_fields_and_reversed_ranges(tmp_path: Path) -> None:
+    bare = {k: v for k, v in GOOD.items() if k != "value"}
+    for record, message in (
+        (bare, "either a value"),
+        (bare | {"low": 0.3, "high": 0.2}, "low is above high"),
+        ({k: v for k, v in GOOD.items() if k != "setting"}, "setting must be a text"),
+        (3, "must be an object"),
+    ):
+        with pytest.raises(PublishedError, match=f"record 1: .*{message}"):
+            read_file(written(tmp_path, record))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"paper": "P"}', '{"paper": 1, "records": []}', '{"paper": "P", "records": {}}']
+)
+def test_a_faulty_file_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PublishedError, match=re.escape(str(path))):
+        read_file(path)
+    with pytest.raises(PublishedError, match="absent.json"):
+        read_file(tmp_path / "absent.json")
+
+
+def test_the_same_figure_of_an_earlier_version_is_no_conflict(tmp_path: Path) -> None:
+    assert len(read_file(written(tmp_path, GOOD, GOOD | {"setting": "zero-shot; v1"})).figures) == 2
+
+
+def test_a_model_may_have_two_settings_and_two_papers(tmp_path: Path) -> None:
+    few, elsewhere = GOOD | {"setting": "5-shot"}, GOOD | {"paper": "Q"}
+    assert [p.paper for p in read_file(written(tmp_path, GOOD, few, elsewhere)).figures] == ["P", "P", "Q"]
+
+
+def test_what_is_no_share_may_be_above_one(tmp_path: Path) -> None:
+    (figure,) = read_file(written(tmp_path, GOOD | {"metric": "cider_primary", "value": 1.076})).figures
+    assert (figure.value, figure.text(), figure.text(2)) == (1.076, "1.076", "1.08")

@@ -1,0 +1,221 @@
+"""Finished runs are found, read and refused as a user would expect."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+import varied_runs
+from saved_samples import NAME, evaluated
+from typer.testing import CliRunner
+
+from figlang_tasks.results import runs
+from figlang_tasks import scoring
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.results.runs import RunError
+
+RESULTS = "2026-01-02T03-04-05_results.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of figlang_mini without explanation scores."""
+    (tmp_path / NAME).write_bytes(evaluated()[0])
+    return tmp_path
+
+
+def score(path: Path, *options: str) -> None:
+    result = CliRunner().invoke(app, ["score", str(path), "--scorer", "embedded", *options])
+    assert result.exit_code == 0, result.output
+
+
+def test_a_whole_run_is_read_from_its_folder() -> None:
+    run = runs.read(str(varied_runs.weak()))
+    assert set(run.tasks) == set(varied_runs.TASKS)
+    mini = run.tasks["figlang_mini"]
+    assert (mini.benchmark, mini.dataset, len(mini.lines), len(set(mini.ids))) == ("vflute", "figlang_mini", 76, 76)
+    assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
+    assert mini.version == "2-1" and mini.explained
+    value, low, high, *_ = mini.estimates["f1@60"]["muse"]
+    assert low is not None and high is not None and 0 < low <= value <= high
+    assert mini.reported == mini.estimates
+    of_records = scoring.evaluate(mini.records, mini.measures, stderr_resamples=0)
+    assert {name: {scope: own[:3] for scope, own in of.items()} for name, of in of_records.items()} == {
+        name: {scope: own[:3] for scope, own in of.items()} for name, of in mini.reported.items()
+    }
+    assert run.tasks["figlang_mini_irfl_match_simile"].benchmark == "irfl"
+    assert not run.tasks["figlang_mini_irfl_match_simile"].explained
+    assert runs.limited(run) is None
+    assert run.results["config"]["model"] == "Varied"
+
+
+def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
+    folder = varied_runs.weak()
+    samples = next(folder.glob("*_samples_figlang_mini.jsonl"))
+    assert list(runs.read(str(samples)).tasks) == ["figlang_mini"]
+    assert runs.read(str(samples)).results["config"]["model"] == "Varied"
+    results = next(folder.glob("*_results.json"))
+    assert set(runs.read(str(results)).tasks) == set(varied_runs.TASKS)
+
+
+def test_scores_beside_the_samples_are_found(folder: Path) -> None:
+    assert runs.read(str(folder)).tasks["figlang_mini"].scorer is None
+    score(folder / NAME)
+    found = runs.read(str(folder)).tasks["figlang_mini"]
+    assert found.scorer == "embedded" and found.path.name.endswith(".embedded.jsonl")
+    assert "explanation_scores" in found.lines[0]["sample"]
+    report = json.loads((folder / NAME).with_suffix(".embedded.json").read_text(encoding="utf-8"))
+    assert found.estimates == scoring.from_json(report["measures"]) and found.signature == report["signature"]
+    assert runs.read(str(found.path)).tasks["figlang_mini"] == found
+
+
+def test_scores_of_the_run_and_the_same_again_are_one(tmp_path: Path) -> None:
+    folder = tmp_path / "scored"
+    shutil.copytree(varied_runs.weak(), folder)
+    before = runs.read(str(folder)).tasks["figlang_mini"]
+    score(next(folder.glob("*_samples_figlang_mini.jsonl")))
+    assert runs.read(str(folder)).tasks["figlang_mini"] == before
+
+
+def test_scores_of_known_models_go_before_the_same_of_unknown_ones(tmp_path: Path) -> None:
+    lone = tmp_path / NAME
+    shutil.copy(next(varied_runs.weak().glob("*_samples_figlang_mini.jsonl")), lone)  # without its results file
+    assert runs.read(str(lone)).tasks["figlang_mini"].signature is None
+    score(lone)
+    found = runs.read(str(lone)).tasks["figlang_mini"]
+    assert found.path != lone and found.signature is not None
+
+
+def test_scores_of_two_kinds_must_be_told_apart(folder: Path) -> None:
+    score(folder / NAME)
+    score(folder / NAME, "--bertscore-layer", "3")
+    with pytest.raises(RunError, match="several explanation scores .*: name the file$"):
+        runs.read(str(folder))
+    assert runs.read(str(folder / NAME.replace(".jsonl", ".embedded.jsonl"))).tasks["figlang_mini"].scorer == "embedded"
+    with pytest.raises(RunError, match="has no scores of vflute25: figlang score .*--scorer vflute25"):
+        runs.read(str(folder), scorer="vflute25")
+
+
+def test_scores_of_other_samples_are_not_taken(folder: Path) -> None:
+    score(folder / NAME)
+    (folder / NAME).write_bytes(evaluated()[0].replace(b"kettle", b"pan"))
+    assert runs.read(str(folder)).tasks["figlang_mini"].scorer is None
+
+
+def test_names(folder: Path, tmp_path: Path) -> None:
+    assert runs.read(f"tuned={folder}").name == "tuned"
+    assert runs.read(str(folder)).name == folder.name
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(folder / NAME, other)
+    assert [run.name for run in runs.read_all([f"a={folder / NAME}", f"b={other}"])] == ["a", "b"]
+    same = [run.name for run in runs.read_all([f"a={folder / NAME}", f"a={other}"])]
+    assert same == [f"a ({folder / NAME})", f"a ({other})"]
+    with pytest.raises(RunError, match="is named 2 times"):
+        runs.read_all([str(other), f"again={other}"])
+    with pytest.raises(RunError, match="the name before = is empty"):
+        runs.read(f"={other}")
+
+
+def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_loguru: list[str]) -> None:
+    later = folder / NAME.replace("2026-01-02", "2026-01-03")
+    later.write_bytes(evaluated()[0])
+    assert runs.read(str(folder)).tasks["figlang_mini"].path == later
+    assert f"holds 2 runs of figlang_mini: read is {later.name}" in warnings_of_loguru[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"do_sample": False, "temperature": 0}, None),
+        ({"do_sample": False, "temperature": None, "top_p": 0.9}, None),
+        ({"do_sample": True, "temperature": 1.0}, "temperature 1"),
+        ({"temperature": 0.25}, "temperature 0.25"),  # servers draw by it alone
+        ({"do_sample": True}, "do_sample"),
+        ({"do_sample": 1, "temperature": None}, "do_sample"),  # of the command line
+        ({"do_sample": True, "temperature": 0}, None),
+        ({"temperature": "0.7"}, "temperature 0.7"),
+        (None, None),
+    ],
+)
+def test_answers_drawn_at_random(settings: dict[str, object] | None, told: str | None, folder: Path) -> None:
+    content = {
+        "results": {"figlang_mini": {"acc,none": 0.5}},
+        "configs": {"figlang_mini": {"generation_kwargs": settings}},
+    }
+    (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    assert runs.read(str(folder)).tasks["figlang_mini"].sampled == told
+
+
+def test_names_of_lm_eval(folder: Path) -> None:
+    (folder / NAME).rename(folder / "samples_figlang_mini_2026-01-02T03-04-05.123456.jsonl")
+    content = {"results": {"figlang_mini": {"acc,none": 0.5}}, "model_name": "org/tiny", "config": {"limit": 8.0}}
+    (folder / "results_2026-01-02T03-04-05.123456.json").write_text(json.dumps(content), encoding="utf-8")
+    run = runs.read(str(folder))
+    task = run.tasks["figlang_mini"]
+    assert (run.name, task.reported) == ("tiny", {}), "lm-eval has no place for scopes: they come from the records"
+    assert {"all", "muse"} < task.estimates["acc"].keys()
+    assert runs.limited(run) == "limit 8"
+
+
+def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="nowhere is not there: name a samples file"):
+        runs.read("nowhere")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(RunError, match="no samples files in .*empty .evaluate with --log_samples"):
+        runs.read(str(empty))
+    (tmp_path / "above").mkdir()
+    shutil.copytree(folder, tmp_path / "above" / "model", ignore=shutil.ignore_patterns("above", "empty"))
+    assert list(runs.read(str(tmp_path / "above")).tasks) == ["figlang_mini"]
+    shutil.copytree(tmp_path / "above" / "model", tmp_path / "above" / "other")
+    with pytest.raises(RunError, match="there are some in .*model, .*other: one of these"):
+        runs.read(str(tmp_path / "above"))
+    (empty / "notes.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(RunError, match="neither a samples file"):
+        runs.read(str(empty / "notes.txt"))
+    (folder / RESULTS).write_text("{", encoding="utf-8")
+    with pytest.raises(RunError, match=f"{RESULTS} cannot be read"):
+        runs.read(str(folder))
+    (folder / RESULTS).unlink()
+    (folder / NAME).write_bytes(evaluated()[0][:-20])
+    with pytest.raises(RunError, match="line 76 is not JSON .*cut off by a kill"):
+        runs.read(str(folder))
+
+
+@pytest.mark.parametrize("scores", ["x", {"scorer": "embedded"}, {"scorer": "embedded", "mean": math.nan}])
+def test_damaged_explanation_scores_are_named(folder: Path, scores: object) -> None:
+    lines = [json.loads(line) for line in (folder / NAME).read_text(encoding="utf-8").split("\n")[:3]]
+    lines[1]["sample"]["explanation_scores"] = scores
+    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(RunError, match=f"{NAME}, line 2: explanation_scores must hold a scorer and a finite mean"):
+        runs.read(str(folder))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"configs": {"figlang_mini": "x"}},
+        {"configs": {"figlang_mini": {"metadata": [1]}}},
+        {"configs": [1]},
+        {"configs": {"figlang_mini": {"metadata": {"measures": {"format": 1, "values": {"acc": [0.5]}}}}}},
+    ],
+)
+def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -> None:
+    (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    named = NAME.replace(NAME.partition("_samples")[0], RESULTS.removesuffix("_results.json"))
+    (folder / NAME).rename(folder / named)
+    with pytest.raises(RunError, match="the results file beside .* is damaged"):
+        runs.read(str(folder))
+
+
+def test_tasks_of_others_are_passed_over(folder: Path) -> None:
+    other = folder / NAME.replace("figlang_mini", "mme")
+    other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
+    assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
+    (folder / NAME).unlink()
+    with pytest.raises(RunError, match="samples of other tasks alone .mme."):
+        runs.read(str(folder))

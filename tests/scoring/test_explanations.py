@@ -1,0 +1,421 @@
+"""Explanation scores inside the tasks, through the harness: choice, one pass, failures that cost no run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hub_server import HubServer
+from lmms_eval.api.model import lmms
+from lmms_eval.evaluator import simple_evaluate
+from sklearn.metrics import f1_score
+
+import figlang_tasks
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core import notes
+from figlang_tasks.harness.plugin import tasks_dir
+from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.results import samples
+from figlang_tasks.scoring import OVERALL, explanations, from_json
+from figlang_tasks.scoring.explanations import choose
+
+WITHOUT_SCORER = "none (f1@0 counts labels alone)"
+
+
+class Parrot(lmms):
+    """Answers with what it is told, in turn."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__()
+        self.answers = answers
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [self.answers[index % len(self.answers)] for index in range(len(requests))]
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+
+ANSWERS = (
+    "The image shows a mule, the animal we name when somebody refuses to budge.\nLABEL: entailment",
+    "The image shows a snail, a sign of slowness, which is the opposite of the claim.\nLABEL: contradiction",
+    "LABEL: entailment",
+    "I cannot say.",
+    "",
+)
+
+
+def evaluate(task: str = "figlang_mini", answers: tuple[str, ...] = ANSWERS, **arguments: Any) -> dict[str, Any]:
+    results = simple_evaluate(
+        model=Parrot(*answers),
+        tasks=[task],
+        task_manager=figlang_tasks.task_manager(include_defaults=False),
+        **arguments,
+    )
+    assert results is not None
+    return results
+
+
+@pytest.fixture(scope="module")
+def embedded() -> dict[str, Any]:
+    return evaluate()
+
+
+def test_every_metric_follows_from_the_logged_scores(embedded: dict[str, Any]) -> None:
+    """F1@t by scikit-learn after the published rule: score <= t is the wrong label, and so is no label."""
+    reported = embedded["results"]["figlang_mini"]
+    estimates = from_json(embedded["configs"]["figlang_mini"]["metadata"]["measures"])
+    samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
+    assert len(samples) == 76
+    for scope in (OVERALL, *rows.REPORT_GROUPS):
+        chosen = [sample for sample in samples if scope in (OVERALL, sample["report_group"])]
+        gold = np.array([sample["gold"] for sample in chosen])
+        scores = np.array([sample["explanation_scores"]["mean"] for sample in chosen])
+        labels = np.array([1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen])
+        expected = {"explanation_score": scores.mean()}
+        for name, threshold in {"f1@0": 0, "f1@53": 0.53, "f1@60": 0.6}.items():
+            expected[name] = f1_score(gold, np.where(scores <= threshold, 1 - gold, labels), average="macro")
+        for name, value in expected.items():
+            found = estimates[name][scope]
+            assert found.value == pytest.approx(value) and found.rows == len(chosen)
+            assert found.low is not None and found.high is not None and found.low <= value <= found.high
+            if scope == OVERALL:
+                assert reported[f"{name},none"] == found.value
+                assert reported[f"{name}_stderr,none"] == found.stderr
+    shown = {key.partition(",")[0] for key in reported if "," in key and "_stderr" not in key}
+    assert shown == set(estimates), "scopes and interval ends stand in the metadata alone"
+
+
+def test_scores_are_those_of_the_scorer_and_the_signature_is_in_the_results(embedded: dict[str, Any]) -> None:
+    samples = [sample["sample"] for sample in embedded["samples"]["figlang_mini"]]
+    direct = get_scorer("embedded", cache=False).score(
+        [sample["reference"] for sample in samples], [sample["explanation"] for sample in samples]
+    )
+    logged = [sample["explanation_scores"] for sample in samples]
+    assert [scores["mean"] for scores in logged] == pytest.approx(direct.mean, abs=1e-6)
+    assert all(scores.keys() == {"scorer", "bertscore", "mean"} for scores in logged)
+    assert embedded["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == direct.signature
+
+
+def test_the_texts_stand_once_in_a_logged_sample(embedded: dict[str, Any]) -> None:
+    from lmms_eval.utils import handle_non_serializable
+
+    sample = embedded["samples"]["figlang_mini"][0]
+    written = {key: value for key, value in sample.items() if key != "doc"}  # which the harness leaves out
+    line = json.dumps(written, default=handle_non_serializable)
+    assert line.count(sample["sample"]["reference"]) == 2, "in the record, and in the harness's own target"
+    assert sample["f1@53"] is None and sample["acc"] in (0, 1)
+
+
+def test_the_record_itself_is_no_metric(embedded: dict[str, Any]) -> None:
+    assert not any(key.startswith("sample,") for key in embedded["results"]["figlang_mini"])
+
+
+# --- one pass --------------------------------------------------------------------------------------------------------
+
+
+def test_all_thresholds_and_sources_share_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    from figlang_tasks.metrics.explanation import Scorer
+
+    calls = []
+    score = Scorer.score
+
+    def counting(self: Scorer, *texts: Any) -> Any:
+        calls.append(texts)
+        return score(self, *texts)
+
+    monkeypatch.setattr(Scorer, "score", counting)
+    evaluate(limit=20)
+    assert len(calls) == 1
+
+
+def test_the_scorer_is_let_go_after_the_evaluation() -> None:
+    evaluate(limit=2)
+    assert explanations._scorers == {}
+
+
+# --- choice ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "option", "expected"),
+    [
+        (None, None, "vflute25"),
+        (None, "embedded", "embedded"),
+        ("figlang24", "embedded", "figlang24"),
+        ("figlang24", None, "figlang24"),
+        ("off", "vflute25", "off"),
+        ("figlang24", "off", "off"),
+        ("figlang24", False, "off"),
+    ],
+)
+def test_choice(variable: str | None, option: Any, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_SCORER", raising=False)
+    if variable:
+        monkeypatch.setenv("FIGLANG_SCORER", variable)
+    assert choose(option) == expected
+
+
+def test_an_unknown_choice_of_a_task_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_SCORER")
+    with pytest.raises(ValueError, match="task option scorer='bleu'; valid: vflute25"):
+        choose("bleu")
+
+
+def test_an_unknown_scorer_ends_the_run_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "bleu")
+    with pytest.raises(SystemExit, match=r"\$FIGLANG_SCORER='bleu'; valid: vflute25, figlang24, flute22"):
+        evaluate(limit=1)
+
+
+@pytest.mark.parametrize(("variable", "value"), [("FIGLANG_SCORER_DTYPE", "fp16"), ("FIGLANG_SCORER_DEVICE", "gpu")])
+def test_invalid_settings_end_the_run_before_a_model_is_loaded(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SystemExit, match=value):
+        evaluate(limit=1)
+
+
+def test_off_leaves_the_thresholds_out_and_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    results = evaluate(limit=10)
+    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    assert not [message for message in warnings_of_loguru if "figlang" in message]
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
+
+
+@pytest.mark.parametrize("option", ['"off"', "off"])  # without quotation marks YAML reads false
+def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later(option: str, tmp_path: Path) -> None:
+    """Its outputs are labels, and would get an F1@53 that nobody meant."""
+    (tmp_path / "figlang_mini_label.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\n"
+        "task: figlang_mini_label\n"
+        f"lmms_eval_specific_kwargs: {{default: {{label_only: true, scorer: {option}}}}}\n"
+    )
+    results = simple_evaluate(
+        model=Parrot("entailment"),
+        tasks=["figlang_mini_label"],
+        task_manager=figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path)),
+        limit=3,
+    )
+    assert results is not None
+    assert metric_names(results, "figlang_mini_label") == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    path = tmp_path / "run_samples_figlang_mini_label.jsonl"
+    lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(samples.SamplesError, match="asks for labels alone"):
+        samples.read(path)
+
+
+def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
+    """Overall metrics that have a number."""
+    names = {key.partition(",")[0] for key, value in results["results"][task].items() if isinstance(value, float)}
+    return {name for name in names if "_stderr" not in name}
+
+
+def test_fast_says_how_many_scores_are_near_a_threshold(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
+    results = evaluate(limit=10)
+    assert "dtype:fast" in results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"]
+    assert any("explanations lie within .005 of a threshold" in message for message in warnings_of_loguru)
+
+
+def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]) -> None:
+    """Counted here once more from the scores; an empty text scores 0 in every dtype, and no rounding moves that."""
+    texts = ["The shark has fins.", "A fins is a danger.", "The fins has fins.", "A storm", "The lawyer has fins.", ""]
+    reference = "The lawyer has fins."
+    monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
+    scored = get_scorer("embedded", dtype="fast", cache=False).score([reference] * 6, texts).mean.tolist()
+    near = sum(any(abs(score - t) <= 0.005 for t in (0, 0.53, 0.6)) for score in scored if score != 0)
+    assert scored[-1] == 0 and 0 < near < 5
+    records = [
+        {"id": text, "gold": 1, "predicted": 1, "reference": reference, "explanation": text}
+        for text in [*texts, texts[0]]
+    ]
+    explanations.score_task(records, "embedded")
+    assert warnings_of_loguru == [f"figlang_tasks: dtype fast: {near} of 6 explanations lie within .005 of a threshold"]
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+RUN = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_explanations import evaluate
+from figlang_tasks.core import notes
+results = evaluate(limit=10)
+reported = {key: value for key, value in results["results"]["figlang_mini"].items() if isinstance(value, float)}
+outputs = len(results["samples"]["figlang_mini"])
+print(json.dumps({"results": reported, "outputs": outputs, "noted": notes.noted()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def unreachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.CompletedProcess[str]]:
+    """A run that wants the paper's scorer from a hub that does not answer."""
+    home = tmp_path_factory.mktemp("home")
+    with HubServer() as server:
+        server.stop()
+        environment = server.env(home=home) | {"FIGLANG_SCORER": "vflute25"}
+        command = [sys.executable, "-c", RUN, str(Path(__file__).parent)]
+        yield subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=300)
+
+
+def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subprocess.CompletedProcess[str]) -> None:
+    assert unreachable.returncode == 0, unreachable.stderr[-3000:]
+    found = json.loads(unreachable.stdout.splitlines()[-1])
+    assert found["outputs"] == 10
+    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    assert found["noted"] == [missing]
+    assert {"f1@0,none", "acc,none"} <= found["results"].keys()
+    assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
+
+
+def test_weights_out_of_reach_are_told_once_with_the_way_to_add_them(
+    unreachable: subprocess.CompletedProcess[str],
+) -> None:
+    """And once before the run, where it can still be stopped."""
+    output = unreachable.stdout + unreachable.stderr  # the harness sends its log to either
+    lines = [line for line in output.splitlines() if "figlang_tasks: explanations" in line]
+    assert len(lines) == 2, lines
+    before, after = lines
+    assert "will not be scored unless this is repaired" in before
+    assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
+    assert "f1@53, f1@60, explanation_score" in after and "FIGLANG_WEIGHTS_DIR" in after
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), KeyboardInterrupt(), ArithmeticError("not finite")])
+def test_a_scoring_that_breaks_off_costs_no_run(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    from figlang_tasks.metrics.explanation import Scorer
+
+    def fail(self: Scorer, *texts: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Scorer, "score", fail)
+    notes.noted()
+    results = evaluate(limit=10)
+    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    assert notes.noted() == [missing]
+    assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
+    messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]
+    assert len(messages) == 1 and type(error).__name__ in messages[0]
+    assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
+
+
+def test_one_interrupt_ends_the_scoring_of_all_tasks(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    import demo_runs
+
+    from figlang_tasks.metrics.explanation import Scorer
+
+    asked = []
+
+    def interrupt(self: Scorer, *texts: Any) -> None:
+        asked.append(texts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scorer, "score", interrupt)
+    results = demo_runs.evaluate(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
+    assert len(asked) == 1
+    assert {"f1@0,none"} <= set(results["results"]["figlang_mini"])
+    assert {"acc@0,none"} <= set(results["results"]["figlang_mini_flute"])
+    assert len([each for each in warnings_of_loguru if "explanations were not scored" in each]) == 2
+
+
+ODD_TASK = """\
+from figlang_tasks.benchmarks.vflute.task import process_results
+
+
+def odd(doc, results):
+    return {"acc": process_results(doc, results)["acc"], "mine": 2.0}
+"""
+
+
+OWN_METRICS = """\
+metric_list:
+  - {metric: acc, aggregation: mean, higher_is_better: true}
+  - {metric: mine, aggregation: mean, higher_is_better: true}
+"""
+
+
+@pytest.mark.parametrize("metrics", [OWN_METRICS, ""], ids=["own metrics", "our metrics"])
+def test_a_task_of_another_shape_costs_no_run(metrics: str, tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    """A user's own task on our data: metadata as a list, no ``sample`` record; ours are made of records alone."""
+    (tmp_path / "mine.py").write_text(ODD_TASK)
+    (tmp_path / "odd.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: odd\nprocess_results: !function mine.odd\n"
+        f"metadata: [{{version: 1.0}}]\n{metrics}"
+    )
+    notes.noted()
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    results = simple_evaluate(model=Parrot(*ANSWERS), tasks=["odd"], task_manager=manager, limit=5)
+    assert results is not None and len(results["samples"]["odd"]) == 5
+    assert "versions" in results["configs"]["odd"]["metadata"][1]
+    if metrics:
+        assert notes.noted() == []
+        assert results["results"]["odd"]["mine,none"] == 2 and 0 < results["results"]["odd"]["acc,none"] < 1
+    else:
+        assert notes.noted() == ["odd: no records, so that its metrics are missing, see the log"]
+        assert any("returns no record under `sample`, of which f1@0, " in each for each in warnings_of_loguru)
+
+
+OWN_MEASURES = """\
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures
+from figlang_tasks.benchmarks.vflute.measures import VFLUTE
+
+LENGTH = Measure("length", each=lambda record: float(len(record["reference"])), interval=BOOTSTRAP)
+MEASURES = Measures.of(*VFLUTE.all, LENGTH)
+"""
+
+
+@pytest.mark.parametrize("bootstrap_iters", [-1, 100])
+def test_a_list_of_measures_of_the_users_own(bootstrap_iters: int, tmp_path: Path) -> None:
+    """With our process_results, which knows nothing of it. Below 1 the harness makes no standard errors."""
+    (tmp_path / "mine.py").write_text(OWN_MEASURES)
+    (tmp_path / "longer.yaml").write_text(
+        f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: longer\nmetric_list: !function mine.MEASURES\n"
+    )
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    results = simple_evaluate(
+        model=Parrot(*ANSWERS), tasks=["longer"], task_manager=manager, limit=5, bootstrap_iters=bootstrap_iters
+    )
+    assert results is not None
+    reported = results["results"]["longer"]
+    lengths = [len(sample["sample"]["reference"]) for sample in results["samples"]["longer"]]
+    assert reported["length,none"] == pytest.approx(np.mean(lengths))
+    assert 0 < reported["acc,none"] < 1 and (reported["length_stderr,none"] == "N/A") == (bootstrap_iters < 0)
+
+
+def test_a_choice_that_no_preflight_has_checked_costs_no_run(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "bleu")
+    notes.noted()
+    record = {"id": "a", "gold": 1, "predicted": 1, "reference": "A fin.", "explanation": "A fin."}
+    session = explanations.score_task([record], None)
+    assert session is not None and session.name == "off" and "explanation_scores" not in record
+    assert notes.noted() == ["explanations were not scored, see the log"]
+    assert "valid: vflute25" in warnings_of_loguru[0]
+
+
+def test_the_environment_of_this_suite_reaches_no_hub() -> None:
+    assert os.environ["FIGLANG_SCORER"] == "embedded"

@@ -1,0 +1,128 @@
+"""The contract of all measures: what tasks report is what everything after a run computes, names and reads."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import varied_runs
+
+from figlang_tasks import resource_dir
+from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.core import task_files
+from figlang_tasks.results import measures, published, runs
+from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.scoring import OVERALL, Measures, evaluate, flat, from_json, full_name, to_json
+
+FOLDER = resource_dir("task_yamls")
+LISTS = {
+    f"{path.relative_to(FOLDER).parts[0]}/{content['task']}": content["metric_list"]
+    for path in sorted(FOLDER.rglob("*.yaml"))
+    if "task" in (content := task_files.read(path.resolve())) and "group" not in content
+}
+"""Where each task of each harness has its metrics from."""
+
+WITHOUT_A_RUN = {
+    "flute.measures.BLIND",  # rows without a published answer: tests/results/test_comparison.py
+    "metaclue.measures.GENERATE",  # pictures: tests/benchmarks/metaclue/test_scoring.py
+    *(f"nykms.measures.{question}" for question in ("ME", "SC", "SW", "ST", "SE")),  # all are in METAPHOR and SARCASM
+}
+
+
+def named(of: str) -> Any:
+    module, _, name = of.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def measures_of(task: str) -> Measures:
+    found = named(LISTS[f"lmms_eval/{task}"])
+    assert isinstance(found, Measures)
+    return found
+
+
+@cache
+def run(name: str) -> runs.Run:
+    return runs.read(str({"weak": varied_runs.weak, "strong": varied_runs.strong}[name]()))
+
+
+def test_every_list_of_metrics_has_a_run() -> None:
+    lists = {name.removeprefix("figlang_tasks.") for task, name in LISTS.items() if task.startswith("lmms_eval/")}
+    assert {LISTS[f"lmms_eval/{task}"].removeprefix("figlang_tasks.") for task in varied_runs.TASKS} == (
+        lists - WITHOUT_A_RUN
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(LISTS.values())))
+def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
+    found = named(name)
+    rows = [row["metric"] for row in found]
+    assert len(set(rows)) == len(rows)
+    if not isinstance(found, Measures):  # of lm-eval: the same metrics, and what they were made of
+        twin = named(name.removesuffix("_LM_EVAL"))
+        assert [row for row in rows if row in twin.by_name] == [row["metric"] for row in twin]
+        return
+    assert rows == [measure.name for measure in found.all if measure.headline] and len(rows) <= 10
+    places = [
+        (measure.name, scope)
+        for measure in found.all
+        for scope in (OVERALL, *(measure.scopes.names if measure.scopes else ()))
+    ]
+    names = [full_name(*place) for place in places]
+    assert len(set(names)) == len(names)
+    told = [measures.named(each) for each in names]
+    assert [(of[0].name, of[1]) for of in told if of] == places
+    for of, (declared, _) in zip(found.all, {each[0].name: each for each in told if each}.values(), strict=True):
+        facts = ("higher_is_better", "percent", "diagnostic", "interval")
+        assert [getattr(of, fact) for fact in facts] == [getattr(declared, fact) for fact in facts], of.name
+
+
+@pytest.mark.parametrize("model", ["weak", "strong"])
+@pytest.mark.parametrize("task", varied_runs.TASKS)
+def test_sums_over_saved_records_give_what_was_reported(task: str, model: str) -> None:
+    of: TaskRun = run(model).tasks[task]
+    own = measures_of(task)
+    assert of.measures is own
+    computed = {
+        (measure.name, scope): statistic.total()
+        for measure in own.all
+        for scope, statistic in measure.statistics(of.records).items()
+    }
+    reported = {(name, scope): estimate.value for name, scope, estimate in flat(of.reported)}
+    assert computed == pytest.approx({place: reported[place] for place in computed}, abs=1e-12)
+    assert all(own.by_name[name].own for name, _ in reported.keys() - computed.keys())
+    again = evaluate(of.records, own.sums, stderr_resamples=0)  # as tests/demo_runs.py
+    assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
+    assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, "some measure counts all rows"
+
+
+@pytest.mark.parametrize("task", varied_runs.TASKS)
+def test_the_harness_has_the_same_values_in_its_table(task: str) -> None:
+    of = run("strong")
+    table = {
+        name.partition(",")[0]: value
+        for name, value in of.results["results"][task].items()
+        if name.partition(",")[0] in measures_of(task).by_name
+    }
+    headline = [row["metric"] for row in measures_of(task)]
+    reported = of.tasks[task].reported
+    assert table == {name: reported[name][OVERALL].value for name in headline if name in reported}
+
+
+@pytest.mark.parametrize("task", varied_runs.TASKS)
+def test_what_files_hold_of_estimates_is_read_back(task: str) -> None:
+    found = run("weak").tasks[task].reported
+    assert found and from_json(to_json(found)) == found
+
+
+def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> None:
+    known = {(task, metric) for task, each in definitions().items() for metric in each.metrics}
+    figures = [
+        (task, figure.metric)
+        for path in sorted(Path(published.__file__).parent.glob("*.json"))
+        for figure in published.read_file(path).figures
+        for task in figure.tasks
+    ]
+    assert len(figures) > 500 and set(figures) <= known
