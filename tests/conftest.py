@@ -25,8 +25,8 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-# Packages that keep what they have read.
-BENCHMARKS = ("hub", "vflute", "irfl", "metaclue", "nykms", "flute")
+# Modules that keep what they have read.
+KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.benchmarks.")
 # Files that take longest, so that no process starts one of them when the others have finished (--dist loadfile).
 LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
 
@@ -41,7 +41,7 @@ def no_cached_data() -> Iterator[None]:
     """Forget datasets loaded by an earlier test: tests point FIGLANG_DATA_DIR at different folders."""
     yield
     for name, module in list(sys.modules.items()):
-        if name.startswith("figlang_tasks.") and name.split(".")[1] in BENCHMARKS:
+        if name.startswith(KEEP_DATA):
             for value in list(vars(module).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

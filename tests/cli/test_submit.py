@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import typer.testing
-from flute.synthetic import blind_rows
+from benchmarks.flute.synthetic import blind_rows
 from submit.hub_commits import CommitServer
 from submit.published import WRITES_EVAL_RESULTS, records, rows, write_run
 from submit.test_hub_results import README, WRITER, results

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from flute.synthetic import blind_rows, released_shape, write_lines
+from benchmarks.flute.synthetic import blind_rows, released_shape, write_lines
 from judge.judge_server import JudgeServer
-from metaclue import generated
+from benchmarks.metaclue import generated
 from models import tiny_encoders
 from openai_server import OpenAIServer
 from PIL import Image

@@ -16,7 +16,7 @@ import pytest
 import torch
 import typer.testing
 from demo_runs import estimates
-from flute.synthetic import released_shape, write_lines
+from benchmarks.flute.synthetic import released_shape, write_lines
 from hub_server import HubServer
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import varied_runs
-from flute.synthetic import blind_rows, write_lines
+from benchmarks.flute.synthetic import blind_rows, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from report_runs import write_run

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from irfl_hub import drawn, uuid
 from judge.judge_server import MODEL, JudgeServer
-from metaclue.generated import row as metaclue_row
-from metaclue.generated import write as write_metaclue
+from benchmarks.metaclue.generated import row as metaclue_row
+from benchmarks.metaclue.generated import write as write_metaclue
 from PIL import Image
 from report_runs import lines_of, write_run
-from vflute.test_rows import TINY, write
+from benchmarks.vflute.test_rows import TINY, write
 from vflute_hub import VFluteRow, draw_picture, synthetic_rows
 
 from figlang_tasks.benchmarks.irfl import pictures, tables

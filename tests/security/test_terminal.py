@@ -16,8 +16,8 @@ import varied_runs
 from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
-from metaclue.generated import row as metaclue_row
-from metaclue.generated import write as write_metaclue
+from benchmarks.metaclue.generated import row as metaclue_row
+from benchmarks.metaclue.generated import write as write_metaclue
 from report_runs import lines_of, write_run
 from saved_samples import NAME, evaluated
 from transformers.utils import logging as transformers_logging

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from demo_runs import evaluate
-from flute.synthetic import blind_rows, write_lines
+from benchmarks.flute.synthetic import blind_rows, write_lines
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub

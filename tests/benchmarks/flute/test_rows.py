@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from datasets import ClassLabel, Dataset, Features, Value
-from flute.synthetic import Values, as_on_the_hub, blind_rows, released_shape, write_lines
+from benchmarks.flute.synthetic import Values, as_on_the_hub, blind_rows, released_shape, write_lines
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flute.synthetic import blind_rows, write_lines
+from benchmarks.flute.synthetic import blind_rows, write_lines
 
 from figlang_tasks.benchmarks.flute import rows, task
 from figlang_tasks.benchmarks.flute.measures import V2

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metaclue.generated import metaphor, negative, picture, row, write
+from benchmarks.metaclue.generated import metaphor, negative, picture, row, write
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import annotations as data

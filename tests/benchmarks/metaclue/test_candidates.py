@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from metaclue.generated import metaphor, negative, row, write
+from benchmarks.metaclue.generated import metaphor, negative, row, write
 
 from figlang_tasks.benchmarks.metaclue import annotations as data
 from figlang_tasks.benchmarks.metaclue import candidates, schema

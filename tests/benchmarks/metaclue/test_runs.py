@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from lmms_eval.tasks import get_task_dict
-from metaclue.generated import negative, row, write
+from benchmarks.metaclue.generated import negative, row, write
 from models import tiny_encoders
 from PIL import Image
 

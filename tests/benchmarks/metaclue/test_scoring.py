@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lmms_eval.utils import load_yaml_config
-from metaclue.generated import row, write
+from benchmarks.metaclue.generated import row, write
 from PIL import Image
 from scipy.stats import binomtest
 
