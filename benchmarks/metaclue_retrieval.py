@@ -5,8 +5,9 @@
 The real path, on generated annotations of the paper's size: 1,331 test images with five statements each, of 8 to 14
 words, and a picture of its own for every image. The documents are drawn and built
 (`figlang_tasks.benchmarks.metaclue`), the requests are built by the harness, and a tiny CLIP with random weights
-answers them. Each setting runs in a process of its own, so that its peak memory is its own; the settings take turns, and the best run of each counts. Seconds are those
-of the processor, with one thread, so that other work on the machine does not count.
+answers them. Each setting runs in a process of its own, so that its peak memory is its own; the
+settings take turns, and the best run of each counts. Seconds are those of the processor, with one thread, so that other
+work on the machine does not count.
 
 Random candidates all come from the same 6,655 statements, whether 50 or 1,000 of them stand beside an image, and a
 statement is encoded once. So the cost is that of the distinct texts, and not of the pairs: what grows with K is the

@@ -33,7 +33,7 @@ TASK_FILES = [path for path in FILES if "group" not in config(path)]
 
 def benchmark(path: Path) -> str:
     """The package whose functions a task file names, e.g. ``vflute``."""
-    return config(path)["process_results"].__module__.split(".")[1]
+    return config(path)["process_results"].__module__.split(".")[2]
 
 
 ENTAILMENT_FILES = [path for path in TASK_FILES if benchmark(path) == "vflute"]
@@ -62,7 +62,7 @@ def test_data_revision_in_metadata_is_the_pinned_one(path: Path) -> None:
         # Digest of the shipped texts: after a rebuild of the data, raise the version and put the new one there.
         assert rows.load("figlang_mini", "test")[0]["data"] == f"figlang_mini/test:{revision}"
     else:
-        assert revision == hub.SOURCES["V-FLUTE"].revision
+        assert revision == hub.sources()["V-FLUTE"].revision
 
 
 @pytest.mark.parametrize("path", TASK_FILES, ids=ids)
@@ -201,4 +201,4 @@ def test_metaclue_data_and_options_are_those_of_the_task(path: Path) -> None:
     assert loaded["dataset_name"] == f"{dataset},task={task}"
     blocks = loaded["lmms_eval_specific_kwargs"]
     for block in blocks.values():
-        MetaclueOptions.of(block, task)
+        MetaclueOptions.of_task(block, task)

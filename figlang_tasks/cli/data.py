@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
 import typer
 
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import Benchmark, names
+from figlang_tasks.core.benchmark import benchmarks as all_benchmarks
+from figlang_tasks.core.checks import downloading_nothing, reading
 from figlang_tasks.core.text import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-Benchmark = Literal["vflute", "irfl", "nykms", "metaclue", "flute"]
-BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
-
-_NYKMS_README = """NYK-MS for figlang_tasks: files to fill in
-==========================================
-
-The annotations of NYK-MS (arXiv 2409.01037) have no public release. Put yours here, in place of these example rows
-(which this project wrote and drew), and set {variable} to the folder above this one.
-
-nyk_m.jsonl   metaphor, one JSON object a line; the paper has {nyk_m} rows
-nyk_s.jsonl   sarcasm, likewise; the paper has {nyk_s} rows
-images/       the cartoons that the rows name
-
-id               a text, once in the file, e.g. NYK_722_3 (contest 722, its third caption)
-contest_number   a whole number; may be left out where the id tells it
-image            path of the cartoon below this folder; left out or empty: taken by contest_number from the hub dataset
-                 {repository}
-description      the cartoon in words, for the text-only tasks; left out or empty: likewise
-caption          a text
-MC / SC          1: there is a metaphor (sarcasm), 0: there is none
-MW, ME           of a positive in nyk_m.jsonl: word or object, and explanation; of a negative empty
-SW, ST, SE       of a positive in nyk_s.jsonl: word or object, target, and explanation; of a negative empty
-
-MW, SW and ST: words of the caption as they are; "[I] object" for an object in the image; "[I]" alone for the whole
-image (not ST); "[S] text" for words of one's own.
-
-Check, with FIGLANG_DATA_DIR set to the folder above this one: figlang data check nykms
-Try:   lmms_eval --tasks nykms_joint --model figlang_random --limit 5
-"""
 
 
 @app.callback()
@@ -65,7 +37,7 @@ def data() -> None:
 def prefetch(
     benchmarks: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(BENCHMARKS)}. [default: the open ones]"),
+        typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(names())}. [default: the open ones]"),
     ] = None,
     scorers: Annotated[
         bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (5.4 GB).")
@@ -81,25 +53,25 @@ def prefetch(
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
-    from figlang_tasks.cli import data_checks
-
-    if unknown := [name for name in benchmarks or () if name not in BENCHMARKS]:
-        raise typer.BadParameter(
-            f"unknown benchmark {printable(', '.join(unknown))}; there are: {', '.join(BENCHMARKS)}"
-        )
+    chosen = [_benchmark(name) for name in dict.fromkeys(benchmarks)] if benchmarks else _open()
     _warnings_alone()
     failed = False
-    for name in dict.fromkeys(benchmarks or data_checks.OPEN):
+    for benchmark in chosen:
+        name = benchmark.name
         try:
-            for found in data_checks.prefetch(name):
+            for found in benchmark.fetch() if benchmark.fetch else ():
                 say(f"{name}: {found.what}: {printable(found.folder)} (revision {found.revision})")
         except hub.DataError as error:
             failed = True
             say(f"figlang data: {name}: {printable(error)}", err=True)
     if not benchmarks:
-        page = hub.source("V-FLUTE").page
-        say(f"vflute: left out, gated: accept the conditions on {page}, then: figlang data prefetch vflute")
-        say("metaclue, nykms: their annotations have no public release: see figlang data import, template")
+        for benchmark in all_benchmarks().values():
+            name, source = benchmark.name, benchmark.source
+            if source.gated:
+                then = f"accept the conditions on {source.page}, then: figlang data prefetch {name}"
+                say(f"{name}: left out, gated: {then}")
+            elif source.bring:
+                say(f"{name}: its annotations have no public release: {source.bring}")
     if scorers:
         failed = not _prefetch_scorers() or failed
     if failed:
@@ -108,7 +80,7 @@ def prefetch(
 
 def _prefetch_scorers() -> bool:
     """Whether all weights are here now."""
-    from figlang_tasks.cli.data_checks import scorer_weights
+    from figlang_tasks.metrics.explanation.scorers import scorer_weights
     from figlang_tasks.metrics.explanation.weights import WeightsError, locate
 
     complete = True
@@ -131,6 +103,18 @@ def _warnings_alone() -> None:
     except ValueError:  # whoever removed it has set up another
         return
     logger.add(lambda message: say(message, nl=False, err=True), level="WARNING", format="{message}")
+
+
+def _benchmark(name: str) -> Benchmark:
+    if name not in names():
+        raise typer.BadParameter(f"unknown benchmark {printable(name)}; there are: {', '.join(names())}")
+    return all_benchmarks()[name]
+
+
+def _open() -> list[Benchmark]:
+    """Those with something to download that nobody has to ask for."""
+    found = all_benchmarks().values()
+    return [each for each in found if not each.source.gated and any(source.repository for source in each.sources)]
 
 
 @app.command("import")
@@ -162,7 +146,7 @@ def import_(
 
 @app.command()
 def check(
-    benchmark: Annotated[Benchmark, typer.Argument(help="The benchmark that the data is for.")],
+    benchmark: Annotated[str, typer.Argument(help=f"Of {', '.join(names())}.")],
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -181,11 +165,13 @@ def check(
     figlang data check vflute
     figlang data check metaclue my_data/MetaCLUE
     """
-    from figlang_tasks.cli import data_checks
-
+    chosen = _benchmark(benchmark)
     _warnings_alone()
     try:
-        report = data_checks.check(benchmark, folder)
+        if chosen.check is None:
+            raise hub.DataError(f"{benchmark} declares no check of its data")
+        with downloading_nothing(), reading(chosen.source.name, folder):
+            report = chosen.check()
     except hub.DataError as error:
         say(f"figlang data: {printable(error)}", err=True)
         raise typer.Exit(1) from error
@@ -200,7 +186,7 @@ def check(
 
 @app.command()
 def template(
-    benchmark: Annotated[Literal["nykms"], typer.Argument(help="The benchmark that the files are for.")],
+    benchmark: Annotated[str, typer.Argument(help="The benchmark that the files are for.")],
     output: Annotated[
         Path, typer.Option(help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here")
     ] = Path("."),
@@ -211,7 +197,11 @@ def template(
     figlang data template nykms --output my_data
     FIGLANG_DATA_DIR=my_data lmms_eval --tasks nykms_joint --model ...
     """
-    folder = output / "NYK-MS"
+    chosen = _benchmark(benchmark)
+    if chosen.template is None:
+        having = [each.name for each in all_benchmarks().values() if each.template]
+        raise typer.BadParameter(f"{benchmark} has no files to fill in; there are: {', '.join(having)}")
+    folder = output / chosen.source.name
     if folder.exists():
         say(
             f"figlang data: {printable(folder)} is already there, and nothing is overwritten: name another --output",
@@ -224,7 +214,7 @@ def template(
         for left_by_a_kill in output.glob(f".{folder.name}.*.tmp"):
             shutil.rmtree(left_by_a_kill)
         try:
-            written = _write_nykms(staged)
+            written = chosen.template(staged)
             staged.rename(folder)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
@@ -232,43 +222,3 @@ def template(
         say(f"figlang data: {printable(folder)} cannot be written: {error.strerror}", err=True)
         raise typer.Exit(1) from error
     say("\n".join(printable(folder / path.relative_to(staged)) for path in written))
-
-
-def _write_nykms(folder: Path) -> list[Path]:
-    from figlang_tasks.benchmarks.nykms.rows import CONTESTS, PAPER_ROWS
-
-    (folder / "images").mkdir(parents=True)
-    written = []
-    for name, mark_fields in (("nyk_m", ("MW",)), ("nyk_s", ("SW", "ST"))):
-        chosen = _one_of_each_kind(name, mark_fields)
-        path = folder / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in chosen), encoding="utf-8")
-        written.append(path)
-        for row in chosen:
-            picture = folder / row["image"]
-            shutil.copyfile(hub.MINI_NYKMS_DIR / row["image"], picture)
-            written.append(picture)
-    readme = folder / "README.txt"
-    readme.write_text(
-        _NYKMS_README.format(variable=hub.DATA_DIR_VARIABLE, repository=hub.source(CONTESTS).repository, **PAPER_ROWS),
-        encoding="utf-8",
-    )
-    return [readme, *dict.fromkeys(written)]
-
-
-def _one_of_each_kind(name: str, mark_fields: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Rows of the shipped benchmark in this format: one of each kind of answer, and a negative."""
-    lines = (hub.MINI_NYKMS_DIR / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    seen: set[tuple[str, str]] = set()
-    chosen = []
-    for row in map(json.loads, lines):
-        kinds = {(field, _mark(row[field])) for field in mark_fields}
-        if kinds - seen:
-            seen |= kinds
-            chosen.append(row)
-    return chosen
-
-
-def _mark(answer: str) -> str:
-    """``[I]``, ``[I] ``, ``[S] ``, a blank for words of the caption, nothing for a negative."""
-    return answer[:4] if answer.startswith("[") else " " * bool(answer)

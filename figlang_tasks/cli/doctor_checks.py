@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import of_dataset
 
 DISTRIBUTION = "figlang-tasks"
 TIMEOUT = 5
@@ -80,7 +81,7 @@ def _checks(section: Section) -> list[tuple[str, Check]]:
         "hub": [
             ("hub", _account),
             ("FIGLANG_DATA_DIR", _data_dir),
-            *((name, partial(_dataset, name)) for name, source in hub.SOURCES.items() if source.folder is None),
+            *((name, partial(_dataset, name)) for name, source in hub.sources().items() if source.folder is None),
         ],
         "scorers": [("FIGLANG_SCORER", _scorer_choice), ("weights", _weights), ("Java", _java)],
         "harness": [("commands", _commands), ("harness", partial(_in_child, "harness"))],
@@ -525,13 +526,6 @@ def _data_dir(online: bool) -> Iterator[Finding]:
         )
 
 
-_OF_BENCHMARK = {"V-FLUTE": "vflute", "IRFL": "irfl", "NewYorkerCaptionContest": "nykms", "FLUTE": "flute"}
-_BROUGHT = {
-    "NYK-MS": "figlang data template nykms (docs/nykms.md)",
-    "MetaCLUE": "figlang data import metaclue (docs/metaclue.md)",
-}
-
-
 def _dataset(name: str, online: bool) -> Iterator[Finding]:
     """Where a dataset would come from: a local folder, the cache, the hub; and whether it may."""
     source = hub.source(name)
@@ -542,11 +536,11 @@ def _dataset(name: str, online: bool) -> Iterator[Finding]:
         return
     if source.repository is None:
         text = f"has no public release, and ${hub.DATA_DIR_VARIABLE}/{name} is not there"
-        yield Finding(name, "warning", text, _BROUGHT[name])
+        yield Finding(name, "warning", text, source.bring)
         return
     pin = os.environ.get(source.pin_variable)
     cached = _cached(source.repository, "dataset", pin or source.revision or "main")
-    prefetch = f"figlang data prefetch {_OF_BENCHMARK[name]}"
+    prefetch = f"figlang data prefetch {of_dataset(name).name}"
     silent = "the hub was not asked" if not online or _offline() else ""
     if not silent and _whoami().status is None:
         silent = "the hub cannot be reached"

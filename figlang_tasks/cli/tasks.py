@@ -6,8 +6,6 @@ at once.
 
 from __future__ import annotations
 
-import csv
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,12 +20,11 @@ import typer
 from figlang_tasks import resource_dir
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.core import task_files
-from figlang_tasks.core.hub import DATASETS
+from figlang_tasks.core.benchmark import names, of_dataset
 from figlang_tasks.harness.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
-BENCHMARKS = tuple(DATASETS)
 MINI = "figlang_mini"
 WIDTH = 100
 
@@ -41,7 +38,7 @@ class Definition:
     Attributes:
         name: what ``--tasks`` takes.
         kind: ``task`` or ``group``.
-        benchmark: name of its folder, one of :data:`BENCHMARKS` for the published ones; or :data:`MINI`.
+        benchmark: name of its folder, one of the benchmarks for the published ones; or :data:`MINI`.
         harnesses: which run it.
         card: the page that describes it, in the project's repository; an installed package holds no pages.
         members: of a group: tasks and groups, in order.
@@ -73,7 +70,7 @@ def tasks(
         str | None,
         typer.Argument(
             metavar="[BENCHMARK|PATTERN]",
-            help=f"Only those of a benchmark ({', '.join([*BENCHMARKS, MINI])}), or whose name matches: 'irfl_*_grid'.",
+            help=f"Only those of a benchmark ({', '.join([*names(), MINI])}), or whose name matches: 'irfl_*_grid'.",
             show_default=False,
         ),
     ] = None,
@@ -113,7 +110,7 @@ def tasks(
     found = [each for each in every if _matches(each, pattern)]
     if not found:
         say(
-            f"figlang tasks: no task matches {pattern!r}; benchmarks: {', '.join([*BENCHMARKS, MINI])}; names may hold "
+            f"figlang tasks: no task matches {pattern!r}; benchmarks: {', '.join([*names(), MINI])}; names may hold "
             f"* and ?; `figlang tasks` lists all",
             err=True,
         )
@@ -140,7 +137,7 @@ def definitions() -> dict[str, Definition]:
                 found[each.name] = replace(known, harnesses=(*known.harnesses, harness))
             elif each is not None:
                 found[each.name] = each
-    order = dict.fromkeys([*BENCHMARKS, *(each.benchmark for each in found.values() if each.benchmark != MINI), MINI])
+    order = dict.fromkeys([*names(), MINI])
     places = {benchmark: place for place, benchmark in enumerate(order)}
     return dict(sorted(found.items(), key=lambda item: (places[item[1].benchmark], item[0])))
 
@@ -165,7 +162,7 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
         "task",
         dataset=asked["dataset"],
         data=", ".join(_words(asked)),
-        rows=_rows(asked),
+        rows=of_dataset(asked["dataset"]).rows(asked),
         version=str(content["metadata"]["version"]),
         metrics=metrics,
         headline_metrics=headline,
@@ -214,72 +211,11 @@ def _words(asked: Mapping[str, str]) -> Iterator[str]:
             yield key if value == "true" else value
 
 
-# --- rows ------------------------------------------------------------------------------------------------------------
-
-
-def _rows(asked: Mapping[str, str]) -> int | None:
-    from figlang_tasks.core import hub
-
-    source = hub.source(asked["dataset"])
-    if "split" in asked:
-        return source.splits.get(asked["split"])
-    if "part" in asked:
-        return _flute_rows(asked["part"], source.splits["train"])
-    if "table" in asked:
-        return _irfl_rows(asked["table"], source.folder)
-    if "question" in asked:
-        return _nykms_rows(asked["question"], source.folder)
-    return _metaclue_rows(asked["task"]) if "task" in asked and source.folder is None else None
-
-
-def _flute_rows(part: str, train: int) -> int:
-    from figlang_tasks.benchmarks.flute import rows
-
-    return {"heldout": sum(rows.HELDOUT_SIZES.values()), "codalab": rows.BLIND_ROWS, "train": train}[part]
-
-
-def _irfl_rows(table: str, shipped: Path | None) -> int | None:
-    from figlang_tasks.benchmarks.irfl import tables
-
-    if shipped is None:
-        return tables.ROWS.get(table)  # candidates drawn at random were not published
-    path = shipped / (table.replace("-", "_") + ".csv")
-    if not path.is_file():
-        return None
-    with path.open(encoding="utf-8", newline="") as file:
-        return sum(1 for _ in csv.DictReader(file))
-
-
-def _nykms_rows(question: Any, shipped: Path | None) -> int:
-    from figlang_tasks.benchmarks.nykms import rows
-    from figlang_tasks.benchmarks.nykms.parse import FIELDS
-    from figlang_tasks.cli.data_checks import NYKMS_POSITIVES
-
-    part, positives_only = rows.part(question), FIELDS[question][0] not in ("MC", "SC")
-    if shipped is None:
-        return (NYKMS_POSITIVES if positives_only else rows.PAPER_ROWS)[part]
-    lines = (shipped / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()
-    labels = [json.loads(line)[{"nyk_m": "MC", "nyk_s": "SC"}[part]] for line in lines]
-    return sum(labels) if positives_only else len(labels)
-
-
-def _metaclue_rows(task: str) -> int | None:
-    from figlang_tasks.benchmarks.metaclue.annotations import PAPER
-    from figlang_tasks.benchmarks.metaclue.rows import GENERATED
-
-    metaphors = PAPER["metaphor", "test"]
-    if task.startswith("classify_"):
-        return metaphors + PAPER[f"{task.removeprefix('classify_')}_negative", "test"]
-    if task.startswith(("retrieve_", "caption")):
-        return metaphors
-    return GENERATED if task == "generate" else None  # questions and concepts depend on the annotations
-
-
 # --- the list --------------------------------------------------------------------------------------------------------
 
 
 def _matches(each: Definition, pattern: str | None) -> bool:
-    if pattern in (*BENCHMARKS, MINI):  # some are names of groups, too
+    if pattern in (*names(), MINI):  # some are names of groups, too
         return each.benchmark == pattern
     return pattern is None or each.benchmark == pattern or fnmatchcase(each.name, pattern)
 

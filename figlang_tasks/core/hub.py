@@ -1,7 +1,7 @@
 """Where data comes from: a hub dataset at one revision, ``FIGLANG_DATA_DIR``, or this package.
 
-The one place that knows repositories, revisions and row counts. Everything ends as a local folder in the layout of the
-hub's repository, so that the rest of the code has a single way to read it.
+Which datasets there are, the benchmarks say (:mod:`figlang_tasks.core.benchmark`). Everything ends as a local folder in
+the layout of the hub's repository, so that the rest of the code has a single way to read it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     import datasets
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
-_MINI_DATA = Path(__file__).resolve().parents[1] / "mini" / "data"
-MINI_DATA_DIR = _MINI_DATA / "figlang_mini"
-MINI_FLUTE_DIR = _MINI_DATA / "figlang_mini_flute"
-MINI_IRFL_DIR = _MINI_DATA / "figlang_mini_irfl"
-MINI_NYKMS_DIR = _MINI_DATA / "figlang_mini_nykms"
 
 
 class DataError(Exception):
@@ -47,6 +42,7 @@ class Source:
             resolved once a process, or the user's pin (:attr:`pin_variable`).
         gated: the hub asks for the acceptance of conditions.
         folder: the shipped folder, for data that this package ships.
+        bring: how users get their own files of data without a release, for ``figlang doctor``: a command and a card.
     """
 
     name: str
@@ -56,6 +52,7 @@ class Source:
     revision: str | None = None
     gated: bool = False
     folder: Path | None = None
+    bring: str = ""
 
     @property
     def page(self) -> str:
@@ -80,47 +77,11 @@ class Snapshot:
     revision: str
 
 
-_ENTAILMENT_COLUMNS = ("image", "claim", "label", "explanation", "phenomenon", "source_dataset")
+def sources() -> Mapping[str, Source]:
+    """The datasets of all benchmarks by name, as these declare them."""
+    from figlang_tasks.core.benchmark import benchmarks
 
-DATASETS = {"vflute": "V-FLUTE", "irfl": "IRFL", "nykms": "NYK-MS", "metaclue": "MetaCLUE", "flute": "FLUTE"}
-"""Benchmarks, and the names of their data in :data:`SOURCES`."""
-
-SOURCES = {
-    source.name: source
-    for source in (
-        Source(
-            name="V-FLUTE",
-            splits={"train": 4578, "validation": 726, "test": 723},
-            columns=_ENTAILMENT_COLUMNS,
-            repository="ColumbiaNLP/V-FLUTE",
-            revision="d920d848e21b6aba96e03704b134c546f89b74f4",
-            gated=True,
-        ),
-        Source(
-            name="figlang_mini",
-            splits={"train": 26, "test": 76},
-            columns=_ENTAILMENT_COLUMNS,
-            folder=MINI_DATA_DIR,
-        ),
-        # Tables and pictures: figlang_tasks.benchmarks.irfl.tables. The full commit of the release is not known here.
-        Source(name="IRFL", repository="lampent/IRFL"),
-        Source(name="figlang_mini_irfl", folder=MINI_IRFL_DIR),
-        # The annotations have no public release; their cartoons and descriptions have (benchmarks.nykms.rows).
-        Source(name="NYK-MS"),
-        Source(
-            name="NewYorkerCaptionContest",
-            repository="jmhessel/newyorker_caption_contest",
-            revision="508076d8e54f6e96c9af2df092f943d181308f8c",
-        ),
-        Source(name="figlang_mini_nykms", folder=MINI_NYKMS_DIR),
-        # The annotations have no public release (figlang_tasks.benchmarks.metaclue.annotations).
-        Source(name="MetaCLUE"),
-        Source(name="figlang_mini_metaclue", folder=_MINI_DATA / "figlang_mini_metaclue"),
-        # Text only, train split only (benchmarks.flute.rows). The full commit of the release is not known here.
-        Source(name="FLUTE", splits={"train": 7534}, repository="ColumbiaNLP/FLUTE"),
-        Source(name="figlang_mini_flute", splits={"train": 32}, folder=MINI_FLUTE_DIR),
-    )
-}
+    return {source.name: source for benchmark in benchmarks().values() for source in benchmark.sources}
 
 
 def source(name: str) -> Source:
@@ -129,19 +90,20 @@ def source(name: str) -> Source:
     Raises:
         DataError: there is none.
     """
-    if name not in SOURCES:
-        raise DataError(f"unknown dataset {name!r}; known: {', '.join(SOURCES)}")
-    return SOURCES[name]
+    known = sources()
+    if name not in known:
+        raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
+    return known[name]
 
 
 @lru_cache(maxsize=8)
 def load_split(name: str, split: str) -> datasets.Dataset:
     """Load one split of a dataset, checking columns and row count; only this split is downloaded.
 
-    Columns that a dataset does not have by :data:`SOURCES` are left out, with a warning.
+    Columns that a dataset does not have by :func:`sources` are left out, with a warning.
 
     Args:
-        name: key of :data:`SOURCES`.
+        name: of a dataset of a benchmark.
         split: one of its splits.
 
     Raises:

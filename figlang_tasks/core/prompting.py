@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from figlang_tasks import resource_dir
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 PICTURES_FIRST = "pictures_first"
 """Block of ``lmms_eval_specific_kwargs`` in a task file: a prompt for models that read all pictures before the text."""
@@ -46,3 +50,9 @@ def prompt_hash(benchmark: str) -> str:
     for path in sorted((resource_dir("prompts") / benchmark).glob("*.jinja")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
+
+
+def user_turn(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
+    """A chat turn of the user: the pictures, then the text."""
+    shown = [{"type": "image", "url": picture} for picture in pictures]
+    return {"role": "user", "content": [*shown, {"type": "text", "text": text}]}

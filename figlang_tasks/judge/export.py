@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks.core import hub, images
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.key import Item, Key, System
@@ -175,14 +176,7 @@ def _key(systems: Sequence[_Chosen], count: int, seed: int) -> Key:
 def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
     """The benchmark's document of each item, by number."""
     data = DataId.parse(key.data)
-    if key.benchmark == "flute":
-        from figlang_tasks.benchmarks.flute import rows as flute_rows
-
-        found = flute_rows.load(data.dataset, data.part)
-    else:
-        from figlang_tasks.benchmarks.vflute import rows as vflute_rows
-
-        found = vflute_rows.load(data.dataset, data.part, check_images=False)
+    found = benchmarks()[key.benchmark].documents(data, {})
     if found["data"][0] != key.data:
         raise JudgeError(
             f"the samples are of {key.data}, the data on this machine is {found['data'][0]}: use the data that was "

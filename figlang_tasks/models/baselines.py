@@ -1,6 +1,6 @@
 """``figlang_random`` and ``figlang_majority``: a task's chance level, through the path that a model takes.
 
-What may be answered is said by the task: the module that holds its ``process_results`` (or ``process_docs``) has a
+What may be answered is said by the task: the module that holds its ``process_results`` (or ``doc_to_text``) has a
 function ``chance_answers(doc)`` that returns the possible answers by label, and the label that is right. A score
 request (``figlang_tasks.core.score_requests``) needs none: its candidates or images are what is scored.
 """
@@ -111,7 +111,7 @@ class Majority(_Baseline):
 
 def _chance_answers(task: Any) -> ChanceAnswers:
     # --predict_only takes the scoring of a task away.
-    functions = (task.config.process_results, task.config.process_docs)
+    functions = (task.config.process_results, task.config.doc_to_text)
     modules = [module for module in (getattr(function, "__module__", None) for function in functions) if module]
     for module in modules:
         found: ChanceAnswers | None = getattr(sys.modules.get(module), "chance_answers", None)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image
 
 from figlang_tasks.core import images
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.results.runs import TaskRun
-
-if TYPE_CHECKING:
-    import datasets
 
 PREFETCH = "`figlang data prefetch` gets the data"
 
@@ -41,11 +38,12 @@ class Originals:
     def __init__(self, run: TaskRun) -> None:
         self._run = run
         with _nothing_is_downloaded():
-            self._whole = _load(run)
+            self._whole = benchmarks()[run.benchmark].documents(run.data, run.lines[0]["sample"])
         found = DataId.parse(self._whole[0]["data"])
         if found.texts != run.data.texts:
             raise DataError(f"the run had {run.data}, and the data here is {found}: other texts")
-        cell = "image" in self._whole.column_names and run.benchmark not in ("irfl", "metaclue")
+        self._benchmark = benchmarks()[run.benchmark]
+        cell = "image" in self._whole.column_names and self._benchmark.picture is None
         self._cells = self._whole.select_columns(["image"]) if cell else None
         self._texts = self._whole.remove_columns("image") if cell else self._whole
         self._numbers = {row_id: number for number, row_id in enumerate(self._texts["id"])}
@@ -56,16 +54,10 @@ class Originals:
         return None if number is None else self._texts[number]
 
     def picture(self, name: str) -> Picture | None:
-        """A picture by what names it in a record: the id of the row, IRFL's uuid or MetaCLUE's path."""
+        """A picture by what names it in a card: the id of the row, or what its benchmark knows it by."""
         where = f"{self._run.task} {name}"
-        if self._run.benchmark == "irfl":
-            from figlang_tasks.benchmarks.irfl.pictures import pictures
-
-            return Picture(f"irfl {name}", lambda: pictures(self._run.dataset).read(name, where))
-        if self._run.benchmark == "metaclue":
-            from figlang_tasks.benchmarks.metaclue.pictures import read
-
-            return Picture(f"metaclue {name}", lambda: read(self._run.dataset, name, where))
+        if (read := self._benchmark.picture) is not None:
+            return Picture(f"{self._benchmark.name} {name}", lambda: read(self._run.dataset, name, where))
         number = self._numbers.get(name)
         if self._cells is None or number is None:
             return None
@@ -74,35 +66,6 @@ class Originals:
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
         return Picture(key, lambda: images.decode(cells[number]["image"], where, self._run.dataset))
-
-
-def _load(run: TaskRun) -> datasets.Dataset:
-    """The documents as the task itself loads them."""
-    dataset, part = run.data.dataset, run.data.part
-    if run.benchmark == "vflute":
-        from figlang_tasks.benchmarks.vflute import rows as vflute
-
-        return vflute.load(dataset, part, check_images=False)
-    if run.benchmark == "irfl":
-        from figlang_tasks.benchmarks.irfl import rows as irfl
-
-        return irfl.load(dataset, part, rotations="-rotation" in run.ids[0])
-    if run.benchmark == "nykms":
-        from figlang_tasks.benchmarks.nykms import rows as nykms
-
-        first = run.lines[0]["sample"]
-        return nykms.load(dataset, first["question"], first["modality"], check_images=False)
-    if run.benchmark == "metaclue":
-        from figlang_tasks.benchmarks.metaclue import rows as metaclue
-
-        return metaclue.load(dataset, part)
-    if run.benchmark == "flute":
-        from figlang_tasks.benchmarks.flute import rows as flute
-
-        return flute.load_blind() if part == "codalab" else flute.load(dataset, part)
-    # A benchmark made after CONTRIBUTING.md.
-    found: datasets.Dataset = import_module(f"figlang_tasks.benchmarks.{run.benchmark}.rows").load(dataset, part)
-    return found
 
 
 @contextmanager

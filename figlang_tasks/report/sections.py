@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES
 from figlang_tasks.benchmarks.irfl.rows import LETTERS
+from figlang_tasks.core import hub
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics import entailment, ranking
@@ -223,7 +224,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
 
 def _by_task(runs: Sequence[Run]) -> _Results:
     """The results of every task, benchmark by benchmark."""
-    order, names = list(measures.BENCHMARKS), tuple(run.name for run in runs)
+    order, names = list(hub.sources()), tuple(run.name for run in runs)
     found: dict[str, list[_Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record
-
-BENCHMARKS: Mapping[str, str] = {
-    "V-FLUTE": "vflute",
-    "figlang_mini": "vflute",
-    "IRFL": "irfl",
-    "figlang_mini_irfl": "irfl",
-    "NYK-MS": "nykms",
-    "figlang_mini_nykms": "nykms",
-    "FLUTE": "flute",
-    "figlang_mini_flute": "flute",
-    "MetaCLUE": "metaclue",
-    "figlang_mini_metaclue": "metaclue",
-}
-"""The package of each dataset; each has a module ``measures``."""
-
-
-def of_records(benchmark: str, records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`, at least one.
-
-    Args:
-        benchmark: its package (a value of :data:`BENCHMARKS`).
-    """
-    found: Measures = import_module(f"figlang_tasks.benchmarks.{benchmark}.measures").of_records(records)
-    return found
-
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record, explained
 
 def of_explained(records: Sequence[Record]) -> Measures:
     """Those of records of explainable entailment, whatever dataset they are of: its schema tells the benchmark."""
-    return of_records("flute" if "explained" in records[0] else "vflute", records)
+    scorer = explained.scheme_of(records[0]).scorer
+    found: Measures = next(each for each in benchmarks().values() if each.scorer == scorer).measures(records)
+    return found
 
 
 def every() -> Iterator[Measure]:
     """All measures of all benchmarks; several may share a name, and then agree in all but scopes."""
-    for package in dict.fromkeys(BENCHMARKS.values()):
-        for found in vars(import_module(f"figlang_tasks.benchmarks.{package}.measures")).values():
+    for benchmark in benchmarks().values():
+        for found in vars(sys.modules[benchmark.measures.__module__]).values():
             if isinstance(found, Measures):
                 yield from found.all
 

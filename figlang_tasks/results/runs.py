@@ -21,14 +21,14 @@ from loguru import logger
 from figlang_tasks.core import notes
 from figlang_tasks.results import measures, samples
 from figlang_tasks import scoring
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.results.measures import BENCHMARKS
+from figlang_tasks.core.hub import DataError
 from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring import Estimates, Measures, Record
 from figlang_tasks.scoring.explained import is_explained
 
-_PAPER_SCORERS = {"vflute": "vflute25", "flute": "flute22"}
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
 _SAMPLES_NAME = re.compile(
     r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?(?P<scored>\.[a-z][^.]*)?\.jsonl"
@@ -49,7 +49,7 @@ class TaskRun:
 
     Attributes:
         task: its name.
-        benchmark: the package of its benchmark (a value of :data:`BENCHMARKS`).
+        benchmark: the package of its benchmark (:class:`figlang_tasks.core.benchmark.Benchmark`).
         path: the samples file that was read.
         sha256: hex digest of that file.
         data: data of all rows.
@@ -108,7 +108,7 @@ class TaskRun:
         """
 
         def of(records: Sequence[Record]) -> _Value:
-            return compute(measures.of_records(self.benchmark, records), records)
+            return compute(benchmarks()[self.benchmark].measures(records), records)
 
         try:
             return of(self.records)
@@ -408,9 +408,10 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     read = samples.read_any(path) if exact else samples.read_ours(path)
     if read is None:
         return None
-    benchmark = BENCHMARKS.get(read.data.dataset)
-    if benchmark is None:
-        raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads")
+    try:
+        benchmark = of_dataset(read.data.dataset)
+    except DataError as error:
+        raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads") from error
     config = _of_task(path, results, "configs", task)
     metadata = config.get("metadata")
     reported = _reported(path, (metadata or {}).get("measures"))
@@ -422,7 +423,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
             read = samples.read_any(scores.path)
     run = TaskRun(
         task=task,
-        benchmark=benchmark,
+        benchmark=benchmark.name,
         path=read.path,
         sha256=read.sha256,
         data=read.data,
@@ -459,9 +460,9 @@ def _reported(path: Path, content: Any) -> Estimates:
         raise RunError(f"the results file beside {path} is damaged: {error}. Evaluate again, or score again") from error
 
 
-def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None, in_run: str | None) -> _Scores | None:
+def _chosen_scores(read: samples.AnySamples, benchmark: Benchmark, scorer: str | None, in_run: str | None) -> _Scores | None:
     """The scores to take, None if there are none. `in_run`: signature of the scorer that the run had, if known."""
-    if benchmark not in _PAPER_SCORERS or "explanation" not in read.lines[0]["sample"]:
+    if benchmark.scorer is None or "explanation" not in read.lines[0]["sample"]:
         return None
     if _report_of(read.path) is not None:
         found = _scored(read.path)
@@ -483,7 +484,7 @@ def _chosen_scores(read: samples.AnySamples, benchmark: str, scorer: str | None,
             raise RunError(f"{read.path} has no scores of {scorer}: figlang score {read.path} --scorer {scorer}")
     # The paper's before others, exact ones before fast ones, those of known models before those that may be of any.
     for fits in (
-        lambda each: each.scorer == _PAPER_SCORERS[benchmark],
+        lambda each: each.scorer == benchmark.scorer,
         lambda each: each.dtype != "fast",
         lambda each: each.signature is not None,
     ):

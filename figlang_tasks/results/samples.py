@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 
 from figlang_tasks.core import data_id
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DATASETS
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, FluteRecord
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
@@ -121,7 +121,7 @@ def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
     found = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
-        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_ANY)
+        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_any_task())
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
                 raise SamplesError(
@@ -194,7 +194,13 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
     return content, lines
 
 
-_ANY = f"every task of figlang_tasks: {', '.join(f'{name}*' for name in (*DATASETS, 'figlang_mini'))}"
+
+
+def _any_task() -> str:
+    names = ", ".join(f"{name}*" for name in (*benchmarks(), "figlang_mini"))
+    return f"every task of figlang_tasks: {names}"
+
+
 _EXPLAINED = "explainable entailment: vflute*, flute*, figlang_mini and figlang_mini_flute"
 _BLIND = "flute_codalab"
 

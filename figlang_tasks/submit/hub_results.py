@@ -115,8 +115,8 @@ def files(found: Sequence[Run], datasets: Mapping[str, Dataset] | None = None, s
             "transformers 4 holds it below)"
         ) from error
     named = dict(datasets or {})
-    if unknown := sorted(set(named) - set(hub.SOURCES)):
-        raise SubmissionError(f"unknown dataset {unknown[0]!r} in --dataset; known: {', '.join(hub.SOURCES)}")
+    if unknown := sorted(set(named) - set(hub.sources())):
+        raise SubmissionError(f"unknown dataset {unknown[0]!r} in --dataset; known: {', '.join(hub.sources())}")
     _check_tasks(found)
     by_dataset: dict[str, list[Any]] = {}
     without: dict[str, None] = {}

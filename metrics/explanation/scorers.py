@@ -219,3 +219,13 @@ def _pairs(references: Sequence[str], candidates: Sequence[str | None]) -> list[
             if not (isinstance(text, str) or (text is None and name == "candidates")):
                 raise ValueError(f"{name}[{index}] is {text!r}, must be a text")
     return [(reference, candidate or "") for reference, candidate in zip(references, candidates, strict=True)]
+
+
+def scorer_weights() -> dict[Weights, str]:
+    """The weights of the papers' scorers, each with the scorers that it is for; ``locate`` downloads them."""
+    users: dict[Weights, list[str]] = {}
+    for name, recipe in SCORERS.items():
+        for weights in (recipe.bertscore, recipe.bleurt):
+            if weights is not None and not weights.package:
+                users.setdefault(weights, []).append(name)
+    return {weights: ", ".join(names) for weights, names in users.items()}

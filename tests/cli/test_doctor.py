@@ -51,7 +51,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServe
     (tmp_path / "files" / "README.md").write_text("a card")
     with HubServer() as found:
         monkeypatch.setattr(constants, "ENDPOINT", found.url)
-        for source in hub.SOURCES.values():
+        for source in hub.sources().values():
             if source.repository is not None:
                 found.add_repo(
                     source.repository,

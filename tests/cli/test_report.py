@@ -11,8 +11,8 @@ import typer.testing
 from hub_server import HubServer
 from report_runs import lines_of, write_run
 
+from figlang_tasks import mini
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.core.hub import MINI_DATA_DIR
 
 TASKS = ("figlang_mini", "figlang_mini_irfl_match_idiom")
 
@@ -75,7 +75,7 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", {"vflute": lines})
     (tmp_path / "hub").mkdir()
     with HubServer() as hub:
-        hub.add_repo("ColumbiaNLP/V-FLUTE", MINI_DATA_DIR)
+        hub.add_repo("ColumbiaNLP/V-FLUTE", mini.DATA_DIR)
         command = [
             sys.executable,
             "-m",

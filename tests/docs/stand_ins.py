@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.flute.synthetic import blind_rows, released_shape, write_lines
-from judge.judge_server import JudgeServer
 from benchmarks.metaclue import generated
+from judge.judge_server import JudgeServer
 from models import tiny_encoders
 from openai_server import OpenAIServer
 from PIL import Image

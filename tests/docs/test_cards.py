@@ -9,7 +9,7 @@ import pytest
 from docs.documents import ROOT, prose
 
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.hub import SOURCES
+from figlang_tasks.core.hub import sources
 
 HEADINGS = [
     "Paper",
@@ -70,8 +70,8 @@ def test_every_headline_metric_is_explained(name: str) -> None:
 def test_repository_and_revision_are_those_that_are_read(name: str) -> None:
     text = sections(name)["Data access and licence"]
     datasets = {each.dataset for each in definitions().values() if Path(each.card).stem == name and each.dataset}
-    for source in [SOURCES[dataset] for dataset in datasets if dataset] + [
-        SOURCES["NewYorkerCaptionContest"] for _ in [0] if name == "nykms"
+    for source in [sources()[dataset] for dataset in datasets if dataset] + [
+        sources()["NewYorkerCaptionContest"] for _ in [0] if name == "nykms"
     ]:
         assert source.repository is None or source.repository in text
         assert source.revision is None or source.revision in text

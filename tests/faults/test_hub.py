@@ -25,7 +25,7 @@ from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, load_split
 FILE = "validation-00000-of-00001.parquet"
 LOAD = (
     "import sys\n"
-    "from figlang_tasks import hub\n"
+    "from figlang_tasks.core import hub\n"
     "try:\n"
     f"    print(hub.snapshot(hub.source('V-FLUTE'), ['*{FILE}']).folder)\n"
     "except hub.DataError as error:\n"

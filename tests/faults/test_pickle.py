@@ -13,6 +13,7 @@ import torch
 from models import tiny_encoders
 from PIL import Image
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import WeightsError
@@ -86,7 +87,7 @@ def test_weights_of_the_image_metric(write: Callable[[Path, Path], None], tmp_pa
 def test_files_beside_the_data(tmp_path: Path, mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of data with pickles, and a loading script, in it."""
     folder = tmp_path / "figlang_mini"
-    shutil.copytree(hub.MINI_DATA_DIR, folder)
+    shutil.copytree(mini.DATA_DIR, folder)
     for name in ("test.pkl", "data/test-00000-of-00001.pkl", "state.pickle", "dataset_dict.bin"):
         as_pickle(folder / name, mark)
     for name in ("figlang_mini.py", "data/data.py"):
@@ -98,7 +99,7 @@ def test_files_beside_the_data(tmp_path: Path, mark: Path, monkeypatch: pytest.M
 
 def test_a_pickle_in_place_of_the_data(tmp_path: Path, mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "figlang_mini"
-    shutil.copytree(hub.MINI_DATA_DIR, folder)
+    shutil.copytree(mini.DATA_DIR, folder)
     (path,) = folder.glob("**/test-*.parquet")
     as_pickle(path, mark)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))

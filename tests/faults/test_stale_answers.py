@@ -19,6 +19,7 @@ from faults.faulty_runs import Runs
 from PIL import Image
 
 import figlang_tasks
+from figlang_tasks import mini
 from figlang_tasks.core import hub
 from figlang_tasks.harness.plugin import tasks_dir
 
@@ -36,7 +37,7 @@ def runs(tmp_path: Path) -> Runs:
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of figlang_mini that is read instead of it."""
     folder = tmp_path / "data" / "figlang_mini"
-    shutil.copytree(hub.MINI_DATA_DIR, folder)
+    shutil.copytree(mini.DATA_DIR, folder)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))
     return folder
 
@@ -103,7 +104,7 @@ def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: 
     runs.here("mini_2shot", **options)
     runs.here("mini_2shot", **options)
     new = one_pixel if column == "image" else lambda text: f"{text} Indeed."
-    for number in range(hub.SOURCES["figlang_mini"].splits["train"]):
+    for number in range(hub.sources()["figlang_mini"].splits["train"]):
         change(data, "train", number, column, new)
     forget_data()
     runs.here("mini_2shot", **options)

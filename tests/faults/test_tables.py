@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from irfl_hub import metaphor_row, uuid, write_table
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
@@ -85,31 +86,31 @@ def test_a_cell_too_many_is_told(local: Path) -> None:
 
 
 @pytest.fixture
-def mini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "figlang_mini"
-    shutil.copytree(hub.MINI_DATA_DIR, folder)
+    shutil.copytree(mini.DATA_DIR, folder)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     (path,) = folder.glob("**/test-*.parquet")
     return path
 
 
-def test_an_extra_column_of_a_parquet_file_is_left_alone(mini: Path) -> None:
+def test_an_extra_column_of_a_parquet_file_is_left_alone(test_rows: Path) -> None:
     before = rows.load("figlang_mini", "test")["data"][0]
     for function in (hub.load_split, rows.load):
         function.cache_clear()
-    table = pq.read_table(mini)
-    pq.write_table(table.append_column("note", pa.array(["x"] * len(table))), mini)
+    table = pq.read_table(test_rows)
+    pq.write_table(table.append_column("note", pa.array(["x"] * len(table))), test_rows)
     assert rows.load("figlang_mini", "test")["data"][0] == before
 
 
-def test_a_missing_column_of_a_parquet_file_is_named(mini: Path) -> None:
-    pq.write_table(pq.read_table(mini).drop_columns(["explanation"]).replace_schema_metadata(None), mini)
+def test_a_missing_column_of_a_parquet_file_is_named(test_rows: Path) -> None:
+    pq.write_table(pq.read_table(test_rows).drop_columns(["explanation"]).replace_schema_metadata(None), test_rows)
     with pytest.raises(DataError, match=r"lacks column\(s\) explanation"):
         rows.load("figlang_mini", "test")
 
 
-def test_a_row_twice_is_told_by_the_count(mini: Path) -> None:
-    table = pq.read_table(mini)
-    pq.write_table(pa.concat_tables([table, table.slice(3, 1)]), mini)
+def test_a_row_twice_is_told_by_the_count(test_rows: Path) -> None:
+    table = pq.read_table(test_rows)
+    pq.write_table(pa.concat_tables([table, table.slice(3, 1)]), test_rows)
     with pytest.raises(DataError, match="has 77 rows, the published one has 76"):
         rows.load("figlang_mini", "test")

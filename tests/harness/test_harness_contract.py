@@ -138,7 +138,7 @@ def test_the_first_include_path_wins(tmp_path: Path) -> None:
 
 
 def task_config(**changes: Any) -> dict[str, Any]:
-    stub = Path(__file__).parent / "fixtures" / "one_row.jsonl"
+    stub = Path(__file__).parents[1] / "fixtures" / "one_row.jsonl"
     config = {
         "task": "contract",
         "dataset_path": "json",

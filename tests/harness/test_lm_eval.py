@@ -15,8 +15,8 @@ import lm_eval
 import pytest
 import torch
 import typer.testing
-from demo_runs import estimates
 from benchmarks.flute.synthetic import released_shape, write_lines
+from demo_runs import estimates
 from hub_server import HubServer
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
@@ -27,10 +27,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import figlang_tasks
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
-from figlang_tasks.core.hub import MINI_FLUTE_DIR
 from figlang_tasks.scoring import explanations
 
 BIN = Path(sys.executable).parent
@@ -67,7 +67,7 @@ def answer(prompt: str, number: int) -> str:
 
 @lru_cache(maxsize=1)
 def raw_rows() -> tuple[dict[str, Any], ...]:
-    lines = (MINI_FLUTE_DIR / "train.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    lines = (mini.FLUTE_DIR / "train.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     return tuple(json.loads(line) for line in lines)
 
 

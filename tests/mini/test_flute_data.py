@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import rows as flute_rows
-from figlang_tasks.core.hub import MINI_FLUTE_DIR, SOURCES
+from figlang_tasks.core.hub import sources
 from tools.mini.flute import FILE, TYPES, validate, write
 from tools.mini.flute_texts import Row, rows
 
@@ -19,14 +20,14 @@ COLUMNS = ["id", "premise", "hypothesis", "label", "explanation", "split", "type
 
 @pytest.fixture(scope="module")
 def shipped() -> list[dict]:
-    return [json.loads(line) for line in (MINI_FLUTE_DIR / FILE).read_text(encoding="utf-8").split("\n")[:-1]]
+    return [json.loads(line) for line in (mini.FLUTE_DIR / FILE).read_text(encoding="utf-8").split("\n")[:-1]]
 
 
 def test_shipped_equals_a_rebuild(tmp_path: Path) -> None:
-    assert write(tmp_path) == SOURCES["figlang_mini_flute"].splits["train"]
+    assert write(tmp_path) == sources()["figlang_mini_flute"].splits["train"]
     for path in tmp_path.iterdir():
-        assert path.read_bytes() == (MINI_FLUTE_DIR / path.name).read_bytes()
-    assert {path.name for path in MINI_FLUTE_DIR.iterdir()} == {path.name for path in tmp_path.iterdir()}
+        assert path.read_bytes() == (mini.FLUTE_DIR / path.name).read_bytes()
+    assert {path.name for path in mini.FLUTE_DIR.iterdir()} == {path.name for path in tmp_path.iterdir()}
 
 
 def test_columns_types_and_labels_are_the_hubs(shipped: list[dict]) -> None:

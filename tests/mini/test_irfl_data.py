@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from figlang_tasks import mini
 from tools.mini.draw import CONCEPTS, draw
 from tools.mini.irfl import (
     COLUMNS,
     EFFECTS,
     IMAGE_SIZE,
-    MINI_IRFL_DIR,
     ROWS,
     ZIP_NAME,
     check_files,
@@ -65,7 +65,7 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def shipped() -> dict[str, list[dict[str, str]]]:
-    return {name: _read(MINI_IRFL_DIR / f"{name}.csv") for name in COLUMNS}
+    return {name: _read(mini.IRFL_DIR / f"{name}.csv") for name in COLUMNS}
 
 
 @pytest.fixture(scope="module")
@@ -88,19 +88,19 @@ def _sides(row: dict[str, str]) -> tuple[list[str], list[str], list[dict[str, An
 
 
 def test_files_and_their_sizes() -> None:
-    names = {path.name for path in MINI_IRFL_DIR.iterdir()}
+    names = {path.name for path in mini.IRFL_DIR.iterdir()}
     assert names == {"README.md", ZIP_NAME, *(f"{name}.csv" for name in COLUMNS)}
-    assert (MINI_IRFL_DIR / ZIP_NAME).stat().st_size < 600_000
-    assert sum(path.stat().st_size for path in MINI_IRFL_DIR.iterdir()) < 1_000_000
+    assert (mini.IRFL_DIR / ZIP_NAME).stat().st_size < 600_000
+    assert sum(path.stat().st_size for path in mini.IRFL_DIR.iterdir()) < 1_000_000
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_shipped_tables_equal_a_rebuild(rebuilt: Path, name: str) -> None:
-    assert (MINI_IRFL_DIR / f"{name}.csv").read_bytes() == (rebuilt / f"{name}.csv").read_bytes()
+    assert (mini.IRFL_DIR / f"{name}.csv").read_bytes() == (rebuilt / f"{name}.csv").read_bytes()
 
 
 def test_shipped_card_equals_a_rebuild(rebuilt: Path) -> None:
-    card = (MINI_IRFL_DIR / "README.md").read_text(encoding="utf-8")
+    card = (mini.IRFL_DIR / "README.md").read_text(encoding="utf-8")
     assert card == (rebuilt / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: apache-2.0\n")
     for name, count in ROWS.items():
@@ -108,7 +108,7 @@ def test_shipped_card_equals_a_rebuild(rebuilt: Path) -> None:
 
 
 def test_shipped_pictures_equal_a_rebuild(rebuilt: Path) -> None:
-    with zipfile.ZipFile(MINI_IRFL_DIR / ZIP_NAME) as old, zipfile.ZipFile(rebuilt / ZIP_NAME) as new:
+    with zipfile.ZipFile(mini.IRFL_DIR / ZIP_NAME) as old, zipfile.ZipFile(rebuilt / ZIP_NAME) as new:
         assert old.namelist() == new.namelist()
         for member in old.namelist():
             before, after = (Image.open(io.BytesIO(archive.read(member))) for archive in (old, new))
@@ -122,7 +122,7 @@ def test_build_is_deterministic(rebuilt: Path) -> None:
 
 
 def test_zip_members() -> None:
-    with zipfile.ZipFile(MINI_IRFL_DIR / ZIP_NAME) as archive:
+    with zipfile.ZipFile(mini.IRFL_DIR / ZIP_NAME) as archive:
         members = archive.infolist()
         assert archive.testzip() is None
         contents = [archive.read(member) for member in members]
@@ -141,10 +141,10 @@ def test_zip_members() -> None:
 
 def test_hub_configurations(shipped: dict[str, list[dict[str, str]]], tmp_path: Path) -> None:
     """The card's configurations load with `datasets`, as the hub's do; a uuid stays text."""
-    names = datasets.get_dataset_config_names(str(MINI_IRFL_DIR))
+    names = datasets.get_dataset_config_names(str(mini.IRFL_DIR))
     assert names == [name.replace("_", "-") for name in COLUMNS]
     for name, split in (("idiom-detection-task", "test"), ("idioms-dataset", "dataset")):
-        table = datasets.load_dataset(str(MINI_IRFL_DIR), name, split=split, cache_dir=str(tmp_path))
+        table = datasets.load_dataset(str(mini.IRFL_DIR), name, split=split, cache_dir=str(tmp_path))
         assert table.to_list() == shipped[name.replace("-", "_")]
 
 
@@ -153,7 +153,7 @@ def test_hub_configurations(shipped: dict[str, list[dict[str, str]]], tmp_path: 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_rows_and_encoding(shipped: dict[str, list[dict[str, str]]], name: str) -> None:
-    content = (MINI_IRFL_DIR / f"{name}.csv").read_bytes()
+    content = (mini.IRFL_DIR / f"{name}.csv").read_bytes()
     assert content.startswith(",".join(COLUMNS[name]).encode() + b"\n")
     assert b"\r" not in content and content.endswith(b"\n")
     assert len(shipped[name]) == ROWS[name]
@@ -167,7 +167,7 @@ def test_columns_rows_and_encoding(shipped: dict[str, list[dict[str, str]]], nam
 
 
 def test_every_picture_is_in_the_zip_and_in_a_base_table(shipped: dict[str, list[dict[str, str]]]) -> None:
-    with zipfile.ZipFile(MINI_IRFL_DIR / ZIP_NAME) as archive:
+    with zipfile.ZipFile(mini.IRFL_DIR / ZIP_NAME) as archive:
         stored = {name[len("images/") : -len(".jpeg")] for name in archive.namelist()}
     assert {row["uuid"] for name in BASE for row in shipped[name]} == stored
     for name in (*DETECTION, *RETRIEVAL):
@@ -543,7 +543,7 @@ def test_open_text_of_other_kinds_is_the_phrase() -> None:
 
 
 def test_files_are_checked_against_each_other() -> None:
-    images = (MINI_IRFL_DIR / ZIP_NAME).read_bytes()
+    images = (mini.IRFL_DIR / ZIP_NAME).read_bytes()
     check_files(tables(), images)
 
     built = tables()

@@ -13,7 +13,7 @@ from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import annotations as data
 from figlang_tasks.benchmarks.metaclue import schema
-from figlang_tasks.core.hub import SOURCES
+from figlang_tasks.core.hub import sources
 from tools.mini import metaclue
 from tools.mini.metaclue import DATA_DIR, HEIGHT, WIDTH, Advertisement, advertisements, validate
 from tools.mini.metaclue_texts import METAPHORS, NEGATIVES
@@ -25,7 +25,7 @@ def made() -> list[Advertisement]:
 
 
 def test_the_folder_is_the_source() -> None:
-    assert SOURCES["figlang_mini_metaclue"].folder == DATA_DIR
+    assert sources()["figlang_mini_metaclue"].folder == DATA_DIR
 
 
 def test_shipped_files_equal_a_rebuild(tmp_path: Path, made: list[Advertisement]) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.benchmarks.nykms.parse import FIELDS, MARKED_FIELDS, read_annotation
-from figlang_tasks.core import hub
 from tools.mini import nykms
 from tools.mini.nykms_texts import CARTOONS, METAPHOR, SARCASM
 
-SHIPPED = hub.MINI_NYKMS_DIR
+SHIPPED = mini.NYKMS_DIR
 PARTS = ("nyk_m", "nyk_s")
 
 

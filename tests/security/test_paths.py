@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from irfl_hub import drawn, uuid
-from judge.judge_server import MODEL, JudgeServer
 from benchmarks.metaclue.generated import row as metaclue_row
 from benchmarks.metaclue.generated import write as write_metaclue
+from benchmarks.vflute.test_rows import TINY, write
+from irfl_hub import drawn, uuid
+from judge.judge_server import MODEL, JudgeServer
 from PIL import Image
 from report_runs import lines_of, write_run
-from benchmarks.vflute.test_rows import TINY, write
 from vflute_hub import VFluteRow, draw_picture, synthetic_rows
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.irfl import pictures, tables
 from figlang_tasks.benchmarks.irfl.pictures import Pictures
 from figlang_tasks.benchmarks.metaclue import generate, schema
@@ -27,7 +28,7 @@ from figlang_tasks.benchmarks.metaclue import rows as metaclue
 from figlang_tasks.benchmarks.metaclue.annotations import check_folder, import_files
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
-from figlang_tasks.core.hub import MINI_NYKMS_DIR, SOURCES, DataError, source
+from figlang_tasks.core.hub import DataError, source, sources
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.report import gallery
@@ -66,7 +67,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from dataclasses import replace
 
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    monkeypatch.setitem(SOURCES, "V-FLUTE", replace(source("V-FLUTE"), splits=TINY))
+    monkeypatch.setitem(sources(), "V-FLUTE", replace(source("V-FLUTE"), splits=TINY))
     return tmp_path / "V-FLUTE"
 
 
@@ -213,7 +214,7 @@ def test_a_cartoon_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -
 
 
 def test_our_own_cartoons_are_read() -> None:
-    assert all(row.image and row.image.is_file() for row in nykms.read(MINI_NYKMS_DIR / "nyk_m.jsonl"))
+    assert all(row.image and row.image.is_file() for row in nykms.read(mini.NYKMS_DIR / "nyk_m.jsonl"))
 
 
 # --- MetaCLUE --------------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_a_missing_value_is_an_error() -> None:
 @pytest.mark.parametrize("prompt", ["../../README", "/etc/hosts", "draw", "caption\0", ["caption"], None])
 def test_users_choose_among_named_templates_alone(prompt: object) -> None:
     with pytest.raises(ValueError, match="option prompt="):
-        metaclue.Options.of({"prompt": prompt}, "caption")
+        metaclue.Options.of_task({"prompt": prompt}, "caption")
 
 
 # A template by a computed name: file -> the names that fill it, all checked against a fixed set before.
@@ -52,7 +52,7 @@ COMPUTED = {
     "figlang_tasks/benchmarks/irfl/task.py": {"options.prompt"},  # PROMPTS of that file
     "figlang_tasks/benchmarks/flute/task.py": {"doc['prompt']"},  # v1 or v2: parse.Prompt
     "figlang_tasks/benchmarks/metaclue/task.py": {
-        "Options.of(lmms_eval_specific_kwargs, task_of(doc)).prompt"
+        "Options.of_task(lmms_eval_specific_kwargs, task_of(doc)).prompt"
     },  # PROMPTS
     "figlang_tasks/benchmarks/metaclue/rows.py": {"role", "template"},  # constants of that file
 }

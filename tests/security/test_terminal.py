@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 import varied_runs
+from benchmarks.metaclue.generated import row as metaclue_row
+from benchmarks.metaclue.generated import write as write_metaclue
 from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
-from benchmarks.metaclue.generated import row as metaclue_row
-from benchmarks.metaclue.generated import write as write_metaclue
 from report_runs import lines_of, write_run
 from saved_samples import NAME, evaluated
 from transformers.utils import logging as transformers_logging

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figlang_tasks.core.hub import SOURCES
+from figlang_tasks.core.hub import sources
 from figlang_tasks.mini import DATA_DIR
 
 from . import command
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 IMAGE_SIZE = 224
 SPLITS: tuple[Split, ...] = ("train", "test")
-COLUMNS = SOURCES["figlang_mini"].columns
+COLUMNS = sources()["figlang_mini"].columns
 LABELS: tuple[str, ...] = ("entailment", "contradiction")
 # which phenomena each source may carry
 PHENOMENA: dict[str, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from figlang_tasks.core.hub import MINI_FLUTE_DIR
+from figlang_tasks import mini
 
 from . import command
 from .flute_texts import Row, rows
@@ -112,7 +112,7 @@ def write(folder: Path) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line (``tools.mini.command``)."""
-    return command.run("flute", __doc__, MINI_FLUTE_DIR, lambda folder: f"{write(folder)} rows", argv)
+    return command.run("flute", __doc__, mini.FLUTE_DIR, lambda folder: f"{write(folder)} rows", argv)
 
 
 if __name__ == "__main__":

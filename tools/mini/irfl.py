@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-from figlang_tasks.core.hub import MINI_IRFL_DIR
+from figlang_tasks import mini
 
 from . import command
 from .draw import CONCEPTS, INK, SUPERSAMPLE, WHITE, Colour, draw
@@ -770,7 +770,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line (``tools.mini.command``)."""
-    return command.run("irfl", __doc__, MINI_IRFL_DIR, lambda folder: command.listed(write(folder).items()), argv)
+    return command.run("irfl", __doc__, mini.IRFL_DIR, lambda folder: command.listed(write(folder).items()), argv)
 
 
 if __name__ == "__main__":

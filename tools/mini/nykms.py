@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from figlang_tasks.core.hub import MINI_NYKMS_DIR
+from figlang_tasks import mini
 
 from . import command
 from .draw import draw
@@ -110,7 +110,7 @@ def write(folder: Path) -> dict[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line (``tools.mini.command``)."""
-    return command.run("nykms", __doc__, MINI_NYKMS_DIR, lambda folder: command.listed(write(folder).items()), argv)
+    return command.run("nykms", __doc__, mini.NYKMS_DIR, lambda folder: command.listed(write(folder).items()), argv)
 
 
 if __name__ == "__main__":

@@ -463,3 +463,9 @@ def _blind_file() -> Path:
             f"({now})"
         )
     return path
+
+
+def count(asked: Mapping[str, Any]) -> int:
+    """How many rows a task has that asks for a part."""
+    sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
+    return sizes.get(asked["part"]) or hub.source(asked["dataset"]).splits["train"]

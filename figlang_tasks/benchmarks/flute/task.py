@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_official, parse_strict
-from figlang_tasks.core import hub
+from figlang_tasks.core import hub, options
+from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.lm_eval_options import lm_eval_options
-from figlang_tasks.core.prompting import render
+from figlang_tasks.core.options import Kwargs, option
+from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
 from figlang_tasks.scoring.explained import SCHEMES
 from figlang_tasks.scoring.records import BlindRecord, FluteRecord
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     import datasets
 
 Document = Mapping[str, Any]
-Kwargs = Mapping[str, Any] | None
 
 SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
 _MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
@@ -31,36 +33,25 @@ KEYS = ("dataset", "part", "prompt", "scorer")
 BLIND = "codalab"
 
 
-def _scorer_option(kwargs: Kwargs) -> Any:
-    """The task's option `scorer`; None if the task names none.
+@dataclass(frozen=True)
+class Options(options.Options):
+    """Options of a FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
-    Raises:
-        ValueError: an unknown option, or no such scorer; the message lists the valid ones.
+    Attributes:
+        scorer: explanation scorer (`scoring.explanations`); None takes what the task file's ``dataset_name`` says.
     """
-    # The harness leaves the blocks for other models ("default", "qwen2_5_vl", ...) in the dict: they are dicts.
-    given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
-    unknown = sorted(set(given) - {"scorer"})
-    if unknown:
-        raise ValueError(f"unknown FLUTE task option(s) {', '.join(unknown)}; valid: scorer")
-    option = given.get("scorer")
-    if option not in (None, False, *explanations.CHOICES):
-        raise ValueError(f"FLUTE task option scorer={option!r}; valid: {', '.join(explanations.CHOICES)}")
-    return option
+
+    OF: ClassVar[str] = "FLUTE"
+
+    scorer: str | Literal[False] | None = option(
+        None, lambda value: value in (None, False, *explanations.CHOICES), ", ".join(explanations.CHOICES)
+    )
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def _named(dataset_name: object) -> dict[str, str]:
-    """What a task file of lmms-eval names.
-
-    Raises:
-        hub.DataError: a key is missing or unknown.
-    """
-    return hub.named(dataset_name, required=["part"], optional=["prompt", "scorer"])
-
-
-def _documents(asked: Mapping[str, Any]) -> datasets.Dataset:
+def documents(asked: Mapping[str, Any]) -> datasets.Dataset:
     """The documents that a task names.
 
     Raises:
@@ -75,7 +66,7 @@ def _documents(asked: Mapping[str, Any]) -> datasets.Dataset:
     prompt, scorer = asked.get("prompt", "v2"), _scorer_name(asked)
     if not isinstance(prompt, str) or prompt not in SCHEME_OF_PROMPT:
         raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
-    _scorer_option({"scorer": scorer or None})
+    Options.of({"scorer": scorer or None})
     return rows.load(asked["dataset"], asked["part"], prompt, scorer)
 
 
@@ -83,19 +74,6 @@ def _scorer_name(asked: Mapping[str, Any]) -> Any:
     """The scorer that a task file names; "" for the paper's. YAML reads a bare ``off`` as False."""
     scorer = asked.get("scorer")
     return explanations.OFF if scorer is False else scorer or ""
-
-
-def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that the task file names (lmms-eval), as ``dataset_name: FLUTE,part=train,prompt=v2``.
-
-    Raises:
-        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
-            and then exit with status 0.
-    """
-    try:
-        return _documents(_named(stub.config_name))
-    except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
 
 
 def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
@@ -113,36 +91,22 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
 
     try:
         asked = {"dataset": "FLUTE"} | lm_eval_options(settings, KEYS, required=("part",))
-        documents = _documents(asked)
+        found = documents(asked)
         if asked["part"] != BLIND:
             paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
             explanations.preflight(_scorer_name(asked) or None, paper)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
-    return datasets.DatasetDict({"test": documents})
+    return datasets.DatasetDict({"test": found})
 
 
-def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded.
-
-    Args:
-        config: the task's YAML as a dict.
-
-    Raises:
-        SystemExit: as :func:`process_docs`; also for an invalid option.
-    """
-    kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    try:
-        blocks = [block for block in kwargs.values() if isinstance(block, Mapping)]
-        options = {_scorer_option(block) for block in (blocks or [kwargs])}
-        asked = _named(config.get("dataset_name"))
-        _documents(asked)
-        if asked["part"] != BLIND:
-            paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
-            for option in options:
-                explanations.preflight((_scorer_name(asked) or None) if option is None else option, paper)
-    except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+    """Fetch the scorer's weights; see `Benchmark.preflight`."""
+    if asked["part"] == BLIND:
+        return
+    paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
+    for scorer in {each.scorer for each in Options.blocks(config)}:
+        explanations.preflight((_scorer_name(asked) or None) if scorer is None else scorer, paper)
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -150,7 +114,7 @@ def preflight(config: Mapping[str, Any]) -> None:
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """Return the prompt."""
-    _scorer_option(lmms_eval_specific_kwargs)
+    Options.of(lmms_eval_specific_kwargs)
     return render(f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"])
 
 
@@ -161,8 +125,7 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
     """Return the prompt as one chat turn of text."""
-    text = doc_to_text(doc, lmms_eval_specific_kwargs)
-    return [{"role": "user", "content": [{"type": "text", "text": text}]}]
+    return [user_turn([], doc_to_text(doc, lmms_eval_specific_kwargs))]
 
 
 def _answer(doc: Document, label: str, explanation: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.irfl import candidates, tables
 from figlang_tasks.benchmarks.irfl.pictures import pictures
-from figlang_tasks.core import hub
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 
 if TYPE_CHECKING:
@@ -128,13 +128,18 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
     return f"{doc['phrase']}.{'.'.join(definitions)}."
 
 
-def named(dataset_name: object) -> tuple[str, str, bool]:
-    """Return dataset, table and rotations that a task file names, as ``dataset_name: IRFL,table=...,rotations=true``.
+def asked(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
+    """What the task that wrote `record` asks for."""
+    rotations = {"rotations": "true"} if "-rotation" in record["id"] else {}
+    return {"dataset": data.dataset, "table": data.part} | rotations
+
+
+def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datasets.Dataset:
+    """The documents that a task file asks for, as ``IRFL,table=...,rotations=true``.
 
     Raises:
-        DataError: it names something else.
+        DataError: as `load`; also for another value of rotations.
     """
-    asked = hub.named(dataset_name, required=["table"], optional=["rotations"])
     if asked.get("rotations", "true") != "true":
-        raise DataError(f"dataset_name {dataset_name!r}: rotations={asked['rotations']}; it is true, or left out")
-    return asked["dataset"], asked["table"], "rotations" in asked
+        raise DataError(f"dataset_name: rotations={asked['rotations']}; it is true, or left out")
+    return load(asked["dataset"], asked["table"], rotations="rotations" in asked)

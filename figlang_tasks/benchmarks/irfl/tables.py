@@ -13,7 +13,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -385,3 +385,15 @@ def _simile_roles(dataset: str, kind: str) -> dict[str, dict[str, str]]:
     for row in retrieval(dataset, f"{kind}-retrieval-task")[0]:
         roles.setdefault(row.phrase, {}).update(row.roles)
     return roles
+
+
+def count(asked: Mapping[str, str]) -> int | None:
+    """How many rows a task has that asks for a table; None for candidates drawn at random, which were not published."""
+    shipped = hub.source(asked["dataset"]).folder
+    if shipped is None:
+        return ROWS.get(asked["table"])
+    path = shipped / (asked["table"].replace("-", "_") + ".csv")
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as file:
+        return sum(1 for _ in csv.DictReader(file))

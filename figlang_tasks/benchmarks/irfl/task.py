@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loguru import logger
 from PIL import Image
@@ -18,7 +18,9 @@ from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl.measures import CIRCULAR, DETECT, NO_SCORES, RANDOM, RETRIEVE, SCORES
 from figlang_tasks.benchmarks.irfl.parse import parse_official, parse_yes_no
 from figlang_tasks.benchmarks.irfl.pictures import grid, pictures
-from figlang_tasks.core import hub, notes, part_of_data, score_requests
+from figlang_tasks.core import notes, options, part_of_data, score_requests
+from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core.options import Kwargs, one_of, true_or_false
 from figlang_tasks.core.prompting import render
 from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import Measures, judged
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     import datasets
 
 Document = Mapping[str, Any]
-Kwargs = Mapping[str, Any] | None
 
 PROMPTS = ("choose", "ordinal", "grid", "match", "text")
 GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
@@ -36,7 +37,7 @@ UNREADABLE = {True: -1.0, False: 2.0}
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(options.Options):
     """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
     Attributes:
@@ -46,26 +47,10 @@ class Options:
         phrase_only: leave out the definitions of an idiom.
     """
 
-    prompt: str
-    phrase_only: bool = False
+    OF: ClassVar[str] = "IRFL"
 
-    @classmethod
-    def of(cls, kwargs: Kwargs) -> Options:
-        """Read the options from what the harness hands over.
-
-        Raises:
-            ValueError: unknown option, or a value that is not valid; the message lists the valid ones.
-        """
-        known = {field.name for field in fields(cls)}
-        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the dict: they are dicts.
-        given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
-        if unknown := sorted(set(given) - known):
-            raise ValueError(f"unknown IRFL task option(s) {', '.join(unknown)}; valid: {', '.join(sorted(known))}")
-        if given.get("prompt") not in PROMPTS:
-            raise ValueError(f"IRFL task option prompt={given.get('prompt')!r}; valid: {', '.join(PROMPTS)}")
-        if not isinstance(given.get("phrase_only", False), bool):
-            raise ValueError(f"IRFL task option phrase_only={given['phrase_only']!r}; valid: true or false")
-        return cls(**given)
+    prompt: str = one_of(PROMPTS)
+    phrase_only: bool = true_or_false()
 
 
 @dataclass(frozen=True)
@@ -132,36 +117,10 @@ class RankedRecord:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of the table that the task file names (``figlang_tasks.benchmarks.irfl.rows.named``).
-
-    Raises:
-        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
-            and then exit with status 0.
-    """
-    try:
-        return rows.load(*rows.named(stub.config_name))
-    except hub.DataError as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
-
-
-def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded.
-
-    Args:
-        config: the task's YAML as a dict.
-
-    Raises:
-        SystemExit: as :func:`process_docs`; also for an invalid option.
-    """
-    try:
-        kwargs = config.get("lmms_eval_specific_kwargs") or {}
-        for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
-            Options.of(block)
-        _check_scores(config, kwargs)
-        _check_rows(rows.load(*rows.named(config.get("dataset_name"))), config)
-    except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+    """Whether the model gives the answers that the task needs, to whole rows; see `Benchmark.preflight`."""
+    _check_scores(config, config.get("lmms_eval_specific_kwargs") or {})
+    _check_rows(rows.load(asked["dataset"], asked["table"], rotations="rotations" in asked), config)
 
 
 def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:

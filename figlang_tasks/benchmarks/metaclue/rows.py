@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -55,16 +55,6 @@ def load(dataset: str, task: str) -> datasets.Dataset:
     if not documents:
         raise DataError(f"{dataset}/{data.FILE} has no image for the task {task}")
     return datasets.Dataset.from_list(documents)
-
-
-def named(dataset_name: object) -> tuple[str, str]:
-    """Return dataset and task that a task file names, as ``dataset_name: MetaCLUE,task=caption``.
-
-    Raises:
-        DataError: it names something else.
-    """
-    asked = hub.named(dataset_name, required=["task"])
-    return asked["dataset"], asked["task"]
 
 
 def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str = "") -> dict[str, Any]:
@@ -252,3 +242,16 @@ TASKS: dict[str, Callable[[str, str, Table], list[dict[str, Any]]]] = {
     **dict.fromkeys(LOCALIZE, _localize),
     "generate": _generate,
 }
+
+
+def count(asked: Mapping[str, str]) -> int | None:
+    """How many rows a task has, as published; None where that depends on the annotations (questions, concepts)."""
+    task = asked["task"]
+    if hub.source(asked["dataset"]).folder is not None:
+        return None
+    metaphors = data.PAPER["metaphor", "test"]
+    if task.startswith("classify_"):
+        return metaphors + data.PAPER[f"{task.removeprefix('classify_')}_negative", "test"]
+    if task.startswith(("retrieve_", "caption")):
+        return metaphors
+    return GENERATED if task == "generate" else None

@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import pictures, rows
-from figlang_tasks.core import hub
+from figlang_tasks.core import options
+from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.prompting import render
+from figlang_tasks.core.options import Kwargs, one_of
+from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import captions
 
-if TYPE_CHECKING:
-    import datasets
-
 Document = Mapping[str, Any]
-Kwargs = Mapping[str, Any] | None
 
 # task, by the beginning of its name -> the templates of prompts/metaclue that it may be asked with
 PROMPTS = {
@@ -38,7 +36,7 @@ PROMPTS = {
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(options.Options):
     """Options of a MetaCLUE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
     Attributes:
@@ -48,70 +46,44 @@ class Options:
             that is known. Where it is not that of the task the run is refused.
     """
 
-    prompt: str
-    convention: str | None = None
+    OF: ClassVar[str] = "MetaCLUE"
+
+    prompt: str = one_of(sorted({name for names in PROMPTS.values() for name in names}))
+    convention: str | None = one_of(tuple(rows.LOCALIZE.values()), None)
 
     @classmethod
-    def of(cls, kwargs: Kwargs, task: str) -> Options:
-        """Read the options from what the harness hands over.
+    def of_task(cls, kwargs: Kwargs, task: str) -> Options:
+        """Read the options, and check that they are of that task.
 
         Args:
             kwargs: the mapping of a model.
             task: one of ``rows.TASKS``.
 
         Raises:
-            ValueError: unknown option, or a value that is not valid; the message lists the valid ones.
+            ValueError: as :meth:`of`.
         """
-        known = {field.name for field in fields(cls)} if task in rows.LOCALIZE else {"prompt"}
-        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the dict: they are dicts.
-        given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
-        if unknown := sorted(set(given) - known):
-            raise ValueError(f"unknown option(s) {', '.join(unknown)} of {task}; valid: {', '.join(sorted(known))}")
+        found = cls.of(kwargs)
         prompts = next(names for start, names in PROMPTS.items() if task.startswith(start))
-        if given.get("prompt") not in prompts:
-            raise ValueError(f"option prompt={given.get('prompt')!r} of {task}; valid: {', '.join(prompts)}")
-        if given.get("convention") not in (None, *rows.LOCALIZE.values()):
-            valid = ", ".join(rows.LOCALIZE.values())
-            raise ValueError(f"option convention={given['convention']!r} of {task}; valid: {valid}")
-        return cls(**given)
+        if found.prompt not in prompts:
+            raise ValueError(f"MetaCLUE task option prompt={found.prompt!r} of {task}; valid: {', '.join(prompts)}")
+        if found.convention is not None and task not in rows.LOCALIZE:
+            raise ValueError(f"unknown MetaCLUE task option(s) convention of {task}; valid: prompt")
+        return found
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that the task file names (``figlang_tasks.benchmarks.metaclue.rows.named``).
-
-    Raises:
-        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
-            and then exit with status 0.
-    """
-    try:
-        return rows.load(*rows.named(stub.config_name))
-    except hub.DataError as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
-
-
-def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded.
-
-    Args:
-        config: the task's YAML as a dict.
-
-    Raises:
-        SystemExit: as :func:`process_docs`; also for an invalid option.
-    """
-    try:
-        kwargs = config.get("lmms_eval_specific_kwargs") or {}
-        dataset, task = rows.named(config.get("dataset_name"))
-        rows.load(dataset, task)
-        for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
-            Options.of(block, task)
-        if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
-            captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
-        _check_convention(Options.of(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
-    except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+    """The options of its task, the programs of its metrics, the boxes of the model; see `Benchmark.preflight`."""
+    kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, asked["task"]
+    if task not in rows.TASKS:
+        return  # loading has told
+    for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
+        Options.of_task(block, task)
+    if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
+        captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
+    _check_convention(Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
 
 
 def _check_convention(options: Options, task: str) -> None:
@@ -134,7 +106,7 @@ def task_of(doc: Document) -> str:
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """Return the prompt as one text."""
-    return render(f"metaclue/{Options.of(lmms_eval_specific_kwargs, task_of(doc)).prompt}.jinja", doc=doc)
+    return render(f"metaclue/{Options.of_task(lmms_eval_specific_kwargs, task_of(doc)).prompt}.jinja", doc=doc)
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
@@ -146,6 +118,5 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
     """Return the prompt as one user turn, the picture before the text."""
-    content = [{"type": "image", "url": image} for image in doc_to_visual(doc, lmms_eval_specific_kwargs)]
-    text = {"type": "text", "text": doc_to_text(doc, lmms_eval_specific_kwargs)}
-    return [{"role": "user", "content": [*content, text]}]
+    kwargs = lmms_eval_specific_kwargs
+    return [user_turn(doc_to_visual(doc, kwargs), doc_to_text(doc, kwargs))]

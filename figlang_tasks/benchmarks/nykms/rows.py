@@ -51,6 +51,7 @@ MODALITIES = ("image", "text")
 CONTESTS = "NewYorkerCaptionContest"
 CONTEST_CONFIG = "ranking"  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
 PAPER_ROWS = {"nyk_m": 1583, "nyk_s": 1578}  # Table 6, whose headings are shifted by one column
+PAPER_POSITIVES = {"nyk_m": 692, "nyk_s": 687}  # with a metaphor, with sarcasm: as well
 
 _ANSWERS = {"nyk_m": FIELDS["metaphor"], "nyk_s": FIELDS["sarcasm"]}
 _COMMON = ("id", "contest_number", "image", "caption", "description")
@@ -483,3 +484,20 @@ def _require_all(rows: list[Row], contests: Iterable[int], what: str) -> None:
                 f"{row.where}: the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest "
                 f"{row.contest}: correct contest_number, or give the {what} in the row"
             )
+
+
+def count(asked: Mapping[str, str]) -> int:
+    """How many rows a task has that asks a question: all, or the positives alone."""
+    question: Any = asked["question"]
+    file, positives_only = part(question), FIELDS[question][0] not in ("MC", "SC")
+    shipped = hub.source(asked["dataset"]).folder
+    if shipped is None:
+        return (PAPER_POSITIVES if positives_only else PAPER_ROWS)[file]
+    lines = (shipped / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    labels = [json.loads(line)[{"nyk_m": "MC", "nyk_s": "SC"}[file]] for line in lines]
+    return sum(labels) if positives_only else len(labels)
+
+
+def load_asked(asked: Mapping[str, Any], look_at_pictures: bool = True) -> datasets.Dataset:
+    """The documents that a task file asks for, as ``NYK-MS,question=mc,modality=image``."""
+    return load(asked["dataset"], asked["question"], asked["modality"], check_images=look_at_pictures)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
@@ -26,9 +26,9 @@ from figlang_tasks.benchmarks.nykms.parse import (
     same_place,
     without_mark,
 )
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub, images, options
 from figlang_tasks.core.lm_eval_options import lm_eval_options
-from figlang_tasks.core.prompting import render
+from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import judged, judged_for_lm_eval
 
@@ -39,6 +39,13 @@ Document = Mapping[str, Any]
 Kwargs = Mapping[str, Any] | None
 
 _KEYS = ("question", "modality")
+
+
+@dataclass(frozen=True)
+class Options(options.Options):
+    """NYK-MS tasks have none."""
+
+    OF: ClassVar[str] = "NYK-MS"
 
 
 @dataclass(frozen=True)
@@ -88,19 +95,6 @@ class Record:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that the task file names, as ``dataset_name: NYK-MS,question=mc,modality=image``.
-
-    Raises:
-        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
-            and then exit with status 0.
-    """
-    try:
-        return _load(hub.named(stub.config_name, required=_KEYS))
-    except hub.DataError as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
-
-
 def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
     """Return the documents for lm-eval (``custom_dataset`` of its task files).
 
@@ -118,33 +112,9 @@ def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
             raise ValueError(
                 f"modality={asked['modality']!r} of an NYK-MS task in lm-eval, which shows no pictures; valid: text"
             )
-        return {"test": _load(asked)}
+        return {"test": rows.load(asked["dataset"], asked["question"], asked["modality"])}
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
-
-
-def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded.
-
-    Args:
-        config: the task's YAML as a dict.
-
-    Raises:
-        SystemExit: as :func:`process_docs`; also for an option, since there are none.
-    """
-    kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    blocks = [kwargs, *(block for block in kwargs.values() if isinstance(block, Mapping))]
-    options = sorted({key for block in blocks for key, value in block.items() if not isinstance(value, Mapping)})
-    try:
-        if options:
-            raise hub.DataError(f"NYK-MS tasks take no options, but there are: {', '.join(options)}")
-        _load(hub.named(config.get("dataset_name"), required=_KEYS))
-    except hub.DataError as error:
-        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
-
-
-def _load(asked: Mapping[str, Any]) -> datasets.Dataset:
-    return rows.load(asked["dataset"], asked["question"], asked["modality"])
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -172,8 +142,7 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
     """Return the prompt as one turn of the user: the cartoon, if it is shown, and the question."""
-    pictures = [{"type": "image", "url": picture} for picture in doc_to_visual(doc)]
-    return [{"role": "user", "content": [*pictures, {"type": "text", "text": doc_to_text(doc)}]}]
+    return [user_turn(doc_to_visual(doc), doc_to_text(doc))]
 
 
 def doc_to_target(doc: Document) -> str:

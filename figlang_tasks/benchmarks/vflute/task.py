@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from loguru import logger
 from PIL import Image
@@ -17,22 +17,21 @@ from PIL import Image
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.benchmarks.vflute.parse import parse_official, parse_strict
-from figlang_tasks.core import hub, images
-from figlang_tasks.core.prompting import render
+from figlang_tasks.core import images
+from figlang_tasks.core import options as fields
+from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core.options import Kwargs, option, true_or_false, whole_number
+from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
 from figlang_tasks.scoring.records import EntailmentRecord
 
-if TYPE_CHECKING:
-    import datasets
-
 Document = Mapping[str, Any]
-Kwargs = Mapping[str, Any] | None
 
 BLIND_SIZE = (336, 336)  # the paper gives no size of its white square; this is LLaVA-1.5's input
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(fields.Options):
     """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
@@ -44,120 +43,36 @@ class Options:
         scorer: explanation scorer (`scoring.explanations`); None takes the paper's, ``$FIGLANG_SCORER`` any.
     """
 
-    instruction: int | None = None
-    num_shots: int = 0
-    fewshot_seed: int = 42
-    blind: bool = False
-    label_only: bool = False
-    scorer: str | Literal[False] | None = None
+    OF: ClassVar[str] = "V-FLUTE"
 
-    @classmethod
-    def of(cls, kwargs: Kwargs) -> Options:
-        """Read the options from what the harness hands over.
-
-        Raises:
-            ValueError: unknown option, or a value out of range; the message lists the valid ones.
-        """
-        known = {field.name for field in fields(cls)}
-        # The harness leaves the blocks for other models ("default", "qwen2_5_vl", ...) in the dict: they are dicts.
-        given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
-        unknown = sorted(set(given) - known)
-        if unknown:
-            raise ValueError(f"unknown V-FLUTE task option(s) {', '.join(unknown)}; valid: {', '.join(sorted(known))}")
-        options = cls(**given)
-        options._check()
-        return options
-
-    def _check(self) -> None:
-        count = rows.INSTRUCTION_COUNT
-        checks = (
-            (
-                "instruction",
-                self.instruction is None or _is_int(self.instruction, 1, count),
-                f"a number from 1 to {count}, or null for the published one of each row",
-            ),
-            ("num_shots", _is_int(self.num_shots, 0), "0 or a positive whole number"),
-            ("fewshot_seed", _is_int(self.fewshot_seed, 0), "0 or a positive whole number"),
-            ("blind", isinstance(self.blind, bool), "true or false"),
-            ("label_only", isinstance(self.label_only, bool), "true or false"),
-            ("scorer", self.scorer in (None, False, *explanations.CHOICES), ", ".join(explanations.CHOICES)),
-        )
-        for name, fits, expected in checks:
-            if not fits:
-                raise ValueError(f"V-FLUTE task option {name}={getattr(self, name)!r}; valid: {expected}")
-
-
-def _is_int(value: object, low: int, high: float = float("inf")) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    instruction: int | None = whole_number(
+        None,
+        1,
+        rows.INSTRUCTION_COUNT,
+        f"a number from 1 to {rows.INSTRUCTION_COUNT}, or null for the published one of each row",
+    )
+    num_shots: int = whole_number()
+    fewshot_seed: int = whole_number(42)
+    blind: bool = true_or_false()
+    label_only: bool = true_or_false()
+    scorer: str | Literal[False] | None = option(
+        None, lambda value: value in (None, False, *explanations.CHOICES), ", ".join(explanations.CHOICES)
+    )
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
-
-    The harness loads a stub, which has that name: it could not load gated or local data with clear errors itself.
-
-    Raises:
-        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
-            and then exit with status 0.
-    """
-    try:
-        return rows.load(**_named(stub.config_name))
-    except hub.DataError as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
-
-
-def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded.
-
-    Args:
-        config: the task's YAML as a dict.
-
-    Raises:
-        SystemExit: as :func:`process_docs`; also for an invalid option.
-    """
-    kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    try:
-        variants = [Options.of(block) for block in (kwargs, *kwargs.values()) if isinstance(block, Mapping)]
-        if config.get("output_type") == "generate_until_agentic":
-            for options in variants:
-                _check_scene_graph_options(options)
-        _check_data(_named(config.get("dataset_name")), variants)
-        blocks = [name for name, block in kwargs.items() if isinstance(block, Mapping)]
-        effective = variants if "default" not in blocks else variants[1:]  # the first is what stands outside of blocks
-        for scorer in {options.scorer for options in effective}:
-            explanations.preflight(scorer)
-    except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
-
-
-def _named(dataset_name: object) -> dict[str, str]:
-    """Dataset and split that a task file names.
-
-    Raises:
-        hub.DataError: it does not name both.
-    """
-    asked = hub.named(dataset_name, required=["split"])
-    return {"name": asked["dataset"], "split": asked["split"]}
-
-
-def _check_data(asked: Mapping[str, str], variants: Sequence[Options]) -> None:
-    """Load what is asked and what exemplars are drawn from; of both, all that is wrong is told.
-
-    Raises:
-        hub.DataError: the message has a line for each fault.
-    """
-    faults = []
-    shots = {(options.num_shots, options.fewshot_seed) for options in variants if options.num_shots}
-    for load, wanted in [(rows.load, (asked["split"],)), *((rows.exemplars, each) for each in shots)]:
-        try:
-            load(asked["name"], *wanted)
-        except hub.DataError as error:
-            faults.append(str(error))
-    if faults:
-        raise hub.DataError("\n".join(dict.fromkeys(faults)))
+def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+    """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
+    blocks = Options.blocks(config)
+    if config.get("output_type") == "generate_until_agentic":
+        for options in blocks:
+            _check_scene_graph_options(options)
+    for count, seed in {(options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots}:
+        rows.exemplars(asked["dataset"], count, seed)
+    for scorer in {options.scorer for options in blocks}:
+        explanations.preflight(scorer)
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -194,9 +109,9 @@ def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> 
     options = Options.of(lmms_eval_specific_kwargs)
     messages = []
     for shot, (shot_question, shot_answer) in zip(_shots(doc, options), _shot_texts(doc, options), strict=True):
-        messages.append(_user_turn(shot["image"], shot_question))
+        messages.append(user_turn([shot["image"]], shot_question))
         messages.append({"role": "assistant", "content": [{"type": "text", "text": shot_answer}]})
-    return [*messages, _user_turn(_picture(doc, options), question(doc, options))]
+    return [*messages, user_turn([_picture(doc, options)], question(doc, options))]
 
 
 def scene_graph_doc_to_text(
@@ -247,10 +162,6 @@ def _picture(doc: Document, options: Options) -> Image.Image:
     if options.blind:
         return Image.new("RGB", BLIND_SIZE, "white")
     return images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])
-
-
-def _user_turn(image: Image.Image, text: str) -> dict[str, Any]:
-    return {"role": "user", "content": [{"type": "image", "url": image}, {"type": "text", "text": text}]}
 
 
 # --- scoring ---------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import ClassLabel, Dataset, Features, Value
 from benchmarks.flute.synthetic import Values, as_on_the_hub, blind_rows, released_shape, write_lines
+from datasets import ClassLabel, Dataset, Features, Value
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_runs import DEMO, answers, evaluate, metrics
 from benchmarks.flute.synthetic import released_shape, write_lines
+from demo_runs import DEMO, answers, evaluate, metrics
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.cli.summary import summary_table

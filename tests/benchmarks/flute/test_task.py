@@ -12,7 +12,7 @@ from benchmarks.flute.synthetic import blind_rows, write_lines
 
 from figlang_tasks.benchmarks.flute import rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
-from figlang_tasks.core import hub
+from figlang_tasks.core import documents, hub
 
 
 @pytest.fixture(autouse=True)
@@ -161,10 +161,10 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
     if values["dataset"] == "figlang_mini_flute":
         monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
     with pytest.raises(SystemExit, match=message):
-        task.preflight({"task": "mine", "dataset_name": named(values), "lmms_eval_specific_kwargs": options})
+        documents.preflight({"task": "mine", "dataset_name": named(values), "lmms_eval_specific_kwargs": options})
     if not options:
         with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
-            task.process_docs(hub.stub(named(values)))
+            documents.process_docs(hub.stub(named(values)))
         if "shots" not in values:  # could be an argument of a model: told apart by the task file (test_lm_eval.py)
             with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
                 task.lm_eval_dataset(**values)
@@ -187,20 +187,20 @@ def test_a_missing_key_is_named() -> None:
     with pytest.raises(SystemExit, match="a task in lm-eval lacks part in its dataset_kwargs"):
         task.lm_eval_dataset(dataset="figlang_mini_flute", version="1-0")
     with pytest.raises(SystemExit, match="dataset_name 'FLUTE' has no part; it must be DATASET,part=..."):
-        task.process_docs(hub.stub("FLUTE"))
+        documents.process_docs(hub.stub("FLUTE"))
 
 
 @pytest.mark.parametrize("scorer", [False, "off"])
 def test_off_needs_no_quotation_marks(scorer: Any) -> None:
     values = {"dataset": "figlang_mini_flute", "part": "train", "scorer": scorer}
     assert set(task.lm_eval_dataset(**values)["test"]["scorer"]) == {"off"}
-    assert set(task.process_docs(hub.stub("figlang_mini_flute,part=train,scorer=off"))["scorer"]) == {"off"}
+    assert set(documents.process_docs(hub.stub("figlang_mini_flute,part=train,scorer=off"))["scorer"]) == {"off"}
 
 
 def test_blind_rows_are_read_and_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
-    task.preflight({"task": "mine", "dataset_name": "FLUTE,part=codalab"})
+    documents.preflight({"task": "mine", "dataset_name": "FLUTE,part=codalab"})
     doc = task.lm_eval_dataset(part="codalab", version="1-0")["test"][8]
     assert task.doc_to_text(doc).startswith('Does the sentence "Premise 8." entail or contradict')
     assert task.doc_to_target(doc) == ""

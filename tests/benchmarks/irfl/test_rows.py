@@ -132,8 +132,3 @@ def test_nothing_is_decoded_by_loading(local: Path) -> None:
         for number in range(20):
             archive.writestr(f"images/{uuid(number)}.jpeg", b"not a picture")
     assert len(rows.load("figlang_mini_irfl", "metaphor-detection-task")) == 2
-
-
-def test_task_files_name_table_and_rotations() -> None:
-    assert rows.named("IRFL,table=t") == ("IRFL", "t", False)
-    assert rows.named("IRFL,table=t,rotations=true")[2] is True

@@ -17,14 +17,15 @@ from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 from models import tiny_encoders
 
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.irfl import measures as irfl_measures
 from figlang_tasks.benchmarks.irfl import rows, tables
 from figlang_tasks.benchmarks.irfl import task as task_of
+from figlang_tasks.core import documents as documents_of
 from figlang_tasks.core import notes, score_requests
-from figlang_tasks.core.hub import MINI_IRFL_DIR
 from figlang_tasks.harness import plugin
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP
-from figlang_tasks.results import measures
 from figlang_tasks.scoring import Estimate, evaluate, flat, from_json, full_name
 
 FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
@@ -91,7 +92,8 @@ def test_tasks_are_those_of_the_issue() -> None:
 def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     """On the package's data, which hold every table."""
     loaded = utils.load_yaml_config(str(path))
-    documents = rows.load("figlang_mini_irfl", *rows.named(loaded["dataset_name"])[1:])
+    asked = documents_of.asked_for(loaded["dataset_name"])[1]
+    documents = rows.load_asked({**asked, "dataset": "figlang_mini_irfl"})
     assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
     assert ("positive" in documents.column_names) == ("retrieve" in path.stem)
     asked = {
@@ -110,7 +112,7 @@ def test_every_document_is_judged_and_every_metric_has_an_interval(task: str) ->
         assert low is not None and high is not None
         assert 0 <= low <= value + 1e-9 <= high + 2e-9 <= 1 + 3e-9
     assert found["parse_rate"].value == 1
-    of_records = measures.of_records("irfl", records(random_run(), task))
+    of_records = irfl_measures.of_records(records(random_run(), task))
     assert list(found) == [
         full_name(name, scope) for name, scope, _ in flat(evaluate(records(random_run(), task), of_records))
     ]
@@ -330,7 +332,7 @@ def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """The prompts stay the same when an answer moves, so the data has to stand in what the cache knows a task by."""
     name = "figlang_mini_irfl_detect_idiom"
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    shutil.copytree(MINI_IRFL_DIR, tmp_path / "figlang_mini_irfl")
+    shutil.copytree(mini.IRFL_DIR, tmp_path / "figlang_mini_irfl")
     table = tmp_path / "figlang_mini_irfl" / "idiom_detection_task.csv"
 
     def run() -> tuple[str, int]:

@@ -14,7 +14,7 @@ from irfl_hub import copy_tables
 
 from figlang_tasks.benchmarks.irfl import measures, rows, tables, task
 from figlang_tasks.benchmarks.irfl.task import Options
-from figlang_tasks.core import notes, score_requests
+from figlang_tasks.core import documents, notes, score_requests
 from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import BOOTSTRAP, Estimate, Measures, evaluate
 from figlang_tasks.scoring.evaluation import guarded
@@ -168,12 +168,12 @@ def test_a_task_that_is_not_valid_ends_before_a_model(changed: dict[str, Any], m
         "lmms_eval_specific_kwargs": {"default": {"prompt": "choose"}},
     }
     with pytest.raises(SystemExit, match=message):
-        task.preflight(config | changed)
+        documents.preflight(config | changed)
 
 
 def preflight(config: dict[str, Any], table: str = "metaphor-retrieval-task") -> None:
     named = {"task": "mine", "dataset_name": f"figlang_mini_irfl,table={table}"}
-    task.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
+    documents.preflight(named | {"lmms_eval_specific_kwargs": {"prompt": "match"}} | config)
 
 
 ASKED = {"model": "figlang_vlm", "generation_kwargs": {score_requests.KEY: ["Yes", "No"]}}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.metaclue.generated import metaphor, negative, picture, row, write
 from hypothesis import given
 from hypothesis import strategies as st
-from benchmarks.metaclue.generated import metaphor, negative, picture, row, write
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import annotations as data

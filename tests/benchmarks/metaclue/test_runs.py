@@ -10,8 +10,8 @@ import demo_runs
 import numpy as np
 import pytest
 import yaml
-from lmms_eval.tasks import get_task_dict
 from benchmarks.metaclue.generated import negative, row, write
+from lmms_eval.tasks import get_task_dict
 from models import tiny_encoders
 from PIL import Image
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.metaclue.generated import row, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lmms_eval.utils import load_yaml_config
-from benchmarks.metaclue.generated import row, write
 from PIL import Image
 from scipy.stats import binomtest
 
@@ -26,10 +26,10 @@ from figlang_tasks.benchmarks.metaclue.task import (
     doc_to_messages,
     doc_to_text,
     doc_to_visual,
-    preflight,
     task_of,
 )
 from figlang_tasks.core import notes
+from figlang_tasks.core.documents import preflight
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import boxes, captions, generated_images, ranking
 from figlang_tasks.scoring import Estimate, evaluate, flat, full_name
@@ -618,18 +618,22 @@ def test_equal_questions_share_their_answers() -> None:
     ("task", "options", "message"),
     [
         ("caption", {"prompt": "choose"}, "option prompt='choose' of caption; valid: caption"),
-        ("retrieve_swap", {}, "option prompt=None of retrieve_swap; valid: choose, state"),
-        ("vqa", {"prompt": "ask", "convention": "unit"}, r"unknown option\(s\) convention of vqa; valid: prompt"),
+        ("retrieve_swap", {}, "option prompt=None; valid: ask, caption"),
+        (
+            "vqa",
+            {"prompt": "ask", "convention": "unit"},
+            r"unknown MetaCLUE task option\(s\) convention of vqa; valid: prompt",
+        ),
         (
             "localize",
             {"prompt": "locate", "convention": "cm"},
-            "option convention='cm' of localize; valid: thousand, uni",
+            "option convention='cm'; valid: thousand, uni",
         ),
     ],
 )
 def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Options.of(options, task)
+        Options.of_task(options, task)
     config = {
         "task": "mine",
         "dataset_name": f"{MINI},task={task}",

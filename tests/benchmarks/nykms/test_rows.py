@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.benchmarks.nykms.parse import QUESTIONS, Question
 from figlang_tasks.core import hub
 
-MINI = hub.MINI_NYKMS_DIR
+MINI = mini.NYKMS_DIR
 
 
 @pytest.fixture

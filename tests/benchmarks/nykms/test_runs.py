@@ -23,7 +23,7 @@ from lmms_eval.api.model import lmms
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 from tokenizers import Tokenizer
 
-from figlang_tasks import resource_dir
+from figlang_tasks import mini, resource_dir
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core import hub
@@ -168,7 +168,7 @@ def test_lm_eval_by_its_command_line(language_model: Path, tmp_path: Path) -> No
     command += ["--tasks", "nykms_joint_text", "--gen_kwargs", "max_gen_toks=12"]
     command += ["--output_path", str(tmp_path / "out")]
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "NYK-MS").symlink_to(hub.MINI_NYKMS_DIR)
+    (tmp_path / "data" / "NYK-MS").symlink_to(mini.NYKMS_DIR)
     environment = os.environ | {"HF_HUB_OFFLINE": "1", hub.DATA_DIR_VARIABLE: str(tmp_path / "data")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]

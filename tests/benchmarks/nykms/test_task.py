@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
+from figlang_tasks.benchmarks.nykms import measures as nykms_measures
 from figlang_tasks.benchmarks.nykms import rows, task
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
-from figlang_tasks.core import hub
+from figlang_tasks.core import documents, hub
 from figlang_tasks.metrics import overlap
-from figlang_tasks.results import measures
 from figlang_tasks.scoring import evaluate
 
 CAPTION = 'The piano\'s "in tune", but the house is a little flat.'
@@ -145,7 +145,7 @@ def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
 
 def values(records: list[dict[str, Any]]) -> dict[str, float]:
     """The value of each measure of all records."""
-    found = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+    found = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
     return {measure: scopes["all"].value for measure, scopes in found.items()}
 
 
@@ -166,7 +166,7 @@ NOT_IN_THE_TABLE = ("_relaxed_em", "_corpus_bleu4", "parse_disagreement")  # the
 
 @pytest.mark.parametrize("question", FIELDS)
 def test_the_harness_has_at_most_ten_rows_a_task(question: str) -> None:
-    of_task = measures.of_records("nykms", [{"question": question}])
+    of_task = nykms_measures.of_records([{"question": question}])
     assert len(of_task) <= 10
     assert {row["metric"] for row in of_task} == {n for n in of_task.by_name if not n.endswith(NOT_IN_THE_TABLE)}
 
@@ -265,7 +265,7 @@ def test_macro_scores() -> None:
         record_of(document("mc", label=label, cartoon=f"contest {at}"), "Yes" if said else "No")
         for at, (label, said) in enumerate(PAIRS)
     ]
-    found = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+    found = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
     for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
         estimate = found[f"mc_macro_{name}"]["all"]
         assert estimate.value == pytest.approx(score(gold, predicted, average="macro"))
@@ -286,7 +286,7 @@ def test_bleu() -> None:
             record_of(document("me", ME=reference, cartoon=f"contest {at % cartoons}"), said)
             for at, (said, reference) in enumerate(texts * 5)
         ]
-        of_all = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)
+        of_all = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)
         assert of_all["me_bleu4"]["all"].value == pytest.approx(overlap.sentence_bleu4_mean(pairs))
         found.append(of_all["me_corpus_bleu4"]["all"])
     (value, low, high, _, _), wider = found
@@ -298,7 +298,7 @@ def test_bleu() -> None:
 def test_exact_match_by_what_the_annotation_names() -> None:
     golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
     records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
-    em = evaluate(records, measures.of_records("nykms", records), stderr_resamples=0)["mw_em"]
+    em = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)["mw_em"]
     assert [*em] == ["all", "word", "object", "image", "free"]
     assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
         "all": (0.25, 4),
@@ -340,25 +340,25 @@ GOOD = "figlang_mini_nykms,question=mw,modality=image"
         ("figlang_mini_nykms,question=mw,modality=sound", {}, "unknown modality 'sound'"),
         ("NYK,question=mw,modality=image", {}, "unknown dataset 'NYK'"),
         (f"{GOOD},split=test", {}, "has unknown split; it must be DATASET,question=...,modality=...$"),
-        (GOOD, {"default": {"blind": True}}, "take no options, but there are: blind"),
-        (GOOD, {"blind": True}, "take no options, but there are: blind"),
+        (GOOD, {"default": {"blind": True}}, "unknown NYK-MS task option.s. blind; valid: there are none"),
+        (GOOD, {"blind": True}, "unknown NYK-MS task option.s. blind; valid: there are none"),
     ],
 )
 def test_preflight(name: str, kwargs: dict[str, Any], message: str) -> None:
     config = {"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": kwargs}
     with pytest.raises(SystemExit, match=f"figlang_tasks: task mine: .*{message}"):
-        task.preflight(config)
+        documents.preflight(config)
 
 
 def test_preflight_passes_good_tasks() -> None:
     kwargs: dict[str, Any] = {"default": {}, "qwen2_5_vl": {}}
-    task.preflight({"task": "mine", "dataset_name": GOOD, "lmms_eval_specific_kwargs": kwargs})
+    documents.preflight({"task": "mine", "dataset_name": GOOD, "lmms_eval_specific_kwargs": kwargs})
 
 
 def test_missing_data_ends_the_run_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
     for call in (
-        lambda: task.process_docs(hub.stub("NYK-MS,question=mc,modality=text")),
+        lambda: documents.process_docs(hub.stub("NYK-MS,question=mc,modality=text")),
         lambda: task.lm_eval_dataset(dataset="NYK-MS", question="mc", modality="text", version="1-0"),
     ):
         with pytest.raises(SystemExit, match="figlang_tasks: NYK-MS has no public release: put its files into"):

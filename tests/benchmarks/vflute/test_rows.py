@@ -78,7 +78,7 @@ def write(folder: Path, split: str, items: list[VFluteRow], **columns: list) -> 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small dataset in V-FLUTE's schema and layout, found through FIGLANG_DATA_DIR as V-FLUTE."""
-    monkeypatch.setitem(hub.SOURCES, "V-FLUTE", dataclasses.replace(hub.SOURCES["V-FLUTE"], splits=TINY))
+    monkeypatch.setitem(hub.sources(), "V-FLUTE", dataclasses.replace(hub.sources()["V-FLUTE"], splits=TINY))
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     folder = tmp_path / "V-FLUTE"
     for split, count in TINY.items():

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.core import documents
 
 CLAIM = "My lawyer is a shark"
 
@@ -168,7 +169,7 @@ def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, mess
         "lmms_eval_specific_kwargs": kwargs,
     }
     with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
-        task.preflight(config)
+        documents.preflight(config)
 
 
 @pytest.mark.parametrize(

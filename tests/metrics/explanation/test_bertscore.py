@@ -18,7 +18,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.core.hub import MINI_DATA_DIR
+from figlang_tasks import mini
 from figlang_tasks.metrics.explanation import WeightsError
 from figlang_tasks.metrics.explanation.bertscore import LAYERS, BertScore, clean
 from figlang_tasks.metrics.explanation.cache import ScoreCache
@@ -90,7 +90,7 @@ def test_equals_the_package_on_mixed_lengths(model: str) -> None:
 @cache
 def explanation_pairs() -> tuple[Pair, ...]:
     """The explanations of figlang_mini, each against another's and against half of itself, some empty, some twice."""
-    rows = pyarrow.parquet.read_table(next(MINI_DATA_DIR.glob("**/test-*.parquet")), columns=["explanation"])
+    rows = pyarrow.parquet.read_table(next(mini.DATA_DIR.glob("**/test-*.parquet")), columns=["explanation"])
     texts = rows["explanation"].to_pylist()
     pairs = [*zip(texts, texts[1:], strict=False), *((text, text[: len(text) // 2]) for text in texts[:30])]
     return (*pairs, (texts[0], ""), ("", texts[0]), *pairs[:5])
@@ -114,7 +114,7 @@ def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> N
 
 def claim_pairs() -> tuple[Pair, ...]:
     """Each claim of figlang_mini against the next one: short texts."""
-    rows = pyarrow.parquet.read_table(next(MINI_DATA_DIR.glob("**/test-*.parquet")), columns=["claim"])
+    rows = pyarrow.parquet.read_table(next(mini.DATA_DIR.glob("**/test-*.parquet")), columns=["claim"])
     texts = rows["claim"].to_pylist()
     return tuple(zip(texts, texts[1:], strict=False))
 

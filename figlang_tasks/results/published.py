@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import table
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import OVERALL, Measure
@@ -391,7 +392,8 @@ def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str
 
 @lru_cache(maxsize=1)
 def _files() -> tuple[File, ...]:
-    return tuple(map(read_file, sorted(Path(__file__).resolve().parent.glob("*.json"))))
+    paths = [benchmark.folder / "published.json" for benchmark in benchmarks().values()]
+    return tuple(read_file(path) for path in paths if path.is_file())
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,30 @@
+"""FLUTE: does a sentence entail a figurative one, and why? (arXiv 2205.12404)"""
+
+from __future__ import annotations
+
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.flute import check, measures, rows, task
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.card import entailment, entailment_answer
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="flute",
+    sources=(
+        # Text only, train split only. The full commit of the release is not known here.
+        Source(name="FLUTE", splits={"train": 7534}, repository="ColumbiaNLP/FLUTE"),
+        Source(name="figlang_mini_flute", splits={"train": 32}, folder=mini.FLUTE_DIR),
+    ),
+    measures=measures.of_records,
+    load=lambda asked, _: task.documents(asked),
+    keys=("part",),
+    optional_keys=("prompt", "scorer"),
+    options=task.Options,
+    preflight=task.preflight,
+    count=rows.count,
+    card=entailment,
+    answer=entailment_answer,
+    scorer="flute22",
+    fetch=check.fetch,
+    check=check.check,
+)

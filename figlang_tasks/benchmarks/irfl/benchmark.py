@@ -1,0 +1,31 @@
+"""IRFL: which picture shows the figurative meaning? (arXiv 2303.15445)"""
+
+from __future__ import annotations
+
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.irfl import card, check, measures, rows, tables, task
+from figlang_tasks.benchmarks.irfl.pictures import pictures
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="irfl",
+    sources=(
+        # The full commit of the release is not known here.
+        Source(name="IRFL", repository="lampent/IRFL"),
+        Source(name="figlang_mini_irfl", folder=mini.IRFL_DIR),
+    ),
+    measures=measures.of_records,
+    load=rows.load_asked,
+    keys=("table",),
+    optional_keys=("rotations",),
+    asked=rows.asked,
+    options=task.Options,
+    preflight=task.preflight,
+    count=tables.count,
+    picture=lambda dataset, name, where: pictures(dataset).read(name, where),
+    card=card.card,
+    answer=card.answer,
+    fetch=check.fetch,
+    check=check.check,
+)

@@ -1,0 +1,28 @@
+"""MetaCLUE: visual metaphors, classified, retrieved, described, found, drawn (arXiv 2212.09898)"""
+
+from __future__ import annotations
+
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.metaclue import card, check, measures, pictures, rows, task
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="metaclue",
+    sources=(
+        # The annotations have no public release (module annotations).
+        Source(name="MetaCLUE", bring="figlang data import metaclue (docs/metaclue.md)"),
+        Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
+    ),
+    measures=measures.of_records,
+    load=lambda asked, _: rows.load(asked["dataset"], asked["task"]),
+    keys=("task",),
+    options=task.Options,
+    preflight=task.preflight,
+    count=rows.count,
+    picture=pictures.read,
+    card=card.card,
+    answer=card.answer,
+    fetch=check.fetch,
+    check=check.check,
+)

@@ -1,0 +1,37 @@
+"""NYK-MS: metaphor and sarcasm in captions of cartoons (arXiv 2409.01037)"""
+
+from __future__ import annotations
+
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="nykms",
+    sources=(
+        # The annotations have no public release; their cartoons and descriptions have.
+        Source(name="NYK-MS", bring="figlang data template nykms (docs/nykms.md)"),
+        Source(
+            name=rows.CONTESTS,
+            repository="jmhessel/newyorker_caption_contest",
+            revision="508076d8e54f6e96c9af2df092f943d181308f8c",
+        ),
+        Source(name="figlang_mini_nykms", folder=mini.NYKMS_DIR),
+    ),
+    measures=measures.of_records,
+    load=rows.load_asked,
+    keys=("question", "modality"),
+    asked=lambda data, record: {
+        "dataset": data.dataset,
+        "question": record["question"],
+        "modality": record["modality"],
+    },
+    options=task.Options,
+    count=rows.count,
+    card=card.card,
+    answer=card.answer,
+    fetch=check.fetch,
+    check=check.check,
+    template=check.template,
+)

@@ -1,0 +1,36 @@
+"""V-FLUTE: does a picture entail a figurative claim, and why? (arXiv 2405.01474)"""
+
+from __future__ import annotations
+
+from figlang_tasks import mini
+from figlang_tasks.benchmarks.vflute import card, check, measures, rows, task
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.card import entailment_answer
+from figlang_tasks.core.hub import Source
+
+COLUMNS = ("image", "claim", "label", "explanation", "phenomenon", "source_dataset")
+
+
+BENCHMARK = Benchmark(
+    name="vflute",
+    sources=(
+        Source(
+            name="V-FLUTE",
+            splits={"train": 4578, "validation": 726, "test": 723},
+            columns=COLUMNS,
+            repository="ColumbiaNLP/V-FLUTE",
+            revision="d920d848e21b6aba96e03704b134c546f89b74f4",
+            gated=True,
+        ),
+        Source(name="figlang_mini", splits={"train": 26, "test": 76}, columns=COLUMNS, folder=mini.DATA_DIR),
+    ),
+    measures=measures.of_records,
+    load=lambda asked, look: rows.load(asked["dataset"], asked["split"], check_images=look),
+    options=task.Options,
+    preflight=task.preflight,
+    card=card.card,
+    answer=entailment_answer,
+    scorer="vflute25",
+    fetch=check.fetch,
+    check=check.check,
+)

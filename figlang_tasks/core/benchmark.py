@@ -1,0 +1,130 @@
+"""What a benchmark declares of itself: all that the rest of the package knows of it.
+
+A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds its `BENCHMARK`. It is
+found by being there: nothing else lists benchmarks by name.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core.checks import Fetched, Report
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError, Source
+from figlang_tasks.core.options import NoOptions, Options
+
+if TYPE_CHECKING:
+    import datasets
+    from PIL import Image
+
+    from figlang_tasks.core.card import Answer, Card, Document
+
+Record = Mapping[str, Any]
+"""What ``process_results`` of a task returns under ``sample``."""
+Asked = Mapping[str, str]
+"""What a task file asks for: ``dataset``, and the keys of its ``dataset_name`` with their values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A benchmark. What it does not declare, it does not have.
+
+    Attributes:
+        name: of its package, its folders of prompts and of task files, and its card (``docs/NAME.md``).
+        sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
+        measures: ``(records) -> Measures``: the measures of the task that wrote these records, at least one.
+        load: ``(asked, look_at_pictures) -> documents``, pictures undecoded. Raises `DataError` with the first faults.
+        keys, optional_keys: of ``dataset_name`` in its task files, beside the dataset.
+        asked: ``(data, record) -> asked``: what the task that wrote the record asks for; by default that the first of
+            `keys` is the part of the data.
+        options: the options of its tasks (``lmms_eval_specific_kwargs``).
+        preflight: ``(config, asked)``: what else can be checked before a model is loaded. Raises `DataError` or
+            `ValueError` with what is wrong.
+        count: ``(asked) -> rows`` as published, or shipped; None where nobody knows. By default by the splits of the
+            source.
+        picture: ``(dataset, name, where) -> picture`` by the name that a card has for it; None where documents hold
+            their picture in the column ``image``, or there is none.
+        card: ``(data, records, document) -> card`` and `answer`: ``(records) -> answer`` of one card of the report
+            (:mod:`figlang_tasks.core.card`); None for what any benchmark shows.
+        scorer: the paper's explanation scorer; None where no explanation is scored.
+        fetch: what ``figlang data prefetch`` does: it downloads, reads once, and tells what is there.
+        check: what ``figlang data check`` does.
+        template: ``(folder) -> files``: writes example files in the format that users bring their data in.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    measures: Callable[[Sequence[Record]], Any]
+    load: Callable[[Asked, bool], datasets.Dataset]
+    keys: tuple[str, ...] = ("split",)
+    optional_keys: tuple[str, ...] = ()
+    asked: Callable[[DataId, Record], Asked] | None = None
+    options: type[Options] = NoOptions
+    preflight: Callable[[Mapping[str, Any], Asked], None] | None = None
+    count: Callable[[Asked], int | None] | None = None
+    picture: Callable[[str, str, str], Image.Image] | None = None
+    card: Callable[[DataId, Sequence[Record], Document], Card] | None = None
+    answer: Callable[[Sequence[Record]], Answer] | None = None
+    scorer: str | None = None
+    fetch: Callable[[], Iterator[Fetched]] | None = None
+    check: Callable[[], Report] | None = None
+    template: Callable[[Path], Sequence[Path]] | None = None
+
+    @property
+    def source(self) -> Source:
+        """The published dataset."""
+        return self.sources[0]
+
+    @property
+    def folder(self) -> Path:
+        """Of its package; there its published figures are (``published.json``), where it has any."""
+        return Path(str(import_module(f"{_PACKAGE}.{self.name}").__file__)).parent
+
+    def documents(self, data: DataId, record: Record, look_at_pictures: bool = False) -> datasets.Dataset:
+        """The documents of the task that wrote `record`.
+
+        Raises:
+            DataError: as `load`.
+        """
+        default = {"dataset": data.dataset, self.keys[0]: data.part}
+        return self.load(default if self.asked is None else self.asked(data, record), look_at_pictures)
+
+    def rows(self, asked: Asked) -> int | None:
+        """How many rows a task has that asks for `asked`; None where nobody knows."""
+        if self.count is not None:
+            return self.count(asked)
+        splits = next(source.splits for source in self.sources if source.name == asked["dataset"])
+        return splits.get(asked.get("split", ""))
+
+
+_PACKAGE = "figlang_tasks.benchmarks"
+
+
+def names() -> tuple[str, ...]:
+    """The names of all benchmarks, without importing any."""
+    return tuple(module.name for module in pkgutil.iter_modules(import_module(_PACKAGE).__path__))
+
+
+@cache
+def benchmarks() -> Mapping[str, Benchmark]:
+    """All benchmarks by name, in the order of their names."""
+    return {name: import_module(f"{_PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
+
+
+def of_dataset(name: str) -> Benchmark:
+    """The benchmark that a dataset belongs to.
+
+    Raises:
+        DataError: no benchmark has such a dataset.
+    """
+    for benchmark in benchmarks().values():
+        if any(source.name == name for source in benchmark.sources):
+            return benchmark
+    known = [source.name for benchmark in benchmarks().values() for source in benchmark.sources]
+    raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")

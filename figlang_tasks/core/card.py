@@ -1,0 +1,90 @@
+"""What a card of the report's gallery is: plain data, which the page's script shows as text.
+
+A card is a dict: ``source``; ``facts``, ``gold`` (texts with their names: what was asked, and what is right);
+``reference`` (explanation); ``pictures`` (each with ``name``, by which its benchmark finds it, ``label``, ``role``, and
+``right`` for the right ones); ``boxes`` (annotated ones). The report adds ``task``, ``id``, ``prompt`` and ``answers``.
+
+An answer is a dict: ``predicted`` (short); ``outcome``; ``status`` and ``rule`` of parsing; ``said`` (texts with their
+names); ``explanation``; ``score`` (of the explanation or the ranking, 0 to 1) and ``scores`` (its parts); ``chosen`` (a
+picture's place), ``values`` (of each picture, by place), ``boxes``. The report adds ``run`` and ``output``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from figlang_tasks.core.data_id import DataId
+
+Card = dict[str, Any]
+Answer = dict[str, Any]
+Record = Mapping[str, Any]
+Document = Mapping[str, Any] | None
+"""None where it is not at hand."""
+
+RIGHT, WRONG, NO_ANSWER, OPEN = "right", "wrong", "no answer", "open"
+"""Outcomes; ``open``: an answer in words that no exact comparison decides."""
+YES = {1: "yes", 0: "no"}
+
+_LONGEST = 6000  # characters of a text; scores of 1,000 candidates are longer
+_ENTAILMENT = {1: "entailment", 0: "contradiction"}
+
+
+def clip(text: Any, most: int = _LONGEST) -> str:
+    """A text, its end left out where it is too long."""
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[:most]} … ({len(whole) - most:,} more characters)"
+
+
+def no_choice(record: Record) -> tuple[str, bool]:
+    """What is shown of a record without a choice, and whether the model answered: scores that tie are an answer."""
+    return ("none: a tie", True) if record["status"] == "scores" else ("none", False)
+
+
+def outcome(right: bool, answered: bool = True, otherwise: str = WRONG) -> str:
+    return NO_ANSWER if not answered else RIGHT if right else otherwise
+
+
+def entailment(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """Of explainable entailment."""
+    record = records[0]
+    known = document or record  # the blind rows of FLUTE hold their texts themselves
+    return {
+        "source": record.get("report_group", ""),
+        "facts": [(name, known.get(name)) for name in ("claim", "premise", "hypothesis", "phenomenon")],
+        "gold": [("label", _ENTAILMENT[record["gold"]])] if "gold" in record else [],
+        "reference": clip(record.get("reference", "")),
+    }
+
+
+def entailment_answer(records: Sequence[Record]) -> Answer:
+    record = records[0]
+    predicted, strict = record["predicted"], record["predicted_strict"]
+    scores = {name: value for name, value in record.get("explanation_scores", {}).items() if name != "scorer"}
+    made: Answer = {
+        "predicted": _ENTAILMENT.get(predicted, "none"),
+        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
+        "explanation": clip(record["explanation"] or ""),
+        "said": [("a careful reader sees", _ENTAILMENT.get(strict, "no label"))] if strict != predicted else [],
+    }
+    return made | ({"score": float(scores["mean"]), "scores": scores} if "mean" in scores else {})
+
+
+def any_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """The texts of the row."""
+    record = records[0]
+    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
+    return {
+        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
+        "gold": [("gold", record["gold"])] if "gold" in record else [],
+        "pictures": [{"name": record["id"], "label": "", "role": ""}],
+    }
+
+
+def any_answer(records: Sequence[Record]) -> Answer:
+    record = records[0]
+    predicted = record.get("predicted")
+    return {
+        "predicted": "none" if predicted is None else predicted,
+        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
+    }

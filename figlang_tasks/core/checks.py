@@ -1,0 +1,158 @@
+"""What the checks of data have in common (``figlang data check``, ``figlang data prefetch``).
+
+A check reads by the loaders that the tasks use. It goes on after a fault where a run would stop, and downloads nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loguru import logger
+
+from figlang_tasks.core import hub
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, Snapshot
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Something that is on this machine now.
+
+    Attributes:
+        what: in words.
+        folder: where.
+        revision: commit of the hub, ``local``, or a hash of the files.
+    """
+
+    what: str
+    folder: Path
+    revision: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    Attributes:
+        lines: to be printed; the faults are among them.
+        faults: how many of them name something that has to be put right.
+    """
+
+    lines: tuple[str, ...]
+    faults: int
+
+
+class Findings:
+    """Collects counts, remarks and faults."""
+
+    def __init__(self) -> None:
+        self.counts: list[tuple[str, int | None, int | None]] = []
+        self.remarks: list[str] = []
+        self.faults: list[str] = []
+
+    def count(self, name: str, here: int | None, published: int | None) -> None:
+        self.counts.append((name, here, published))
+
+    @contextmanager
+    def fault(self) -> Iterator[None]:
+        """Note the fault that the block ends with, once: several tasks may stumble over the same row."""
+        try:
+            yield
+        except DataError as error:
+            if str(error) not in self.faults:
+                self.faults.append(str(error))
+
+    @contextmanager
+    def refused(self, what: str) -> Iterator[None]:
+        """Remark that the data does not suffice for some tasks, by the fault that the block ends with.
+
+        The loaders' warnings are left out: the counts say it.
+        """
+        logger.disable("figlang_tasks")
+        try:
+            yield
+        except DataError as error:
+            self.remarks.append(f"{what}: {error}")
+        finally:
+            logger.enable("figlang_tasks")
+
+    def report(self, title: str) -> Report:
+        width = max((len(name) for name, _, _ in self.counts), default=0)
+        lines = [title, "", f"{'':{width}}  {'here':>8}  published"]
+        for name, here, published in self.counts:
+            cells = ["-" if number is None else f"{number}" for number in (here, published)]
+            lines.append(f"{name:{width}}  {cells[0]:>8}  {cells[1]}{_difference(here, published)}")
+        return Report((*lines, "", *self.remarks, *self.verdict()), len(self.faults))
+
+    def verdict(self) -> list[str]:
+        """The last lines: every fault, and how many there are."""
+        return [*self.faults, f"{len(self.faults)} fault(s)"] if self.faults else ["no faults"]
+
+
+def _difference(here: int | None, published: int | None) -> str:
+    if here is None or published is None or here == published:
+        return "  (not here)" if here is None else ""
+    return f"  ({abs(here - published)} {'missing' if here < published else 'more'})"
+
+
+@contextmanager
+def reading(name: str, folder: Path | None) -> Iterator[None]:
+    """Let the loaders read `folder`."""
+    if folder is None:
+        yield
+        return
+    place = folder.expanduser().absolute()
+    if place.name != name and (place / name).is_dir():
+        place = place / name
+    if not place.is_dir():
+        raise DataError(f"{folder} is no folder")
+    if place.name != name:
+        raise DataError(f"{folder}: tasks read a folder called {name}: rename it, or name the folder above that one")
+    before = os.environ.get(DATA_DIR_VARIABLE)
+    os.environ[DATA_DIR_VARIABLE] = str(place.parent)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[DATA_DIR_VARIABLE]
+        else:
+            os.environ[DATA_DIR_VARIABLE] = before
+
+
+@contextmanager
+def downloading_nothing() -> Iterator[None]:
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
+def on_this_machine(benchmark: str, source: hub.Source) -> Snapshot:
+    """The files of a dataset on this machine, for a check.
+
+    Raises:
+        DataError: they are not here; the message names ``figlang data prefetch BENCHMARK``.
+    """
+    try:
+        return hub.snapshot(source, ["*"])
+    except DataError as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
+            raise DataError(
+                f"{source.name} is neither in ${DATA_DIR_VARIABLE} nor in the hub's cache: download it with `figlang "
+                f"data prefetch {benchmark}`, or name the folder that it is in"
+            ) from error
+        raise
+
+
+def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
+    """A progress bar on a terminal."""
+    from tqdm.auto import tqdm
+
+    return tqdm(rows, desc=what, unit="picture", disable=None, leave=False)

@@ -1,0 +1,67 @@
+"""What all tasks share: which documents they have, and the checks before a model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
+from figlang_tasks.core.hub import DataError, named, read_name
+
+if TYPE_CHECKING:
+    import datasets
+
+
+def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
+
+    The harness loads a stub, which has that name: it could not load gated or local data with clear errors itself.
+
+    Raises:
+        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
+            and then exit with status 0.
+    """
+    try:
+        benchmark, asked = asked_for(stub.config_name)
+        return benchmark.load(asked, True)
+    except (DataError, ValueError) as error:
+        raise SystemExit(f"figlang_tasks: {error}") from error
+
+
+def preflight(config: Mapping[str, Any]) -> None:
+    """Check the options and the data of a task before a model is loaded; all that is wrong is told.
+
+    Args:
+        config: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
+
+    Raises:
+        SystemExit: as :func:`process_docs`; also for an invalid option.
+    """
+    task = config.get("task")
+    try:
+        benchmark, asked = asked_for(config.get("dataset_name"))
+    except DataError as error:
+        raise SystemExit(f"figlang_tasks: task {task}: {error}") from error
+    steps: list[Callable[[], object]] = [
+        lambda: benchmark.load(asked, True),
+        lambda: benchmark.options.blocks(config),
+        lambda: benchmark.preflight(config, asked) if benchmark.preflight else None,
+    ]
+    faults = []
+    for step in steps:
+        try:
+            step()
+        except (DataError, ValueError) as error:
+            faults.append(str(error))
+    if faults:
+        raise SystemExit(f"figlang_tasks: task {task}: " + "\n".join(dict.fromkeys(faults)))
+
+
+def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
+    """The benchmark that a task file names, and what it asks for.
+
+    Raises:
+        DataError: it does not say so in the form of that benchmark.
+    """
+    benchmark = of_dataset(read_name(dataset_name)["dataset"])
+    return benchmark, named(dataset_name, benchmark.keys, benchmark.optional_keys)

@@ -1,0 +1,65 @@
+"""The reader of JSON Lines: UTF-8, one object a line. Lines are counted from 1; empty ones count, and are no rows."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import reprlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from figlang_tasks.core.hub import DataError
+
+
+class Line(NamedTuple):
+    """A row: `where` it stands, for messages (file and line), and its object."""
+
+    where: str
+    values: dict[str, Any]
+
+
+def read(path: Path) -> tuple[list[Line], list[str]]:
+    """The objects of a file, and what is wrong with each line that is none.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
+    rows: list[Line] = []
+    faults: list[str] = []
+    for number, found in objects(content):
+        where = f"{path}, line {number}"
+        if isinstance(found, str):
+            faults.append(f"{where} {found}")
+        else:
+            rows.append(Line(where, found))
+    return rows, faults
+
+
+def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The number of each line that is not empty, with its object or, as text, what is wrong with it."""
+    # Not splitlines: texts may hold other line separators, unescaped.
+    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
+        except UnicodeDecodeError as error:
+            yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
+        except (ValueError, RecursionError) as error:
+            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one object a line"
+        else:
+            wrong = f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
+            yield number, found if isinstance(found, dict) else wrong
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # of which Python would take the last in silence
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice in an object")
+    return found
