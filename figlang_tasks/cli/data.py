@@ -13,7 +13,7 @@ from figlang_tasks.cli import say, say_json
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark, names
 from figlang_tasks.core.benchmark import benchmarks as all_benchmarks
-from figlang_tasks.core.checks import downloading_nothing, reading
+from figlang_tasks.core.checks import Findings, Report, downloading_nothing, on_this_machine, reading
 from figlang_tasks.core.text import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -59,7 +59,10 @@ def prefetch(
     for benchmark in chosen:
         name = benchmark.name
         try:
-            for found in benchmark.fetch() if benchmark.fetch else ():
+            if benchmark.fetch is None:
+                say(f"{name}: nothing to download")
+                continue
+            for found in benchmark.fetch():
                 say(f"{name}: {found.what}: {printable(found.folder)} (revision {found.revision})")
         except hub.DataError as error:
             failed = True
@@ -168,10 +171,8 @@ def check(
     chosen = _benchmark(benchmark)
     _warnings_alone()
     try:
-        if chosen.check is None:
-            raise hub.DataError(f"{benchmark} declares no check of its data")
         with downloading_nothing(), reading(chosen.source.name, folder):
-            report = chosen.check()
+            report = chosen.check() if chosen.check else _check_by_its_tasks(chosen)
     except hub.DataError as error:
         say(f"figlang data: {printable(error)}", err=True)
         raise typer.Exit(1) from error
@@ -182,6 +183,20 @@ def check(
         say("\n".join(map(printable, report.lines)))
     if report.faults:
         raise typer.Exit(1)
+
+
+def _check_by_its_tasks(benchmark: Benchmark) -> Report:
+    """Load what the tasks of a benchmark ask for, as a run would."""
+    from figlang_tasks.cli.tasks import asked_of
+
+    found, here = Findings(), on_this_machine(benchmark.name, benchmark.source)
+    for asked in asked_of(benchmark.name):
+        if asked["dataset"] == benchmark.source.name:
+            rows = None
+            with found.fault():
+                rows = len(benchmark.load(asked, True))
+            found.count(", ".join(asked[key] for key in benchmark.keys), rows, benchmark.rows(asked))
+    return found.report(f"{here.folder} ({here.revision})")
 
 
 @app.command()

@@ -203,6 +203,16 @@ def _asked(content: Mapping[str, Any], harness: Harness) -> dict[str, str]:
     return content["dataset_kwargs"] if harness == "lm_eval" else hub.read_name(content["dataset_name"])
 
 
+def asked_of(benchmark: str) -> list[Mapping[str, str]]:
+    """What the task files of a benchmark ask of its data, each once."""
+    found = []
+    for file in sorted((folder("lmms_eval") / benchmark).rglob("*.yaml")):
+        content = task_files.read(file.resolve())
+        if "task" in content and "dataset_name" in content and _asked(content, "lmms_eval") not in found:
+            found.append(_asked(content, "lmms_eval"))
+    return found
+
+
 def _words(asked: Mapping[str, str]) -> Iterator[str]:
     for key, value in asked.items():
         if key in ("prompt", "scorer"):

@@ -32,8 +32,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("figlang_tasks", "metrics", "prompts", "task_yamls", "tools"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "demo_model"))
     shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
-    for name, change in changes_of(DOCUMENT).items():
-        apply(change, folder / name)
     for name, text in files_of(DOCUMENT).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -57,11 +55,24 @@ def run(folder: Path, commands: str) -> str:
 
 def test_its_files_are_in_the_style_of_the_project(checkout: Path) -> None:
     names = sorted(name for name in files_of(DOCUMENT) if name.endswith(".py"))
-    assert len(names) == 7
+    assert len(names) == 8
     run(checkout, f"ruff check {' '.join(names)} && ruff format --check {' '.join(names)}")
 
 
+def test_a_new_benchmark_is_its_own_files_and_nothing_else() -> None:
+    """The checkout is a copy with these files in it: each is new, and of the benchmark."""
+    own = re.compile(
+        r"figlang_tasks/benchmarks/emblems/\w+\.py|prompts/emblems/\w+\.jinja|task_yamls/lmms_eval/emblems/\w+\.yaml"
+        r"|tests/benchmarks/emblems/\w+\.py|docs/cards/emblems\.md|make_emblems\.py"
+    )
+    assert all(own.fullmatch(name) for name in files_of(DOCUMENT))
+    assert not any((ROOT / name).exists() for name in files_of(DOCUMENT))
+    assert not any("emblems" in change.lower() for change in changes_of(DOCUMENT).values())
+
+
 def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
+    for name, change in changes_of(DOCUMENT).items():
+        apply(change, checkout / name)
     said = run(
         checkout,
         'python -c "from figlang_tasks.benchmarks.irfl.measures import DETECT; '
@@ -76,6 +87,7 @@ def test_a_new_benchmark_is_evaluated_and_compared_as_described(checkout: Path) 
     (commands,) = [block.text for block in blocks(DOCUMENT) if "make_emblems" in block.text and block.language == "sh"]
     said = run(checkout, commands)
     assert "7 passed" in said
+    assert "no faults" in said  # figlang data check
     assert said.count("| emblems |") >= 2  # the short table after each run
     assert "# emblems, docs/emblems.md" in said  # the list of tasks
     assert "## emblems" in said  # the comparison
