@@ -74,7 +74,7 @@ def prefetch(
                 then = f"accept the conditions on {source.page}, then: figlang data prefetch {name}"
                 say(f"{name}: left out, gated: {then}")
             elif source.bring:
-                say(f"{name}: its annotations have no public release: {source.bring}")
+                say(f"{source.name}: its annotations have no public release: {source.bring}")
     if scorers:
         failed = not _prefetch_scorers() or failed
     if failed:
@@ -133,7 +133,7 @@ def import_(
         Path | None, typer.Option(help="Topics.json, if it is not with the pictures.", show_default=False)
     ] = None,
 ) -> None:
-    """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table of annotations (docs/metaclue.md).
+    """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table (docs/cards/metaclue.md).
 
     \b
     figlang data import metaclue pitt_ads metaphors.csv --boxes boxes.csv --output my_data/MetaCLUE

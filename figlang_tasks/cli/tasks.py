@@ -150,7 +150,7 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
     content = task_files.read(file.resolve())
     below = file.relative_to(folder(harness)).parts[0]
     benchmark = MINI if below == "mini" else below
-    define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/{benchmark}.md")
+    define = partial(Definition, benchmark=benchmark, harnesses=(harness,), card=f"docs/cards/{benchmark}.md")
     if isinstance(content.get("group"), str):
         return define(content["group"], "group", members=tuple(_members(content["task"])))
     if not isinstance(content.get("task"), str):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +77,7 @@ class Snapshot:
     revision: str
 
 
+@cache
 def sources() -> Mapping[str, Source]:
     """The datasets of all benchmarks by name, as these declare them."""
     from figlang_tasks.core.benchmark import benchmarks

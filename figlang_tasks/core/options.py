@@ -48,7 +48,7 @@ def whole_number(default: int | None = 0, low: int = 0, high: float = float("inf
             (value is None and default is None)
             or (isinstance(value, int) and not isinstance(value, bool) and low <= value <= high)
         ),
-        words or f"{low} or a greater whole number",
+        words or f"{low} or a positive whole number",
     )
 
 

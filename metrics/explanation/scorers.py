@@ -57,7 +57,7 @@ SCORERS = {
     # FigLang 2024 shared task: the organisers' scorer uses BERTScore alone.
     "figlang24": Recipe(DEBERTA_XLARGE_MNLI, 40),
     # FLUTE (arXiv 2205.12404) and FigLang 2022: mean; models as in the organisers' scoring notebook, by its public copy
-    # FLUTE.ipynb in federicalupo/model-in-the-loop-fig-lang at dcd5edc (docs/flute.md).
+    # FLUTE.ipynb in federicalupo/model-in-the-loop-fig-lang at dcd5edc (docs/cards/flute.md).
     "flute22": Recipe(DEBERTA_LARGE_MNLI, 18, BLEURT_20),
     # The same with the model that V-FLUTE names when it speaks of "following prior work".
     "flute22-xlarge": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),

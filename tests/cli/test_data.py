@@ -231,7 +231,7 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
         lines = {line.partition(":")[0]: line for line in done.stdout.splitlines()}
         assert f"(revision {commit})" in lines["irfl"] and "IRFL_images.zip" in lines["irfl"]
         assert f"(revision {CONTESTS.revision})" in lines["nykms"]
-        assert "no public release" in lines["metaclue, nykms"]
+        assert "no public release" in lines["MetaCLUE"] and "no public release" in lines["NYK-MS"]
         assert "left out, gated: accept the conditions on https://" in lines["vflute"]
         assert "V-FLUTE" not in str([request.path for request in server.requests])
     # The server is gone: what was fetched is all that a run needs.

@@ -130,7 +130,7 @@ def test_filters() -> None:
     assert names == [f"irfl_detect_{kind}_grid" for kind in ("idiom", "metaphor", "open_simile", "simile")]
     done = figlang("vflutes")
     assert done.exit_code == 1 and done.stdout == ""
-    assert "no task matches 'vflutes'; benchmarks: vflute, irfl" in done.stderr
+    assert "no task matches 'vflutes'; benchmarks: flute, irfl" in done.stderr
 
 
 def test_it_is_quick() -> None:

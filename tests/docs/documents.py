@@ -10,7 +10,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 # docs/contributing.md is CONTRIBUTING.md.
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-DOCUMENTS += sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "contributing.md")
+DOCUMENTS += sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "contributing.md")
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -49,7 +49,7 @@ NOT_RUN = {
     r"vllm serve |python -m sglang\.": "a server that needs a GPU",
     r"lmms_eval .*--model (vllm|sglang) ": "an engine that needs a GPU",
     r"figlang submit hub .*--push": "uploads: tests/cli/test_submit.py runs it against a local hub",
-    r"python -m figlang_tasks\.metaclue\.generate score ": "needs 300 pictures and the weights of two networks",
+    r"python -m [\w.]+\.metaclue\.generate score ": "needs 300 pictures and the weights of two networks",
 }
 if not WRITES_EVAL_RESULTS:
     NOT_RUN[r"figlang submit hub "] = "needs huggingface_hub 2.0, which transformers 4 does not take"

@@ -82,8 +82,8 @@ def test_sizes_of_weights() -> None:
             "figlang_tasks/benchmarks/vflute/parse.py",
         ),
         ("All models are evaluated using beam search", "task_yamls/lmms_eval/vflute/_base.yaml"),
-        ("All models are evaluated using beam search", "docs/vflute.md"),
-        ("Model Name: gemini-pro-vision", "docs/vflute.md"),
+        ("All models are evaluated using beam search", "docs/cards/vflute.md"),
+        ("Model Name: gemini-pro-vision", "docs/cards/vflute.md"),
     ],
 )
 def test_v_flute_says_so_in_the_appendix_that_is_named(shared_file: Path, words: str, named_in: str) -> None:
@@ -100,7 +100,7 @@ def test_the_gemini_of_v_flute(shared_file: Path) -> None:
     paper = shared_file.read_text(encoding="utf-8")
     assert "GeminiPro (gemini-pro-vision)" in paper and "Gemini-1.5-Pro 53.70 39.72 19.01" in paper
     assert re.search(
-        r"\| Gemini \(`gemini-pro-vision`, [^|]*prints \"Gemini-1.5-Pro\"\) \| 53.70", text_of("docs/vflute.md")
+        r"\| Gemini \(`gemini-pro-vision`, [^|]*prints \"Gemini-1.5-Pro\"\) \| 53.70", text_of("docs/cards/vflute.md")
     )
 
 
@@ -137,7 +137,7 @@ def test_literal_distractors_of_irfl_metaphors(shared_file: Path) -> None:
         f"({found.total()} distractors: {found['own']} of them are also in the retrieval table under the row's own "
         f"phrase, {found['other']} under another phrase, {found['no phrase']} not at all; the other "
         f"{found['phrase lacks']} are in rows of the one phrase that the retrieval table lacks)"
-    ) in text_of("docs/irfl.md")
+    ) in text_of("docs/cards/irfl.md")
 
 
 @pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
@@ -153,4 +153,4 @@ def test_sentences_that_rows_of_flute_share(shared_file: Path) -> None:
     assert (
         f"{told[0]:,} rows share their premise with another row, {told[2]:,} their hypothesis ({told[3]:,} of them "
         "with a row of the other label)"
-    ) in text_of("docs/flute.md")
+    ) in text_of("docs/cards/flute.md")

@@ -63,7 +63,7 @@ def test_no_room_for_answers(tmp_path: Path) -> None:
     """A limit of file sizes, as a full disk; before the model."""
     program = (
         "import resource, sys\n"
-        "from figlang_tasks import answer_cache\n"
+        "from figlang_tasks.harness import answer_cache\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "answer_cache.check_folder(sys.argv[1])\n"
     )

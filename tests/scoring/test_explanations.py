@@ -257,7 +257,7 @@ def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, w
 RUN = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from test_explanations import evaluate
+from scoring.test_explanations import evaluate
 from figlang_tasks.core import notes
 results = evaluate(limit=10)
 reported = {key: value for key, value in results["results"]["figlang_mini"].items() if isinstance(value, float)}
@@ -273,7 +273,7 @@ def unreachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess
     with HubServer() as server:
         server.stop()
         environment = server.env(home=home) | {"FIGLANG_SCORER": "vflute25"}
-        command = [sys.executable, "-c", RUN, str(Path(__file__).parent)]
+        command = [sys.executable, "-c", RUN, str(Path(__file__).parents[1])]
         yield subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=300)
 
 

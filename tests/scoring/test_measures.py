@@ -49,8 +49,10 @@ def run(name: str) -> runs.Run:
 
 
 def test_every_list_of_metrics_has_a_run() -> None:
-    lists = {name.removeprefix("figlang_tasks.") for task, name in LISTS.items() if task.startswith("lmms_eval/")}
-    assert {LISTS[f"lmms_eval/{task}"].removeprefix("figlang_tasks.") for task in varied_runs.TASKS} == (
+    lists = {
+        name.removeprefix("figlang_tasks.benchmarks.") for task, name in LISTS.items() if task.startswith("lmms_eval/")
+    }
+    assert {LISTS[f"lmms_eval/{task}"].removeprefix("figlang_tasks.benchmarks.") for task in varied_runs.TASKS} == (
         lists - WITHOUT_A_RUN
     )
 
@@ -121,7 +123,7 @@ def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> N
     known = {(task, metric) for task, each in definitions().items() for metric in each.metrics}
     figures = [
         (task, figure.metric)
-        for path in sorted(Path(published.__file__).parent.glob("*.json"))
+        for path in sorted((Path(published.__file__).parents[1] / "benchmarks").glob("*/published.json"))
         for figure in published.read_file(path).figures
         for task in figure.tasks
     ]

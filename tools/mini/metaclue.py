@@ -214,7 +214,7 @@ download, an account or a GPU. **It is no substitute for MetaCLUE**, and a score
 - {metaphors} metaphors, 27 for each metaphorical picture: three wordings of each of the three parts, combined.
 - {boxes} boxes: {types}.
 - {topics} topics. Always answering Yes is right on {majority:.1f} % of the symbolic test images.
-- `annotations.jsonl` is in the format of `docs/metaclue.md`.
+- `annotations.jsonl` is in the format of `docs/cards/metaclue.md`.
 
 ## Making
 

@@ -41,8 +41,8 @@ download. **It is no substitute for NYK-MS**, and a score on it says little abou
 
 - {m} rows on metaphor ({m1} positive), {s} rows on sarcasm ({s1} positive), {cartoons} cartoons, grey PNG of {size} x
   {size} pixels in `images/`.
-- The format is the one that `FIGLANG_DATA_DIR/NYK-MS` must have; `docs/nykms.md` describes it. The marks `[I] object`,
-  `[I]` and `[S] text` all occur.
+- The format is the one that `FIGLANG_DATA_DIR/NYK-MS` must have; `docs/cards/nykms.md` describes it. The marks
+  `[I] object`, `[I]` and `[S] text` all occur.
 - The contest numbers are made up. No cartoon, caption or annotation is taken from NYK-MS or from the New Yorker.
 
 ## Making

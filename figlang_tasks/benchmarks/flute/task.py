@@ -104,6 +104,8 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Fetch the scorer's weights; see `Benchmark.preflight`."""
     if asked["part"] == BLIND:
         return
+    if asked.get("prompt", "v2") not in SCHEME_OF_PROMPT:
+        return  # loading has told
     paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
     for scorer in {each.scorer for each in Options.blocks(config)}:
         explanations.preflight((_scorer_name(asked) or None) if scorer is None else scorer, paper)

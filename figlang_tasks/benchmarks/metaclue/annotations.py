@@ -88,7 +88,9 @@ def read(dataset: str) -> Table:
     try:
         found = hub.snapshot(hub.source(dataset), [FILE])
     except DataError as error:
-        raise DataError(f"{error}. `figlang data import metaclue` makes that folder (docs/metaclue.md).") from error
+        raise DataError(
+            f"{error}. `figlang data import metaclue` makes that folder (docs/cards/metaclue.md)."
+        ) from error
     path = found.folder / FILE
     content = _content(path)
     rows, faults = parse_rows(content, path)
@@ -106,7 +108,7 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise DataError(
             f"{path} cannot be read ({error.strerror or error}). MetaCLUE's annotations have no public release: make "
-            f"the file with `figlang data import metaclue`, or write it yourself (docs/metaclue.md), and set "
+            f"the file with `figlang data import metaclue`, or write it yourself (docs/cards/metaclue.md), and set "
             f"{DATA_DIR_VARIABLE} to the folder above {path.parent.name}"
         ) from error
 

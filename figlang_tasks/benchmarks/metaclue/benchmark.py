@@ -11,7 +11,7 @@ BENCHMARK = Benchmark(
     name="metaclue",
     sources=(
         # The annotations have no public release (module annotations).
-        Source(name="MetaCLUE", bring="figlang data import metaclue (docs/metaclue.md)"),
+        Source(name="MetaCLUE", bring="figlang data import metaclue (docs/cards/metaclue.md)"),
         Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
     ),
     measures=measures.of_records,

@@ -2,7 +2,7 @@
 
 MetaCLUE (Akula et al. 2023, arXiv 2212.09898) has no public release, so this format is ours. One line of JSON is one
 image; row numbers are line numbers, from 1. `FIELDS`, `METAPHOR_FIELDS` and `BOX_FIELDS` declare every key once: the
-reader, the importer and the table in ``docs/metaclue.md`` go by them.
+reader, the importer and the table in ``docs/cards/metaclue.md`` go by them.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ BENCHMARK = Benchmark(
     name="nykms",
     sources=(
         # The annotations have no public release; their cartoons and descriptions have.
-        Source(name="NYK-MS", bring="figlang data template nykms (docs/nykms.md)"),
+        Source(name="NYK-MS", bring="figlang data template nykms (docs/cards/nykms.md)"),
         Source(
             name=rows.CONTESTS,
             repository="jmhessel/newyorker_caption_contest",

@@ -402,7 +402,7 @@ def turns(*table: str, answer: str = "ABCD") -> Records:
 
 def test_what_the_card_says_of_all_measures() -> None:
     every = [each for of in vars(measures).values() if isinstance(of, Measures) for each in of.all]
-    card = (Path(__file__).parents[3] / "docs" / "irfl.md").read_text(encoding="utf-8")
+    card = (Path(__file__).parents[3] / "docs" / "cards" / "irfl.md").read_text(encoding="utf-8")
     (in_table,) = re.findall(r"The harness's table has (.*?), with standard errors", card, re.DOTALL)
     letters = {f"share_{letter}" for letter in LETTERS}
     expected = {

@@ -435,7 +435,7 @@ def test_the_mini_set_is_in_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_card_describes_every_key_and_names_every_task() -> None:
-    card = (Path(__file__).parents[3] / "docs" / "metaclue.md").read_text(encoding="utf-8")
+    card = (Path(__file__).parents[3] / "docs" / "cards" / "metaclue.md").read_text(encoding="utf-8")
     for name in schema.FIELDS:
         assert f"| `{name}` |" in card
     for field in (*schema.METAPHOR_FIELDS, *schema.BOX_FIELDS):

@@ -14,7 +14,7 @@ from figlang_tasks.core import hub
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import classification, overlap
 
-CARD = (Path(__file__).resolve().parents[3] / "docs" / "nykms.md").read_text(encoding="utf-8")
+CARD = (Path(__file__).resolve().parents[3] / "docs" / "cards" / "nykms.md").read_text(encoding="utf-8")
 
 
 def cells(first: str) -> list[list[str]]:
