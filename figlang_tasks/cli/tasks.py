@@ -205,7 +205,7 @@ def _asked(content: Mapping[str, Any], harness: Harness) -> dict[str, str]:
 
 def asked_of(benchmark: str) -> list[Mapping[str, str]]:
     """What the task files of a benchmark ask of its data, each once."""
-    found = []
+    found: list[Mapping[str, str]] = []
     for file in sorted((folder("lmms_eval") / benchmark).rglob("*.yaml")):
         content = task_files.read(file.resolve())
         if "task" in content and "dataset_name" in content and _asked(content, "lmms_eval") not in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 # What a terminal would obey, what turns the direction of writing, and halves of characters.
@@ -12,6 +12,7 @@ _CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066
 _ONE_LINE = re.compile(f"[{_CONTROL}]+")
 _LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
+_LONGEST = 500  # characters of one of a list
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -29,6 +30,13 @@ def printable(text: object, limit: int | None = None) -> str:
 def printable_lines(text: object) -> str:
     """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
     return _LINES.sub(" ", str(text))
+
+
+def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:
+    """The first `most` of some names, ids or messages from outside, and how many more there are."""
+    found = list(items)
+    more = f"{separator}and {len(found) - most} more" if len(found) > most else ""
+    return separator.join(printable(each, limit=_LONGEST) for each in found[:most]) + more
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

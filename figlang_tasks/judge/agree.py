@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core.text import printable, table
+from figlang_tasks.core.text import listing, printable, table
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.key import Item, Key
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Judged, Sheet
@@ -69,7 +69,7 @@ def agree(
     annotators = [_annotator(sheet.read(path), found, any_label) for path in sheet_paths]
     _check_annotators(annotators)
     incomplete = [
-        f"{each.sheet.path} lacks {len(each.missing)} judgements ({sheet.listing(each.missing)})"
+        f"{each.sheet.path} lacks {len(each.missing)} judgements ({listing(each.missing, 20)})"
         for each in annotators
         if each.missing
     ]

@@ -15,6 +15,7 @@ from typing import Any
 from figlang_tasks.core import hub, images
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.text import listing
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.key import Item, Key, System
 from figlang_tasks.results import runs, samples
@@ -102,11 +103,11 @@ def _chosen(run: Run) -> _Chosen:
     found = [task for task in run.tasks.values() if task.explained]
     if not found:
         raise JudgeError(
-            f"{run.path} holds no explanations to judge (tasks: {sheet.listing(list(run.tasks))}): name a run of "
+            f"{run.path} holds no explanations to judge (tasks: {listing(run.tasks, 20)}): name a run of "
             f"vflute*, flute* or figlang_mini"
         )
     if len(found) > 1:
-        tasks = sheet.listing([task.task for task in found])
+        tasks = listing([task.task for task in found], 20)
         raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
     (task,) = found
     try:
@@ -140,7 +141,7 @@ def _check_same_samples(systems: Sequence[_Chosen]) -> None:
                 f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data"
             )
         problems = [
-            f"{one.path} lacks {len(lacks)} of the samples of {of.path}: {sheet.listing(lacks)}"
+            f"{one.path} lacks {len(lacks)} of the samples of {of.path}: {listing(lacks, 20)}"
             for one, of in ((first, other), (other, first))
             if (lacks := [row_id for row_id in of.ids if row_id not in set(one.ids)])
         ]

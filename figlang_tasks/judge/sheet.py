@@ -61,7 +61,6 @@ _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 32_000  # a cell of a spreadsheet holds 32,767 characters
 _SEPARATORS = (",", ";", "\t")
-_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -345,9 +344,3 @@ def _once(sheet: Sheet, rows: Mapping[str, Row], column: str, values: Mapping[st
         where = ", ".join(f"{value} in row {rows[letter].number}" for letter, value in said.items())
         raise JudgeError(f"{sheet.path}, column {column}: {where}, of one item: leave one")
     return next(iter(said.values()), None)
-
-
-def listing(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f", and {more} more" if more > 0 else "")

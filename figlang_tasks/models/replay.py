@@ -24,6 +24,7 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 
 from figlang_tasks.core.prompting import PICTURES_FIRST
+from figlang_tasks.core.text import listing
 from figlang_tasks.models.offline import Offline
 
 LISTED = 10
@@ -100,7 +101,7 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
             raise ReplayError(f"{path} cannot be read: {error.strerror}") from error
     if duplicates:
         raise ReplayError(
-            f"{len(duplicates)} answers are there twice; name the files of one run. {_listing(duplicates)}"
+            f"{len(duplicates)} answers are there twice; name the files of one run. {listing(duplicates, LISTED, '; ')}"
         )
     return saved
 
@@ -127,11 +128,6 @@ def _read_line(where: str, line: bytes) -> tuple[int, Saved]:
 
 def _digest(value: Any) -> bytes:
     return hashlib.blake2b(str(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _listing(problems: Sequence[str]) -> str:
-    more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
-    return "; ".join(problems[:LISTED]) + more
 
 
 _ROUNDS = ["scene_graph", "answer"]
@@ -246,10 +242,10 @@ class Replay(Offline):
         if foreign:
             raise ReplayError(
                 f"{len(foreign)} answers belong to other documents than the task has under their numbers (other data, "
-                f"or, where no id was recorded, another prompt): {_listing(foreign)}"
+                f"or, where no id was recorded, another prompt): {listing(foreign, LISTED, '; ')}"
             )
         if missing:
-            message = f"{len(missing)} answers are missing in {self._samples}: {_listing(missing)}"
+            message = f"{len(missing)} answers are missing in {self._samples}: {listing(missing, LISTED, '; ')}"
             if self._missing == "error":
                 raise ReplayError(
                     f"{message}. The files are of: {', '.join(sorted(self._files))}. Name all files of the run, "
@@ -259,7 +255,7 @@ class Replay(Offline):
         if other_prompts:
             logger.warning(
                 f"figlang_replay: {len(other_prompts)} answers were given to another prompt than the task has now: "
-                f"{_listing(other_prompts)}"
+                f"{listing(other_prompts, LISTED, '; ')}"
             )
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from loguru import logger
 
+from figlang_tasks.core.text import listing
 from figlang_tasks.results import measures
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
@@ -170,7 +171,7 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[
         if task not in shared:
             raise ComparisonError(f"no two of the runs share the task {task}; they share: {', '.join(sorted(shared))}")
     if alone := sorted(set(by_task) - set(shared) - {single.task for single in singles}):
-        logger.warning(f"figlang_tasks: tasks in one run only, not compared: {_listing(alone)}")
+        logger.warning(f"figlang_tasks: tasks in one run only, not compared: {_counted(alone)}")
     return {task: of_runs for task, of_runs in shared.items() if not tasks or task in tasks}
 
 
@@ -194,7 +195,7 @@ def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: S
 def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
     only = [sorted(set(a.ids) - set(b.ids)) for a, b in ((first, other), (other, first))]
     if any(only):
-        told = [f"only in {of}: {_listing(ids)}" for of, ids in zip((first_name, name), only, strict=True) if ids]
+        told = [f"only in {of}: {_counted(ids)}" for of, ids in zip((first_name, name), only, strict=True) if ids]
         raise ComparisonError(
             f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
             f"the same rows (was one run with --limit?)"
@@ -203,7 +204,7 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
     if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
         raise ComparisonError(
             f"{task}: {first_name} and {name} do not say the same of which rows are independent (`unit` of "
-            f"{_listing(apart)}): one is of an earlier version of figlang_tasks, or of data with other pictures. "
+            f"{_counted(apart)}): one is of an earlier version of figlang_tasks, or of data with other pictures. "
             f"Evaluate one again (figlang_replay scores saved outputs again without the model)"
         )
     if first.data != other.data:
@@ -212,9 +213,8 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         )
 
 
-def _listing(ids: Sequence[str]) -> str:
-    more = f", and {len(ids) - _IDS_LISTED} more" if len(ids) > _IDS_LISTED else ""
-    return f"{len(ids)} ({', '.join(ids[:_IDS_LISTED])}{more})"
+def _counted(ids: Sequence[str]) -> str:
+    return f"{len(ids)} ({listing(ids, _IDS_LISTED)})"
 
 
 def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
@@ -308,7 +308,7 @@ def _values(name: str, run: TaskRun, own: Mapping[Place, Statistic]) -> dict[Pla
     reported = {(metric, scope): estimate.value for metric, scope, estimate in flat(run.reported)}
     if unknown := sorted({metric for metric, _ in reported} - run.measures.by_name.keys()):
         logger.warning(
-            f"figlang_tasks: {name}, {run.task}: its results have {_listing(unknown)}, which this version of "
+            f"figlang_tasks: {name}, {run.task}: its results have {_counted(unknown)}, which this version of "
             f"figlang_tasks does not know: not compared"
         )
     values = {place: statistic.total() for place, statistic in own.items()}

@@ -5,15 +5,13 @@ Each is checked before it is written, and read back before it takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.core.text import listing, printable, write_whole
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
-
-SHOWN = 5
 
 
 class SubmissionError(Exception):
@@ -23,12 +21,6 @@ class SubmissionError(Exception):
 def brief(text: object) -> str:
     """Text from outside for a message: in one line, nothing that a terminal would obey, 80 characters at most."""
     return printable(text, limit=80)
-
-
-def listing(items: Collection[object]) -> str:
-    """The first five of `items`, and how many more there are."""
-    first = ", ".join(brief(item) for item in list(items)[:SHOWN])
-    return first + (f", and {len(items) - SHOWN} more" if len(items) > SHOWN else "")
 
 
 def whole(run: Run) -> Run:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks.benchmarks.flute.rows import BLIND_ROWS, LABELS, blind_data
+from figlang_tasks.core.text import listing
 from figlang_tasks.results import samples
 from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring.records import BlindRecord
-from figlang_tasks.submit import SubmissionError, listing, write_checked
+from figlang_tasks.submit import SubmissionError, write_checked
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
 _SPELLED = {number: label for label, number in LABELS.items()}

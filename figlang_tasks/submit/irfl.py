@@ -16,10 +16,10 @@ from typing import Any
 
 import figlang_tasks
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import listing, table
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
-from figlang_tasks.submit import SubmissionError, answered, brief, listing, provenance, whole
+from figlang_tasks.submit import SubmissionError, answered, brief, provenance, whole
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard takes rows by e-mail: the address is on {BOARD}"

@@ -14,11 +14,12 @@ from submit.test_hub_results import results
 from varied_runs import strong
 
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import intervals
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.scoring import Estimate
-from figlang_tasks.submit import brief, listing, plain, provenance
+from figlang_tasks.submit import brief, plain, provenance
 from figlang_tasks.submit.provenance import Data, Value
 
 VFLUTE = "d920d848e21b6aba96e03704b134c546f89b74f4"  # the commit of it that this package reads
