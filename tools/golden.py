@@ -93,7 +93,7 @@ def write_parsers(folder: Path, inputs: int) -> None:
 
 def data(folder: Path) -> Path:
     """The benchmarks in full size, as on the hub, but for their pictures."""
-    from flute.synthetic import blind_rows, write_lines
+    from benchmarks.flute.synthetic import blind_rows, write_lines
     from irfl_hub import copy_tables
     from vflute_hub import released_csv, released_test_rows, write_vflute_repo
 
