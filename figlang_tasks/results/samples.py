@@ -194,8 +194,6 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
     return content, lines
 
 
-
-
 def _any_task() -> str:
     names = ", ".join(f"{name}*" for name in (*benchmarks(), "figlang_mini"))
     return f"every task of figlang_tasks: {names}"
@@ -240,7 +238,7 @@ def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str,
     if "codalab_id" in record:
         raise NothingToScore(
             f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
-            f"against. figlang submit flute22 makes the file to hand in"
+            f"against. figlang submit figlang2022 makes the file to hand in"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"
