@@ -64,30 +64,32 @@ class Outcome(NamedTuple):
 
 HOOKS = (
     # --- registration ---
-    Hook("lmms_eval.utils:positional_deprecated", "plugin", call=(1, ())),
+    Hook("lmms_eval.utils:positional_deprecated", "harness.plugin", call=(1, ())),
     Hook(
         "lmms_eval.evaluator",
-        "plugin",
+        "harness.plugin",
         source=("from lmms_eval import models", "from lmms_eval.utils import (", "@positional_deprecated\ndef simple_"),
     ),
     Hook(
         "lmms_eval.evaluator:simple_evaluate",
-        "plugin",
+        "harness.plugin",
         takes=("model", "tasks", "verbosity", "task_manager"),
         source=("TaskManager(verbosity, model_name=model)", "get_task_dict(", "results = evaluate("),
     ),
-    Hook("lmms_eval.tasks:TaskManager", "plugin", call=(1, ("model_name", "include_path", "include_defaults"))),
-    Hook("lmms_eval.tasks:TaskManager.__init__", "plugin", source=("initialize_tasks(",)),
-    Hook("lmms_eval.tasks:TaskManager.initialize_tasks", "plugin", takes=("include_path", "include_defaults")),
-    Hook("lmms_eval.tasks:TaskManager.match_tasks", "plugin", takes=("task_list",)),
-    Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "plugin", call=(2, ())),
-    Hook("lmms_eval.tasks:TaskManager._get_config", "plugin", call=(2, ())),
-    Hook("lmms_eval.models:MODEL_REGISTRY_V2", "doctor"),
-    Hook("lmms_eval.models.registry_v2:ModelRegistryV2", "plugin", call=(0, ())),
-    Hook("lmms_eval.models.registry_v2:ModelRegistryV2._coerce_payload_to_manifests", "plugin", call=(2, ())),
+    Hook("lmms_eval.tasks:TaskManager", "harness.plugin", call=(1, ("model_name", "include_path", "include_defaults"))),
+    Hook("lmms_eval.tasks:TaskManager.__init__", "harness.plugin", source=("initialize_tasks(",)),
+    Hook(
+        "lmms_eval.tasks:TaskManager.initialize_tasks", "harness.task_index", takes=("include_path", "include_defaults")
+    ),
+    Hook("lmms_eval.tasks:TaskManager.match_tasks", "harness.task_index", takes=("task_list",)),
+    Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "harness.task_index", call=(2, ())),
+    Hook("lmms_eval.tasks:TaskManager._get_config", "harness.task_index", call=(2, ())),
+    Hook("lmms_eval.models:MODEL_REGISTRY_V2", "cli.doctor_checks"),
+    Hook("lmms_eval.models.registry_v2:ModelRegistryV2", "harness.plugin", call=(0, ())),
+    Hook("lmms_eval.models.registry_v2:ModelRegistryV2._coerce_payload_to_manifests", "harness.plugin", call=(2, ())),
     Hook(
         "lmms_eval.models.registry_v2:ModelRegistryV2.load_entrypoint_manifests",
-        "plugin",
+        "harness.plugin",
         source=('group: str = "lmms_eval.models"',),
     ),
     Hook(
@@ -97,13 +99,17 @@ HOOKS = (
     ),
     # --- building, aggregating, saving ---
     Hook("lmms_eval.api.task:Task", "models.offline"),
-    Hook("lmms_eval.api.task:ConfigurableTask.__init__", "plugin", takes=("config", "model_name")),
+    Hook("lmms_eval.api.task:ConfigurableTask.__init__", "harness.plugin", takes=("config", "model_name")),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
-    Hook("lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric", "plugin", takes=("bootstrap_iters",)),
-    Hook("lmms_eval.utils:simple_parse_args_string", "api_requests", call=(1, ())),
+    Hook(
+        "lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric",
+        "harness.judgement",
+        takes=("bootstrap_iters",),
+    ),
+    Hook("lmms_eval.utils:simple_parse_args_string", "models.api_requests", call=(1, ())),
     Hook(
         "lmms_eval.evaluator:evaluate",
-        "plugin",
+        "harness.plugin",
         takes=("lm", "task_dict"),
         source=(
             "get_task_list(task_dict)",
@@ -112,26 +118,32 @@ HOOKS = (
             "canonical_keys = sorted(all_keys_set",
         ),
     ),
-    Hook("lmms_eval.evaluator:_process_document_results", "records", source=("logged_sample.update(metrics)",)),
-    Hook("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "plugin", takes=("results", "samples")),
-    Hook("lmms_eval.loggers:EvaluationTracker.save_results_samples", "plugin", takes=("task_name", "samples")),
-    Hook("lmms_eval.caching.response_cache:ResponseCache.create", "answer_cache", takes=("cache_root", "task_dict")),
-    Hook("lmms_eval.caching.response_cache:ResponseCache.execute", "answer_cache", call=(4, ())),
+    Hook(
+        "lmms_eval.evaluator:_process_document_results", "scoring.evaluation", source=("logged_sample.update(metrics)",)
+    ),
+    Hook("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "harness.saving", takes=("results", "samples")),
+    Hook("lmms_eval.loggers:EvaluationTracker.save_results_samples", "harness.saving", takes=("task_name", "samples")),
+    Hook(
+        "lmms_eval.caching.response_cache:ResponseCache.create",
+        "harness.answer_cache",
+        takes=("cache_root", "task_dict"),
+    ),
+    Hook("lmms_eval.caching.response_cache:ResponseCache.execute", "harness.answer_cache", call=(4, ())),
     Hook(
         "lmms_eval.caching.response_cache:ResponseCache._is_valid_response",
-        "answer_cache",
+        "harness.answer_cache",
         only=("response", "request_type"),
     ),
     Hook(
         "lmms_eval.caching.response_cache:ResponseCache._log_to_audit",
-        "answer_cache",
+        "harness.answer_cache",
         takes=("request_type", "task_name", "doc_id", "idx", "gen_kwargs", "response"),
     ),
-    Hook("lmms_eval.caching.response_cache:_extract_content_hash", "answer_cache", call=(1, ())),
-    Hook("lmms_eval.api.task:ConfigurableTask.process_results", "plugin", call=(3, ())),
+    Hook("lmms_eval.caching.response_cache:_extract_content_hash", "harness.answer_cache", call=(1, ())),
+    Hook("lmms_eval.api.task:ConfigurableTask.process_results", "harness.judgement", call=(3, ())),
     # The words that failed requests are known by.
     *(
-        Hook(f"lmms_eval.models.chat.{module}", "failures", source=("[LMMS_EVAL_REQUEST_FAILED ",))
+        Hook(f"lmms_eval.models.chat.{module}", "core.notes", source=("[LMMS_EVAL_REQUEST_FAILED ",))
         for module in ("openai", "async_openai", "gemini")
     ),
     # --- the command ---
@@ -188,25 +200,24 @@ HOOKS = (
         source=("self._image_processor =",),
     ),
     # --- figlang judge ---
-    Hook("lmms_eval.llm_judge:ServerInterface.evaluate", "judge.llm", call=(2, ())),
-    Hook("lmms_eval.llm_judge:ServerInterface.is_available", "judge.llm", call=(1, ())),
+    Hook("lmms_eval.llm_judge:ServerInterface.evaluate", "harness.judge_client", call=(2, ())),
+    Hook("lmms_eval.llm_judge:ServerInterface.is_available", "harness.judge_client", call=(1, ())),
     Hook(
         "lmms_eval.llm_judge:ServerConfig",
-        "judge.llm",
+        "harness.judge_client",
         call=(0, ("model_name", "temperature", "max_tokens", "num_retries", "retry_delay")),
     ),
-    Hook("lmms_eval.llm_judge:get_server", "judge.llm", call=(2, ())),
-    Hook("lmms_eval.llm_judge:Request", "judge.llm", call=(0, ("messages",))),
-    Hook("lmms_eval.llm_judge:Response", "judge.llm", takes=("content", "model_used")),
+    Hook("lmms_eval.llm_judge:get_server", "harness.judge_client", call=(2, ())),
+    Hook("lmms_eval.llm_judge:Request", "harness.judge_client", call=(0, ("messages",))),
+    Hook("lmms_eval.llm_judge:Response", "harness.judge_client", takes=("content", "model_used")),
     Hook(
         "lmms_eval.models.model_utils.media_encoder:encode_image_to_base64",
-        "judge.llm",
+        "harness.judge_client",
         call=(1, ("image_format", "convert_rgb", "quality")),
     ),
     # --- lm-eval ---
     Hook("lm_eval:simple_evaluate", "task_yamls/lm_eval", takes=("model", "tasks", "task_manager", "log_samples")),
     Hook("lm_eval.tasks:TaskManager", "task_yamls/lm_eval", takes=("include_path", "include_defaults", "metadata")),
-    Hook("lm_eval.tasks._yaml_loader:load_yaml", "lm_eval_options", call=(1, ("resolve_func",))),
 )
 
 

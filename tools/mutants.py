@@ -75,7 +75,7 @@ TESTS = {
         "not random",
     ],  # chance, for the time
     "figlang_tasks/submit/__init__.py": [
-        f"tests/submit/test_{name}.py" for name in ("provenance", "irfl", "hub_results", "figlang24")
+        f"tests/submit/test_{name}.py" for name in ("provenance", "irfl", "hub_results", "figlang2024")
     ],
     "figlang_tasks/scoring/evaluation.py": ["tests/scoring/test_measure.py", "tests/scoring/test_explained.py"],
     "figlang_tasks/submit/model_card.py": ["tests/submit/test_hub_results.py"],

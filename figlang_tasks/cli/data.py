@@ -11,8 +11,7 @@ import typer
 
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import Benchmark, names
-from figlang_tasks.core.benchmark import benchmarks as all_benchmarks
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.checks import Findings, Report, downloading_nothing, on_this_machine, reading
 from figlang_tasks.core.text import printable
 
@@ -35,7 +34,7 @@ def data() -> None:
 
 @app.command()
 def prefetch(
-    benchmarks: Annotated[
+    wanted: Annotated[
         list[str] | None,
         typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(names())}. [default: the open ones]"),
     ] = None,
@@ -53,7 +52,7 @@ def prefetch(
     figlang data prefetch vflute flute --scorers
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
-    chosen = [_benchmark(name) for name in dict.fromkeys(benchmarks)] if benchmarks else _open()
+    chosen = [_benchmark(name) for name in dict.fromkeys(wanted)] if wanted else _open()
     _warnings_alone()
     failed = False
     for benchmark in chosen:
@@ -67,8 +66,8 @@ def prefetch(
         except hub.DataError as error:
             failed = True
             say(f"figlang data: {name}: {printable(error)}", err=True)
-    if not benchmarks:
-        for benchmark in all_benchmarks().values():
+    if not wanted:
+        for benchmark in benchmarks().values():
             name, source = benchmark.name, benchmark.source
             if source.gated:
                 then = f"accept the conditions on {source.page}, then: figlang data prefetch {name}"
@@ -111,12 +110,12 @@ def _warnings_alone() -> None:
 def _benchmark(name: str) -> Benchmark:
     if name not in names():
         raise typer.BadParameter(f"unknown benchmark {printable(name)}; there are: {', '.join(names())}")
-    return all_benchmarks()[name]
+    return benchmarks()[name]
 
 
 def _open() -> list[Benchmark]:
     """Those with something to download that nobody has to ask for."""
-    found = all_benchmarks().values()
+    found = benchmarks().values()
     return [each for each in found if not each.source.gated and any(source.repository for source in each.sources)]
 
 
@@ -214,7 +213,7 @@ def template(
     """
     chosen = _benchmark(benchmark)
     if chosen.template is None:
-        having = [each.name for each in all_benchmarks().values() if each.template]
+        having = [each.name for each in benchmarks().values() if each.template]
         raise typer.BadParameter(f"{benchmark} has no files to fill in; there are: {', '.join(having)}")
     folder = output / chosen.source.name
     if folder.exists():

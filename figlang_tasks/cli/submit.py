@@ -49,9 +49,9 @@ def submit() -> None:
     """Make what a leaderboard or registry takes, checked and read back.
 
     \b
-    figlang submit figlang24 results/MODEL -o figlang24.zip
-    figlang submit score24 figlang24.zip
-    figlang submit flute22 results/MODEL -o submission.jsonl
+    figlang submit figlang2024 results/MODEL -o figlang2024.zip
+    figlang submit score2024 figlang2024.zip
+    figlang submit figlang2022 results/MODEL -o submission.jsonl
     figlang submit irfl results/MODEL --format email
     figlang submit hub results/MODEL --repo ORG/MODEL
     figlang submit every-eval-ever results/MODEL -o eee --organization ME --relationship third_party
@@ -59,9 +59,9 @@ def submit() -> None:
 
 
 @app.command()
-def figlang24(
+def figlang2024(
     run: RunArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang24.zip"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang2024.zip"),
     task: Annotated[
         str | None, typer.Option(help="Which task, where the run has several of that split.", show_default=False)
     ] = None,
@@ -72,12 +72,12 @@ def figlang24(
     An output without a label gets an empty one, which the board counts as wrong.
 
     \b
-    figlang submit figlang24 results/MODEL -o figlang24.zip
-    figlang submit figlang24 results/MODEL/DATE_samples_vflute.jsonl
+    figlang submit figlang2024 results/MODEL -o figlang2024.zip
+    figlang submit figlang2024 results/MODEL/DATE_samples_vflute.jsonl
     """
-    with _errors("figlang24"):
+    with _errors("figlang2024"):
         from figlang_tasks.results import runs
-        from figlang_tasks.submit import figlang24 as target
+        from figlang_tasks.submit import figlang2024 as target
 
         written = target.write(runs.read(run), output, task)
     report = {
@@ -93,7 +93,7 @@ def figlang24(
 
 
 @app.command()
-def score24(
+def score2024(
     file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission, made by any tool.", show_default=False)],
     scorer: Annotated[
         Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's; embedded is a demo.")
@@ -123,13 +123,13 @@ def score24(
     own, as it takes a file of any origin and no run.
 
     \b
-    figlang submit score24 figlang24.zip
-    figlang submit score24 theirs.zip --dtype fast --device cuda --json
+    figlang submit score2024 figlang2024.zip
+    figlang submit score2024 theirs.zip --dtype fast --device cuda --json
     """
     if cache is not None and no_cache:
         raise typer.BadParameter("--cache and --no-cache exclude each other")
-    with _errors("score24"):
-        from figlang_tasks.submit import figlang24 as target
+    with _errors("score2024"):
+        from figlang_tasks.submit import figlang2024 as target
 
         target.answers(file)  # what is not valid, or not there, costs no fetching of models
         from figlang_tasks.metrics.explanation import get_scorer
@@ -148,7 +148,7 @@ def score24(
 
     text = [
         f"{printable(report['file'])}: {report['n']} rows of {report['data']}, in percent with 95 % intervals",
-        estimates_table("figlang24", scoring.from_json(report["measures"])),
+        estimates_table("figlang2024", scoring.from_json(report["measures"])),
         f"{scorer_line(report['signature'])}\n"
         f"without a label, which counts as wrong: {report['without_label']} of {report['n']}\n"
         f"without an explanation, which is scored as the text nan: {report['without_explanation']} of {report['n']}",
@@ -157,7 +157,7 @@ def score24(
 
 
 @app.command()
-def flute22(
+def figlang2022(
     run: RunArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("submission.jsonl"),
     fallback: Fallback = None,
@@ -166,12 +166,12 @@ def flute22(
     """Make the JSON lines of the FigLang 2022 shared task, in the blind file's order, from a run of flute_codalab.
 
     \b
-    figlang submit flute22 results/MODEL -o submission.jsonl
+    figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    with _errors("flute22"):
+    with _errors("figlang2022"):
         from figlang_tasks.results import runs
         from figlang_tasks.submit import answered, the_task, whole
-        from figlang_tasks.submit import flute22 as target
+        from figlang_tasks.submit import figlang2022 as target
 
         read = whole(runs.read(run))
         chosen = the_task(read, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
@@ -179,8 +179,8 @@ def flute22(
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
         if fallbacks:
             say(
-                f"figlang submit flute22: {fallbacks} labels are the fallback and not the model's: they may add up to "
-                f"{100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
+                f"figlang submit figlang2022: {fallbacks} labels are the fallback and not the model's: they may add up "
+                f"to {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
                 err=True,
             )
     report = {
@@ -392,7 +392,7 @@ def _errors(verb: str) -> Iterator[None]:
     from figlang_tasks.submit import SubmissionError
 
     kinds: tuple[type[Exception], ...] = (SubmissionError, RunError, DataError)
-    if verb == "score24":
+    if verb == "score2024":
         from figlang_tasks.metrics.explanation import WeightsError
 
         kinds = (*kinds, WeightsError, ValueError, ArithmeticError, MemoryError)

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from figlang_tasks.core import task_files
+
 _LIKE = 0.8  # "promt" and "scorrer" are like an option; "path", "prompt_template" and the names in our metadata are not
 
 
@@ -44,9 +46,6 @@ def _in_task_file(source: Any) -> set[str]:
     """The keys of ``dataset_kwargs`` in the task file; none if it cannot be told."""
     if not isinstance(source, str) or not Path(source).is_file():
         return set()
-    try:
-        from lm_eval.tasks._yaml_loader import load_yaml
-    except ImportError:  # not part of lm-eval's interface: another version may have it elsewhere
-        return set()
-    found = load_yaml(source, resolve_func=False).get("dataset_kwargs")
+    task_files.read.cache_clear()  # the file may have changed since
+    found = task_files.read(Path(source).resolve(), last_wins=True).get("dataset_kwargs")
     return set(found) if isinstance(found, Mapping) else set()

@@ -1,6 +1,8 @@
-"""What went wrong in a run that went on to its end all the same, so that no output was lost.
+"""Notes of failures: of a run that went on to its end all the same, so that no output was lost.
 
-The harness has no place for it: our ``lmms_eval`` command reads it here and exits with status 1.
+Whoever meets such a failure logs its cause and notes it here, in memory; the harness has no place for it. Our
+``lmms_eval`` command reads the notes at the end and exits with status 1. Here too is how to tell a request without an
+answer, which a finished run may hold.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from figlang_tasks.core import images, redaction
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.core.text import printable
+from figlang_tasks.harness import judge_client
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.sheet import Row, Sheet
 
@@ -157,8 +158,6 @@ def _picture(blank: Sheet, row: Row, images_dir: Path | None) -> str:
 
     A sheet may be of somebody else, and its pictures go to a server: no other file may.
     """
-    from lmms_eval.models.model_utils.media_encoder import encode_image_to_base64
-
     where, image = f"{blank.path}, row {row.number}", row.cells["image"]
     try:
         if images_dir is None:
@@ -169,7 +168,7 @@ def _picture(blank: Sheet, row: Row, images_dir: Path | None) -> str:
         hint = "" if images_dir else ". Of an export with --images DIR, name that folder here too"
         raise JudgeError(f"{error}{hint}") from error
     try:
-        return str(encode_image_to_base64(str(path), image_format="JPEG", convert_rgb=True, quality=85))
+        return judge_client.picture(path)
     except OSError as error:  # Pillow's for what is no picture, too
         raise JudgeError(
             f"{where}: the picture {path} cannot be read ({error.strerror or error}): keep the "
@@ -254,14 +253,16 @@ def _objects(text: str) -> list[Mapping[str, Any]]:
 
 
 def _server(model: str, provider: Provider, max_tokens: int, retries: int, retry_delay: float) -> ServerInterface:
-    from lmms_eval.llm_judge import ServerConfig, get_server
-
-    config = ServerConfig(
-        model_name=model, temperature=0.0, max_tokens=max_tokens, num_retries=retries, retry_delay=retry_delay
-    )
     needs = f"--provider {provider} needs {SETTINGS[provider]}"
     try:
-        server = get_server(provider, config)
+        server = judge_client.server(
+            provider,
+            model_name=model,
+            temperature=0.0,
+            max_tokens=max_tokens,
+            num_retries=retries,
+            retry_delay=retry_delay,
+        )
         available = server.is_available()
     except Exception as error:  # whatever the provider's client raises
         raise JudgeError(f"{needs}: {type(error).__name__}: {redaction.hidden(str(error))}") from error
@@ -286,15 +287,13 @@ def _answers(
 
 
 def _ask(server: ServerInterface, question: _Question, pictures: Mapping[str, str]) -> _Answer:
-    from lmms_eval.llm_judge import Request
-
     content: list[dict[str, Any]] = [{"type": "text", "text": question.prompt}]
     if image := question.row.cells.get("image"):
         # In the message, not in Request.images: the harness's provider `local` leaves those out.
         url = f"data:image/jpeg;base64,{pictures[image]}"
         content.insert(0, {"type": "image_url", "image_url": {"url": url}})
     try:
-        response = server.evaluate(Request(messages=[{"role": "user", "content": content}]))
+        response = judge_client.ask(server, content)
     except Exception as error:  # whatever the provider's client raises, after its last attempt
         return _Answer(question, error=f"{type(error).__name__}: {printable(redaction.hidden(str(error)), limit=300)}")
     said = redaction.without_secrets(response.content)  # the log is kept, and may be published

@@ -11,10 +11,10 @@ import numpy as np
 from loguru import logger
 
 from figlang_tasks.core.text import listing
-from figlang_tasks.results import measures
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
+from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, RunError, TaskRun
 from figlang_tasks.scoring import OVERALL, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES

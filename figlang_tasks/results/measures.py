@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record, explained
+
 
 def of_explained(records: Sequence[Record]) -> Measures:
     """Those of records of explainable entailment, whatever dataset they are of: its schema tells the benchmark."""

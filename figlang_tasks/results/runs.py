@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 
 from loguru import logger
 
-from figlang_tasks.core import notes
-from figlang_tasks.results import measures, samples
 from figlang_tasks import scoring
+from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
+from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring import Estimates, Measures, Record
@@ -460,7 +460,9 @@ def _reported(path: Path, content: Any) -> Estimates:
         raise RunError(f"the results file beside {path} is damaged: {error}. Evaluate again, or score again") from error
 
 
-def _chosen_scores(read: samples.AnySamples, benchmark: Benchmark, scorer: str | None, in_run: str | None) -> _Scores | None:
+def _chosen_scores(
+    read: samples.AnySamples, benchmark: Benchmark, scorer: str | None, in_run: str | None
+) -> _Scores | None:
     """The scores to take, None if there are none. `in_run`: signature of the scorer that the run had, if known."""
     if benchmark.scorer is None or "explanation" not in read.lines[0]["sample"]:
         return None

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from figlang_tasks.core import data_id
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, FluteRecord
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
@@ -194,8 +194,6 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
     return content, lines
 
 
-
-
 def _any_task() -> str:
     names = ", ".join(f"{name}*" for name in (*benchmarks(), "figlang_mini"))
     return f"every task of figlang_tasks: {names}"
@@ -240,7 +238,7 @@ def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str,
     if "codalab_id" in record:
         raise NothingToScore(
             f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
-            f"against. figlang submit flute22 makes the file to hand in"
+            f"against. figlang submit figlang2022 makes the file to hand in"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"

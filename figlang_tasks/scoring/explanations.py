@@ -209,28 +209,3 @@ def add_scores(records: Sequence[MutableMapping[str, Any]]) -> Session:
         _outside.appendleft(session)
     session.add_to(own)
     return session
-
-
-def score_task(records: Sequence[MutableMapping[str, Any]], option: str | Literal[False] | None) -> Session | None:
-    """Score the explanations of a finished task and write the scores into its records; None if it has none.
-
-    Args:
-        records: of the task, each perhaps several times (the harness's metrics and its samples).
-        option: the task's option `scorer`.
-    """
-    own = [record for record in records if explained.is_explained(record)]
-    if not own:
-        return None
-    option = own[0].get("scorer") if option is None else option
-    try:
-        name = choose(option, explained.scheme_of(own[0]).scorer)
-    except ValueError as error:  # preflight was not called
-        logger.error(f"figlang_tasks: {error}; explanations are not scored")
-        notes.note("explanations were not scored, see the log")
-        name = OFF
-    session = Session(name, own)
-    session.add_to(own)
-    if option in (OFF, False):
-        for record in own:
-            record["asks_for_explanation"] = False
-    return session

@@ -49,42 +49,42 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", records(), results())
 
 
-def test_figlang24_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "figlang24.zip"
-    text = done("figlang24", run, "-o", target)
+def test_figlang2024_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "figlang2024.zip"
+    text = done("figlang2024", run, "-o", target)
     empty = sum(not record["explanation"] for record in records())
     assert text.startswith(f"written: {target} (723 rows of V-FLUTE/test:0123456789ab, {empty} without an explanation)")
     assert "to upload: CodaBench" in text
-    report = json.loads(done("figlang24", run, "-o", target, "--json"))
+    report = json.loads(done("figlang2024", run, "-o", target, "--json"))
     assert (report["n"], report["entailment"]) == (723, sum(record["predicted"] for record in records()))
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": rows()}, image_size=2)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
-    scores = json.loads(done("score24", target, "--scorer", "embedded", "--no-cache", "--json"))
+    scores = json.loads(done("score2024", target, "--scorer", "embedded", "--no-cache", "--json"))
     assert scores["measures"]["values"].keys() == {"f1@0", "f1@50", "f1@60", "acc", "explanation_score"}
     right = sum(record["predicted"] == record["gold"] for record in records())
     assert scores["measures"]["values"]["acc"]["all"]["value"] == pytest.approx(right / 723)
-    assert "neither a folder nor a hub rep" in refused("score24", target, "--bertscore-model", tmp_path / "no")
-    table = done("score24", target, "--scorer", "embedded")
+    assert "neither a folder nor a hub rep" in refused("score2024", target, "--bertscore-model", tmp_path / "no")
+    table = done("score2024", target, "--scorer", "embedded")
     assert f"{100 * scores['measures']['values']['f1@50']['all']['value']:.1f} [" in table and "f1@50" in table
     assert "explanation scorer: embedded (not a published metric)|" in table
 
 
 def test_a_missing_label_is_told(tmp_path: Path) -> None:
     found = [{**each, "predicted": None if number < 2 else each["predicted"]} for number, each in enumerate(records())]
-    text = done("figlang24", write_run(tmp_path / "run", found), "-o", tmp_path / "a.zip")
+    text = done("figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "a.zip")
     assert "(723 rows of V-FLUTE/test:0123456789ab, 2 without a label: counted as wrong, " in text
 
 
-def test_score24_without_the_references(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done("figlang24", run, "-o", tmp_path / "a.zip")
+def test_score2024_without_the_references(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done("figlang2024", run, "-o", tmp_path / "a.zip")
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "none"))
-    message = refused("score24", tmp_path / "a.zip", "--scorer", "embedded")
-    assert message.startswith("figlang submit score24: FIGLANG_DATA_DIR=") and "is no folder" in message
-    assert "is no zip" in refused("score24", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
-    assert figlang("score24", tmp_path / "a.zip", "--cache", tmp_path, "--no-cache").exit_code == 2
+    message = refused("score2024", tmp_path / "a.zip", "--scorer", "embedded")
+    assert message.startswith("figlang submit score2024: FIGLANG_DATA_DIR=") and "is no folder" in message
+    assert "is no zip" in refused("score2024", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
+    assert figlang("score2024", tmp_path / "a.zip", "--cache", tmp_path, "--no-cache").exit_code == 2
 
 
-def test_flute22(tmp_path: Path) -> None:
+def test_figlang2022(tmp_path: Path) -> None:
     asked = blind_rows()
     data = blind_data(asked)
     found: list[dict[str, Any]] = [
@@ -106,9 +106,9 @@ def test_flute22(tmp_path: Path) -> None:
     run = tmp_path / "samples_flute_codalab.jsonl"
     run.write_text("".join(json.dumps({"sample": record}) + "\n" for record in reversed(found)))
     target = tmp_path / "submission.jsonl"
-    assert "2 outputs have no label (codalab-0, codalab-1)" in refused("flute22", run, "-o", target)
+    assert "2 outputs have no label (codalab-0, codalab-1)" in refused("figlang2022", run, "-o", target)
     assert not target.exists()
-    result = figlang("flute22", run, "-o", target, "--fallback", "contradiction")
+    result = figlang("figlang2022", run, "-o", target, "--fallback", "contradiction")
     text = result.stdout
     assert (result.exit_code, "may add up to 0.13 points to its Acc@0" in result.stderr) == (0, True)
     assert "1500 rows" in text and "2 with the fallback label" in text and "CodaLab, competition 5908" in text
@@ -212,17 +212,17 @@ def test_hub_push_shows_what_and_where_and_asks(run: Path, tmp_path: Path) -> No
 
 
 def test_a_zip_holds_nothing_but_the_predictions(run: Path, tmp_path: Path) -> None:
-    done("figlang24", run, "-o", tmp_path / "a.zip")
+    done("figlang2024", run, "-o", tmp_path / "a.zip")
     assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == ["pred.csv"]
 
 
-@pytest.mark.parametrize("target", [("figlang24",), ("flute22",), ("irfl",), ("hub", "--repo", "a/b")])
+@pytest.mark.parametrize("target", [("figlang2024",), ("figlang2022",), ("irfl",), ("hub", "--repo", "a/b")])
 def test_a_run_that_is_not_there(target: tuple[str, ...], tmp_path: Path) -> None:
     message = refused(*target, tmp_path / "gone")
     assert message.startswith(f"figlang submit {target[0]}: ") and "is not there" in message
 
 
-@pytest.mark.parametrize("target", ["figlang24", "score24", "flute22", "irfl", "hub", "every-eval-ever"])
+@pytest.mark.parametrize("target", ["figlang2024", "score2024", "figlang2022", "irfl", "hub", "every-eval-ever"])
 def test_every_help_has_an_example(target: str) -> None:
     assert f"\n  figlang submit {target} " in done(target, "--help")
 
@@ -236,5 +236,5 @@ def test_a_verb_may_be_written_with_underscores(target: str) -> None:
 
 
 def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
-    for target in ("figlang24", "flute22", "irfl"):
+    for target in ("figlang2024", "figlang2022", "irfl"):
         assert "\x07" not in refused(target, tmp_path / "a\x07b\nc")

@@ -86,7 +86,7 @@ CHANGES = [
         r"\1 results/base",
         "the runs of other tasks in MODEL have no metrics",
     ),
-    (r"score24 figlang24\.zip", "score24 figlang24.zip --scorer embedded", "weights of 1.5 GB"),
+    (r"score2024 figlang2024\.zip", "score2024 figlang2024.zip --scorer embedded", "weights of 1.5 GB"),
     (r"^(figlang doctor)\b(.*)", r"\1 --offline\2 || test $? = 1", "tells what the machine lacks"),
     (r"(judge export .*)", r"\1 --n 12", "the judge is asked about each"),
     (r"^# \.\.\. both fill in their sheet \.\.\.", "python fill.py", "people"),

@@ -91,7 +91,7 @@ def test_the_command_line_names_tasks_and_task_manager_to_simple_evaluate() -> N
 
 
 def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wants_a_score() -> None:
-    """What we tell before a run of ours with --repeats or --baseline (plugin.preflight)."""
+    """What we tell before a run of ours with --repeats or --baseline (harness.preflight)."""
     assert "cloned_reqs.extend([req] * req.repeats)" in inspect.getsource(inspect.unwrap(evaluator.evaluate))
     judged = inspect.getsource(evaluator._process_document_results)
     assert "if repeats > 1 and len(requests) == repeats:" in judged  # requests are not yet cloned: there is one

@@ -18,7 +18,7 @@ from lmms_eval.evaluator import simple_evaluate
 import figlang_tasks
 from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
-from figlang_tasks.harness import plugin
+from figlang_tasks.harness import judgement, plugin
 
 BIN = Path(sys.executable).parent
 OUR_TASKS = {"vflute", "vflute_val", "vflute_5shot", "vflute_sg", "vflute_all", "vflute_instructions", "figlang_mini"}
@@ -136,7 +136,7 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     names = ["outer", "tagged", "python", "leaf"]
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     plugin.preflight(manager, names)
-    assert [config["task"] for config in plugin._leaf_configs(manager, names)] == ["leaf"]
+    assert [config["task"] for config in plugin.leaf_configs(manager, names)] == ["leaf"]
 
 
 def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ class ReadSlowly(SimpleNamespace):
 
     def __getattribute__(self, name: str) -> Any:
         value = super().__getattribute__(name)
-        if name == plugin._UNANSWERED:
+        if name == judgement._UNANSWERED:
             time.sleep(0.001)
         return value
 
@@ -275,11 +275,11 @@ def test_requests_without_an_answer_are_all_counted_by_several_threads(warnings_
     task = ReadSlowly(config=SimpleNamespace(task="threaded"))
 
     def judge(number: int) -> Any:
-        return plugin._process_results(task, lambda doc, results: results, {}, ["[LMMS_EVAL_REQUEST_FAILED at last]"])
+        return judgement.process_results(task, lambda doc, results: results, {}, ["[LMMS_EVAL_REQUEST_FAILED at last]"])
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(judge, range(200))) == [[""]] * 200
     output = SimpleNamespace(task=task, logged_samples=[])
-    assert plugin._unanswered(output) == {"unanswered": 200}
+    assert judgement._unanswered(output) == {"unanswered": 200}
     assert notes.noted() == ["threaded: requests got no answer and count as wrong, see the log"]
     assert len(warnings_of_loguru) == 1

@@ -8,8 +8,8 @@ import pytest
 from lmms_eval import utils
 from lmms_eval.tasks import TaskManager
 
-from figlang_tasks.core.task_files import read_quickly
 from figlang_tasks.harness.plugin import tasks_dir
+from figlang_tasks.harness.task_index import read_quickly
 
 HARNESS = utils.load_yaml_config
 

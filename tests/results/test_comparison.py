@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from report_runs import write_run
 from saved_samples import NAME, evaluated
 
-from figlang_tasks.results import comparison, runs
-from figlang_tasks.core import hub
-from figlang_tasks.results.comparison import ComparisonError
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.benchmarks.flute import task as flute
+from figlang_tasks.core import hub
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import overlap
+from figlang_tasks.results import comparison, runs
+from figlang_tasks.results.comparison import ComparisonError
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import Estimate, ratio
 

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figlang_tasks.results import published
-from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.benchmarks.metaclue.annotations import PAPER
+from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.results import published
 from figlang_tasks.results.published import (
     Measured,
     Published,

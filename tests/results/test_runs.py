@@ -12,9 +12,9 @@ import varied_runs
 from saved_samples import NAME, evaluated
 from typer.testing import CliRunner
 
-from figlang_tasks.results import runs
 from figlang_tasks import scoring
 from figlang_tasks.cli.figlang import app
+from figlang_tasks.results import runs
 from figlang_tasks.results.runs import RunError
 
 RESULTS = "2026-01-02T03-04-05_results.json"

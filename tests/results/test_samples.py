@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from saved_samples import NAME, evaluated
 
-from figlang_tasks.results import samples
 from figlang_tasks.core.benchmark import names
+from figlang_tasks.results import samples
 from figlang_tasks.results.samples import SamplesError
 
 

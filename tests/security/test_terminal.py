@@ -107,9 +107,9 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
         lambda here: ["judge", "llm", str(here / "s.csv"), "--model", NASTY, "-o", str(here / "o.csv")], 1
     ),
     "submit irfl": (lambda here: ["submit", "irfl", irfl_run(here / "run")], 1),
-    "submit figlang24": (lambda here: ["submit", "figlang24", a_run(here / "run"), "-o", str(here / "f.zip")], 1),
-    "submit flute22": (lambda here: ["submit", "flute22", a_run(here / "run"), "-o", str(here / "f.jsonl")], 1),
-    "submit score24": (lambda here: ["submit", "score24", str(here / "f.zip")], 1),
+    "submit figlang2024": (lambda here: ["submit", "figlang2024", a_run(here / "run"), "-o", str(here / "f.zip")], 1),
+    "submit figlang2022": (lambda here: ["submit", "figlang2022", a_run(here / "run"), "-o", str(here / "f.jsonl")], 1),
+    "submit score2024": (lambda here: ["submit", "score2024", str(here / "f.zip")], 1),
     "submit hub": (lambda here: ["submit", "hub", a_run(here / "run"), "--repo", f"a/{NASTY}"], 1),
     "submit every-eval-ever": (
         lambda here: [

@@ -12,7 +12,7 @@ VFLUTE = Measures.of(*explained_measures(SCHEMES["f1"], by_field("report_group",
 
 _BOARD = Scheme((Threshold("f1@0", 0.0), Threshold("f1@50", 0.50), Threshold("f1@60", 0.60)), "figlang24")
 FIGLANG24 = Measures.of(*(measure for measure in explained_measures(_BOARD) if not measure.diagnostic))
-"""Of the board of the FigLang 2024 shared task (``figlang submit score24``)."""
+"""Of the board of the FigLang 2024 shared task (``figlang submit score2024``)."""
 
 
 def of_records(records: Sequence[Record]) -> Measures:

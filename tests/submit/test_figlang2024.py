@@ -26,8 +26,8 @@ from figlang_tasks.benchmarks.vflute.rows import report_group
 from figlang_tasks.core import hub
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.results import runs
-from figlang_tasks.submit import SubmissionError, figlang24
-from figlang_tasks.submit.figlang24 import Prediction
+from figlang_tasks.submit import SubmissionError, figlang2024
+from figlang_tasks.submit.figlang2024 import Prediction
 
 Damage = Callable[[list[dict[str, Any]]], Any]
 
@@ -37,8 +37,8 @@ def found() -> list[dict[str, Any]]:
     return records()
 
 
-def write(tmp_path: Path, found: list[dict[str, Any]], **options: Any) -> figlang24.Written:
-    return figlang24.write(runs.read(str(write_run(tmp_path / "run", found))), tmp_path / "out.zip", **options)
+def write(tmp_path: Path, found: list[dict[str, Any]], **options: Any) -> figlang2024.Written:
+    return figlang2024.write(runs.read(str(write_run(tmp_path / "run", found))), tmp_path / "out.zip", **options)
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_a_demo_run_has_no_place_on_a_board(tmp_path: Path, found: list[dict[str
 def test_a_run_that_was_cut_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
     folder = write_run(tmp_path / "run", found, {"config": {"limit": 723}})
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 723\)"):
-        figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
+        figlang2024.write(runs.read(str(folder)), tmp_path / "out.zip")
 
 
 def test_a_run_of_other_tasks_alone(tmp_path: Path, found: list[dict[str, Any]]) -> None:
@@ -151,10 +151,10 @@ def test_a_run_of_other_tasks_alone(tmp_path: Path, found: list[dict[str, Any]])
         (folder / NAME).rename(folder / NAME.replace("vflute", f"vflute_{number}"))
     told = "but of V-FLUTE/all, V-FLUTE/dev, V-FLUTE/other, V-FLUTE/train, V-FLUTE/validation: name the run of"
     with pytest.raises(SubmissionError, match=told):
-        figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
+        figlang2024.write(runs.read(str(folder)), tmp_path / "out.zip")
     write_run(folder, [{**each, "data": "figlang_mini/test:fe"} for each in found[:76]])
     with pytest.raises(SubmissionError, match="and 1 more .figlang_mini is no benchmark"):
-        figlang24.write(runs.read(str(folder)), tmp_path / "out.zip")
+        figlang2024.write(runs.read(str(folder)), tmp_path / "out.zip")
 
 
 def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any]]) -> None:
@@ -164,19 +164,19 @@ def test_of_several_tasks_one_is_named(tmp_path: Path, found: list[dict[str, Any
     with pytest.raises(
         SubmissionError, match=r"2 runs of V-FLUTE's test split: name one with --task \(vflute, vflute_"
     ):
-        figlang24.write(run, tmp_path / "out.zip")
-    figlang24.write(run, tmp_path / "out.zip", task="vflute_sg")
+        figlang2024.write(run, tmp_path / "out.zip")
+    figlang2024.write(run, tmp_path / "out.zip", task="vflute_sg")
     with pytest.raises(SubmissionError, match="no samples of vflute_val, a task of V-FLUTE's test split,"):
-        figlang24.write(run, tmp_path / "out.zip", task="vflute_val")
+        figlang2024.write(run, tmp_path / "out.zip", task="vflute_val")
 
 
 def test_a_task_that_asks_for_labels_alone_is_no_choice(tmp_path: Path, found: list[dict[str, Any]]) -> None:
     folder = write_run(tmp_path / "run", [{**each, "asks_for_explanation": False} for each in found])
     (folder / NAME).rename(folder / NAME.replace("vflute", "vflute_label"))
     run = runs.read(str(write_run(folder, found)))
-    assert len(figlang24.write(run, tmp_path / "out.zip").rows) == 723
+    assert len(figlang2024.write(run, tmp_path / "out.zip").rows) == 723
     with pytest.raises(SubmissionError, match="asks for labels alone"):
-        figlang24.write(run, tmp_path / "out.zip", task="vflute_label")
+        figlang2024.write(run, tmp_path / "out.zip", task="vflute_label")
 
 
 def test_an_old_file_stays_when_the_new_one_is_refused(tmp_path: Path, found: list[dict[str, Any]]) -> None:
@@ -192,14 +192,14 @@ def test_the_published_counts_are_those_of_the_released_file(shared_file: Path) 
     counts = Counter(
         (report_group(row.source_dataset, row.phenomenon), int(row.label == "entailment")) for row in released
     )
-    assert counts == figlang24._PUBLISHED
+    assert counts == figlang2024._PUBLISHED
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(), min_size=1, max_size=40))
 def test_any_explanation_comes_back(texts: list[str], tmp_path: Path) -> None:
     path = zipped(tmp_path / "any.zip", [(f"muse-test-{number}", "1", text) for number, text in enumerate(texts)])
-    assert [row.explanation for row in figlang24.read(path)] == texts
+    assert [row.explanation for row in figlang2024.read(path)] == texts
 
 
 # --- files of any tool -----------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def zipped(
 
 def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", [("why", "x", "muse-test-1", "0")], head="\ufeffexplanation,team,id,label")
-    assert figlang24.read(path) == [Prediction("muse-test-1", 0, "why")]
+    assert figlang2024.read(path) == [Prediction("muse-test-1", 0, "why")]
 
 
 @pytest.mark.parametrize(
@@ -236,19 +236,19 @@ def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
 )
 def test_files_that_are_not_valid(table: Any, options: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match=message):
-        figlang24.read(zipped(tmp_path / "a.zip", table, **options))
+        figlang2024.read(zipped(tmp_path / "a.zip", table, **options))
 
 
 def test_missing_values_are_those_of_pandas(tmp_path: Path) -> None:
     words = ["", " ", "NA", "N/A", "n/a", "NaN", "nan", "None", "none", "null", "NULL", "<NA>", "#N/A", "Na", "N.A."]
     path = zipped(tmp_path / "a.zip", [(f"muse-test-{number}", "1", word) for number, word in enumerate(words)])
-    read = figlang24.read(path)
+    read = figlang2024.read(path)
     assert [row.explanation for row in read] == words
     assert [not row.explained for row in read] == list(pandas.read_csv(path)["explanation"].isna())
     labels = ["1", "", "0", "1.0", "0.", " 1", "nan", "None", "NA"]
     path = zipped(tmp_path / "b.zip", [(f"muse-test-{number}", label, "x") for number, label in enumerate(labels)])
     theirs = pandas.read_csv(path)["label"]
-    assert [row.label for row in figlang24.read(path)] == [None if math.isnan(each) else int(each) for each in theirs]
+    assert [row.label for row in figlang2024.read(path)] == [None if math.isnan(each) else int(each) for each in theirs]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_files_that_are_no_zip(content: bytes | None, message: str, tmp_path: Pa
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SubmissionError, match=message):
-        figlang24.read(path)
+        figlang2024.read(path)
 
 
 def test_a_damaged_zip_and_one_that_fills_the_memory(tmp_path: Path) -> None:
@@ -268,11 +268,11 @@ def test_a_damaged_zip_and_one_that_fills_the_memory(tmp_path: Path) -> None:
     damaged = path.read_bytes().replace(b"text text", b"text tent", 1)
     path.write_bytes(damaged)
     with pytest.raises(SubmissionError, match="is no zip that can be read .*CRC"):
-        figlang24.read(path)
+        figlang2024.read(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("pred.csv", b"a" * 60_000_000)
     with pytest.raises(SubmissionError, match="60,000,000 bytes unpacked"):
-        figlang24.read(path)
+        figlang2024.read(path)
 
 
 # --- scores ----------------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scores_are_those_of_the_rules(tmp_path: Path, found: list[dict[str, Any]]) -> None:
     write(tmp_path, found)
     scorer = get_scorer("embedded")
-    report = figlang24.score(tmp_path / "out.zip", scorer)
+    report = figlang2024.score(tmp_path / "out.zip", scorer)
     scores = scorer.score([each["reference"] for each in found], [each["explanation"] or "nan" for each in found]).mean
     gold = [each["gold"] for each in found]
     expected = {}
@@ -320,7 +320,7 @@ def test_missing_labels_and_explanations_count_as_on_the_board(tmp_path: Path, f
             record["explanation"] = ("", None, "None", "N/A")[number % 4]
     write(tmp_path, found)
     scorer = get_scorer("embedded")
-    report = figlang24.score(tmp_path / "out.zip", scorer)
+    report = figlang2024.score(tmp_path / "out.zip", scorer)
     references = pandas.DataFrame([(each["id"], each["gold"], each["reference"]) for each in found])
     references.columns = ["id", "gold", "reference"]
     table = pandas.read_csv(tmp_path / "out.zip").merge(references, on="id", how="left")
@@ -342,17 +342,17 @@ def test_a_file_that_the_board_cannot_read_has_no_score(tmp_path: Path) -> None:
     table = [(row.id, "1", "The snail.") for row in rows()]
     path = zipped(tmp_path / "a.zip", [(table[0][0], "1", "NA"), *table[1:]])
     with pytest.raises(SubmissionError, match=rf"first row of pred.csv \({table[0][0]}\) has no explanation, and"):
-        figlang24.score(path, get_scorer("embedded"))
+        figlang2024.score(path, get_scorer("embedded"))
 
 
 @pytest.mark.usefixtures("split")
 def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path) -> None:
     table = [(row.id, "1", "The snail.") for row in rows()]
     scorer = get_scorer("embedded")
-    forward = figlang24.score(zipped(tmp_path / "a.zip", table), scorer)
-    backward = figlang24.score(zipped(tmp_path / "b.zip", table[::-1]), scorer)
+    forward = figlang2024.score(zipped(tmp_path / "a.zip", table), scorer)
+    backward = figlang2024.score(zipped(tmp_path / "b.zip", table[::-1]), scorer)
     assert forward["measures"] == backward["measures"]
     with pytest.raises(SubmissionError, match=f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"):
-        figlang24.score(zipped(tmp_path / "a.zip", table[2:]), scorer)
+        figlang2024.score(zipped(tmp_path / "a.zip", table[2:]), scorer)
     with pytest.raises(SubmissionError, match="1 ids are none of the test split: x-test-0$"):
-        figlang24.score(zipped(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), scorer)
+        figlang2024.score(zipped(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), scorer)

@@ -15,7 +15,7 @@ from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub
 from figlang_tasks.results import samples
 from figlang_tasks.submit import SubmissionError
-from figlang_tasks.submit.flute22 import write_submission
+from figlang_tasks.submit.figlang2022 import write_submission
 
 KEYS = ["codalab_id", "id", "premise", "hypothesis", "predicted_label", "model_explanation"]
 

@@ -1,0 +1,120 @@
+"""Checks before a model is loaded: names, options, data, and whether the model can give what a task asks for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from figlang_tasks import models
+from figlang_tasks.core import hub, part_of_data, score_requests
+from figlang_tasks.harness.task_index import config_for, did_you_mean, is_ours, leaf_configs, require_tasks
+
+if TYPE_CHECKING:
+    from lmms_eval.tasks import TaskManager
+
+
+def preflight(
+    manager: TaskManager,
+    names: Sequence[str],
+    model_class: str | None = None,
+    repeats: int = 1,
+    baseline: str | None = None,
+    limit: float | None = None,
+    offset: int = 0,
+) -> None:
+    """Check options and data of those of the named tasks that are ours or include ours; tell all that is wrong at once.
+
+    A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known,
+    and ``limit`` and ``offset`` of the run.
+
+    Args:
+        manager: knows the tasks, and the name by which task files know the model.
+        names: of tasks, tags and groups.
+        model_class: what is given to ``--model``, to be checked as well.
+        repeats, baseline: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
+        limit, offset: likewise; the part of the data that a run is about.
+
+    Raises:
+        SystemExit: something is missing or wrong; the message says what to do.
+    """
+    require_tasks(manager, [name for name in names if name not in manager.task_index])
+    ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
+    if not ours:
+        return
+    if model_class is not None:
+        _require_model(model_class)
+    part_of_data.check_values(limit, offset)
+    if limit is not None and 0 < limit < 1 and len(ours) > 1:
+        limit = None  # the harness makes a number of it with the first task, and takes that for all
+    model = manager.model_name if isinstance(manager.model_name, str) else None
+    faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
+    with hub.asking_once():
+        for config in ours:
+            own = {**config_for(config, manager.model_name), "model": model, "limit": limit, "offset": offset}
+            try:
+                _check_kind_of_answers(own, models.class_of(manager.model_name))
+                sys.modules[config["process_docs"].__module__].preflight(own)
+                if offset:
+                    part_of_data.check_offset(own)
+            except SystemExit as fault:
+                for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
+                    faults.setdefault(what, []).append(config["task"])
+    if faults:
+        raise SystemExit("\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items()))
+    if os.environ.get("RANK", "0") == "0":
+        _warn_of_options_without_effect(ours, repeats, baseline)
+
+
+def listed(tasks: Sequence[str]) -> str:
+    if len(tasks) > 4:
+        return f"{len(tasks)} tasks ({', '.join(tasks[:3])} ...)"
+    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}"
+
+
+def _require_model(name: str) -> None:
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    try:
+        MODEL_REGISTRY_V2.resolve(name)
+    except ValueError:
+        hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
+        ours = ", ".join(manifest.model_id for manifest in models.manifests())
+        raise SystemExit(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
+
+
+def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) -> None:
+    """Refuse a task that asks for scores, or for words, what is known to give none.
+
+    Raises:
+        SystemExit: so it is. Of a user's own class that a task file asks by its name that file knows best.
+    """
+    model, task = config["model"], config["task"]
+    is_asked = score_requests.is_asked(config)
+    if is_asked and model is not None and models.only_words(model):
+        raise SystemExit(
+            f"figlang_tasks: task {task}: it asks {model} for scores ({score_requests.KEY}), and this class answers in "
+            f"words: take that line out of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
+        )
+    if not is_asked and not score_requests.answers_words(model_class):
+        raise SystemExit(score_requests.only_ranks(model or "this model", task))
+
+
+def _warn_of_options_without_effect(ours: Sequence[Mapping[str, Any]], repeats: int, baseline: str | None) -> None:
+    if baseline:
+        logger.warning(
+            f"figlang_tasks: --baseline has no effect on {listed([config['task'] for config in ours])}: the harness "
+            f"finds no scores in their samples. Keep the samples (--log_samples) and compare afterwards: figlang "
+            f"compare BASELINE_RUN THIS_RUN"
+        )
+    repeated = [config["task"] for config in ours if max(repeats, config.get("repeats") or 1) > 1]
+    if repeated:
+        logger.warning(
+            f"figlang_tasks: --repeats (repeats) asks each request of {listed(repeated)} several times, and only the "
+            f"first answer is judged: it costs time and adds no metric. To see how answers vary, evaluate several "
+            f"times with other seeds (--seed; answers are sampled with --gen_kwargs do_sample=True,temperature=1), and "
+            f"compare: figlang compare RUN RUN"
+        )

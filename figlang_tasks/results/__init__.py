@@ -1,0 +1,1 @@
+"""Finished runs: reading what a harness saved, comparing it, the papers' numbers."""
