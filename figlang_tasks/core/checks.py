@@ -6,7 +6,7 @@ A check reads by the loaders that the tasks use. It goes on after a fault where 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,17 +54,20 @@ class Findings:
         self.remarks: list[str] = []
         self.faults: list[str] = []
 
+    def note(self, faults: Iterable[str]) -> None:
+        """Note faults, each once: several tasks may stumble over the same row."""
+        self.faults += [each for each in dict.fromkeys(faults) if each not in self.faults]
+
     def count(self, name: str, here: int | None, published: int | None) -> None:
         self.counts.append((name, here, published))
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the fault that the block ends with, once: several tasks may stumble over the same row."""
+        """Note the fault that the block ends with."""
         try:
             yield
         except DataError as error:
-            if str(error) not in self.faults:
-                self.faults.append(str(error))
+            self.note([str(error)])
 
     @contextmanager
     def refused(self, what: str) -> Iterator[None]:
@@ -97,6 +100,20 @@ def _difference(here: int | None, published: int | None) -> str:
     if here is None or published is None or here == published:
         return "  (not here)" if here is None else ""
     return f"  ({abs(here - published)} {'missing' if here < published else 'more'})"
+
+
+def refuse(faults: Sequence[str], benchmark: str) -> None:
+    """End a run whose data has faults.
+
+    Raises:
+        DataError: there are some; the message has the first, and the command that lists all.
+    """
+    if len(faults) == 1:
+        raise DataError(faults[0])
+    if faults:
+        raise DataError(
+            f"{faults[0].rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists all."
+        )
 
 
 @contextmanager

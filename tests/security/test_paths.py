@@ -21,8 +21,8 @@ from report_runs import lines_of, write_run
 from vflute_hub import VFluteRow, draw_picture, synthetic_rows
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.irfl import pictures, tables
-from figlang_tasks.benchmarks.irfl.pictures import Pictures
+from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import generate, schema
 from figlang_tasks.benchmarks.metaclue import rows as metaclue
 from figlang_tasks.benchmarks.metaclue.annotations import check_folder, import_files
@@ -163,7 +163,7 @@ def test_a_link_in_the_archive_is_not_followed(tmp_path: Path) -> None:
 def test_a_member_that_unpacks_to_gigabytes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: bool
 ) -> None:
-    monkeypatch.setattr(pictures, "LARGEST", 100_000)
+    monkeypatch.setattr("figlang_tasks.benchmarks.irfl.archive.LARGEST", 100_000)
     with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"images/{uuid(0)}.jpeg", bytes(100_001))
         archive.writestr(f"images/{uuid(1)}.jpeg", drawn()[1])

@@ -29,14 +29,14 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def detection(name: str = "metaphor-detection-task") -> tuple[tables.Detection, ...]:
-    return tables.detection("figlang_mini_irfl", name)[0]
+    return tables.detection("figlang_mini_irfl", name).whole()
 
 
 @pytest.mark.parametrize("shared_file", SHARED, indirect=True)
 @pytest.mark.usefixtures("released")
 def test_counts_of_the_released_detection_tables() -> None:
     idioms, metaphors, similes = (
-        tables.detection("IRFL", f"{kind}-detection-task")[0] for kind in ("idiom", "metaphor", "simile")
+        tables.detection("IRFL", f"{kind}-detection-task").whole() for kind in ("idiom", "metaphor", "simile")
     )
     assert (len(idioms), len(metaphors), len(similes)) == (200, 333, 277)
     assert Counter(row.type for row in idioms) == {"figurative": 131, "figurative+literal": 69}
@@ -55,7 +55,7 @@ def test_counts_of_the_released_detection_tables() -> None:
 def test_counts_of_the_released_retrieval_tables() -> None:
     found = {}
     for kind in ("metaphor", "simile"):
-        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task")[0]
+        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task").whole()
         assert {row.type for row in rows} == {"FvsPL"}
         sizes = [len(row.positives) for row in rows]
         negatives = sum(len(row.negatives) for row in rows)
@@ -66,7 +66,7 @@ def test_counts_of_the_released_retrieval_tables() -> None:
 @pytest.mark.parametrize("shared_file", SHARED, indirect=True)
 @pytest.mark.usefixtures("released")
 def test_uuids_keep_all_their_digits() -> None:
-    rows = tables.detection("IRFL", "idiom-detection-task")[0]
+    rows = tables.detection("IRFL", "idiom-detection-task").whole()
     assert rows[0].answer == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
     assert {len(each) for row in rows for each in (row.answer, *row.distractors)} <= set(range(72, 79))
 
@@ -78,7 +78,7 @@ def test_a_released_table_with_a_row_too_few_is_refused(tmp_path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:-1]), encoding="utf-8")
     with pytest.raises(DataError, match="detection_task.csv has 332 rows, the published one has 333.*--limit"):
-        tables.detection("IRFL", "metaphor-detection-task")
+        tables.detection("IRFL", "metaphor-detection-task").whole()
 
 
 @pytest.mark.parametrize("shared_file", SHARED, indirect=True)
@@ -87,17 +87,17 @@ def test_a_released_table_with_other_classes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "IRFL" / "idiom_detection_task.csv"
     path.write_text(path.read_text(encoding="utf-8").replace(",figurative+literal,", ",figurative,", 1), "utf-8")
     with pytest.raises(DataError, match="'figurative': 132.*published"):
-        tables.detection("IRFL", "idiom-detection-task")
+        tables.detection("IRFL", "idiom-detection-task").whole()
 
 
 def test_data_names_table_revision_and_digest(local: Path) -> None:
     write_table(local, "metaphor-detection-task", [metaphor_row()])
-    first = tables.detection("figlang_mini_irfl", "metaphor-detection-task")[1]
+    first = tables.detection("figlang_mini_irfl", "metaphor-detection-task").data
     assert first.startswith("figlang_mini_irfl/metaphor-detection-task@local:")
     for cached in (tables.read, tables.detection):
         cached.cache_clear()
     write_table(local, "metaphor-detection-task", [metaphor_row(phrase="another")])
-    assert tables.detection("figlang_mini_irfl", "metaphor-detection-task")[1] != first
+    assert tables.detection("figlang_mini_irfl", "metaphor-detection-task").data != first
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,4 @@ def test_a_retrieval_row_that_is_not_valid(local: Path, changed: dict[str, Any],
     }
     write_table(local, "metaphor-retrieval-task", [row | changed])
     with pytest.raises(DataError, match=f"metaphor-retrieval-task row 0.*{message}"):
-        tables.retrieval("figlang_mini_irfl", "metaphor-retrieval-task")
+        tables.retrieval("figlang_mini_irfl", "metaphor-retrieval-task").whole()
