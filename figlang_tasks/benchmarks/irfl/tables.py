@@ -25,7 +25,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from loguru import logger
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.checks import refuse
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 
@@ -75,7 +75,7 @@ class Table(Generic[_Row]):
         Raises:
             DataError: it has some; the message has the first.
         """
-        refuse(self.faults, "irfl")
+        end_with_the_first(self.faults, "irfl")
         return self.rows
 
 

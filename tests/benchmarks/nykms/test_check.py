@@ -218,7 +218,7 @@ def test_files_without_faults_run_and_pass(folder: Path) -> None:
 
 def test_a_run_says_how_many_faults_there_are_and_the_check_lists_them(folder: Path) -> None:
     lines(lambda found: found.__setitem__(slice(4, 7), ["{"] * 3))(folder)
-    with pytest.raises(DataError, match="line 5 .*a line. 2 more fault.s.: `figlang data check nykms` lists all"):
+    with pytest.raises(DataError, match="line 5 .*a line. 2 more fault.s.: `figlang data check nykms` lists them"):
         run("metaphor", "image")
     report = check(folder)
     assert report.faults == 3
