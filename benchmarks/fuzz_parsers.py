@@ -207,7 +207,7 @@ def _read_annotation(field: str, text: str) -> Any:
         return None
 
 
-_IRFL_RULES = _rules(irfl.parse_official)
+_IRFL_RULES = _rules(irfl.parse_choice)
 _IRFL_YES_NO_RULES = _rules(irfl.parse_yes_no)
 _NYKMS_RULES = _rules(nykms.parse_official)
 _METACLUE_YES_NO_RULES = _rules(metaclue.parse_yes_no)
@@ -315,9 +315,9 @@ def targets() -> dict[str, Target]:
             vflute.parse_strict, partial(_entailment, vflute, _always, _rules(vflute.parse_strict))
         ),
         "vflute.scene graph talk": Target(vflute.rewrite_scene_graph_talk, _text),
-        "irfl.official": Target(partial(irfl.parse_official, options=4), partial(_choice, 4)),
-        "irfl.official, grid": Target(partial(irfl.parse_official, options=4, grid=True), partial(_choice, 4)),
-        "irfl.official, two": Target(partial(irfl.parse_official, options=2), partial(_choice, 2)),
+        "irfl.choice": Target(partial(irfl.parse_choice, options=4), partial(_choice, 4)),
+        "irfl.choice, grid": Target(partial(irfl.parse_choice, options=4, grid=True), partial(_choice, 4)),
+        "irfl.choice, two": Target(partial(irfl.parse_choice, options=2), partial(_choice, 2)),
         "irfl.yes no": Target(irfl.parse_yes_no, _choice_yes_no),
         "nykms.mark": Target(nykms.without_mark, _mark),
         "nykms.place": Target(nykms.same_place, _text),

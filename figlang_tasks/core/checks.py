@@ -54,17 +54,20 @@ class Findings:
         self.remarks: list[str] = []
         self.faults: list[str] = []
 
+    def note(self, faults: Iterable[str]) -> None:
+        """Note faults, each once: several tasks may stumble over the same row."""
+        self.faults += [each for each in dict.fromkeys(faults) if each not in self.faults]
+
     def count(self, name: str, here: int | None, published: int | None) -> None:
         self.counts.append((name, here, published))
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the fault that the block ends with, once: several tasks may stumble over the same row."""
+        """Note the fault that the block ends with."""
         try:
             yield
         except DataError as error:
-            if str(error) not in self.faults:
-                self.faults.append(str(error))
+            self.note([str(error)])
 
     @contextmanager
     def refused(self, what: str) -> Iterator[None]:
@@ -103,11 +106,14 @@ def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
     """End a run whose data has faults.
 
     Raises:
-        DataError: there are some; the message is the first, how many more there are, and the command that lists them.
+        DataError: there are some; the message has the first, and the command that lists all.
     """
+    if len(faults) == 1:
+        raise DataError(faults[0])
     if faults:
-        more = f" {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them." if faults[1:] else ""
-        raise DataError(faults[0] + more)
+        raise DataError(
+            f"{faults[0].rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
+        )
 
 
 @contextmanager

@@ -13,10 +13,11 @@ from figlang_tasks.core.hub import DataError
 
 
 class Line(NamedTuple):
-    """A row: `where` it stands, for messages (file and line), and its object."""
+    """A row: `where` it stands, for messages (file and line), its object, and the number of the line."""
 
     where: str
     values: dict[str, Any]
+    number: int
 
 
 def read(path: Path) -> tuple[list[Line], list[str]]:
@@ -36,7 +37,7 @@ def read(path: Path) -> tuple[list[Line], list[str]]:
         if isinstance(found, str):
             faults.append(f"{where} {found}")
         else:
-            rows.append(Line(where, found))
+            rows.append(Line(where, found, number))
     return rows, faults
 
 

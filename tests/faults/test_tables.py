@@ -28,7 +28,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def detection() -> tuple[tables.Detection, ...]:
-    return tables.detection("figlang_mini_irfl", NAME)[0]
+    return tables.detection("figlang_mini_irfl", NAME).whole()
 
 
 def test_a_byte_order_mark_before_the_first_column(local: Path) -> None:
@@ -55,7 +55,7 @@ def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
     """A base table with plain uuids, read with guessed types and saved again."""
     row = {"phrase": "a", "category": "literal", "figurative_type": "metaphor", "definition": '["x"]', "uuid": uuid(1)}
     path = write_table(local, "metaphors-dataset", [row])
-    assert tables.images("figlang_mini_irfl", "metaphors-dataset")[0][0].uuid == uuid(1)
+    assert tables.images("figlang_mini_irfl", "metaphors-dataset").whole()[0].uuid == uuid(1)
     tables.images.cache_clear()
     tables.read.cache_clear()
     pandas.read_csv(path, dtype={"uuid": float}).to_csv(path, index=False)
@@ -63,7 +63,7 @@ def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
     with pytest.raises(
         DataError, match=r"metaphors-dataset row 0: uuid holds '(1e\+76|9\.9+e\+75)'.*takes it for a number"
     ):
-        tables.images("figlang_mini_irfl", "metaphors-dataset")
+        tables.images("figlang_mini_irfl", "metaphors-dataset").whole()
 
 
 def test_uuids_that_a_json_reader_has_taken_for_numbers(local: Path) -> None:

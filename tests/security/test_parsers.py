@@ -34,7 +34,7 @@ def test_no_parser_breaks_its_promises(fuzzer: ModuleType, tmp_path: Path) -> No
         "vflute.official": {"labelled", "refused", "unlabelled", "empty"},
         "vflute.strict": {"labelled", "refused", "unlabelled", "ambiguous", "empty"},
         "flute.strict, v2": {"labelled", "refused", "unlabelled", "empty"},
-        "irfl.official": {"chosen", "refused", "none", "out_of_range", "empty"},
+        "irfl.choice": {"chosen", "refused", "none", "out_of_range", "empty"},
         "irfl.yes no": {"chosen", "refused", "none"},
         "nykms.official, metaphor": {"answered", "unmatched", "refused", "empty"},
         "metaclue.caption": {"parsed", "unparsable", "refused"},
@@ -140,7 +140,7 @@ def test_a_cell_of_a_table_of_irfl() -> None:
     from figlang_tasks.core.hub import DataError
 
     with pytest.raises(DataError, match="row 1: distractors is not JSON"):
-        tables._uuids({"distractors": "[" * 200_000}, "distractors", "row 1")
+        tables._uuids(tables.Line("row 1", {"distractors": "[" * 200_000}), "distractors")
 
 
 # --- long strings ----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.irfl import card, check, measures, rows, tables, task
-from figlang_tasks.benchmarks.irfl.pictures import pictures
+from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.irfl.candidates import CONFIGURATIONS
 from figlang_tasks.benchmarks.irfl.parse import CHOSEN
+from figlang_tasks.benchmarks.irfl.random_tables import CONFIGURATIONS
 from figlang_tasks.benchmarks.irfl.rows import LETTERS, TYPES, figurative_type
 from figlang_tasks.core import notes
 from figlang_tasks.core.data_id import DataId

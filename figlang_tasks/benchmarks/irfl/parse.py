@@ -28,7 +28,7 @@ __all__ = [
     "STATUSES",
     "Choice",
     "YesNo",
-    "parse_official",
+    "parse_choice",
     "parse_yes_no",
 ]
 
@@ -54,7 +54,7 @@ class Choice:
     Attributes:
         value: 0-based option; None unless `status` is `CHOSEN`.
         status: one of `STATUSES`.
-        rule: stable name of the rule that decided; listed at `parse_official`.
+        rule: stable name of the rule that decided; listed at `parse_choice`.
         span: start and end, in the output, of the words that decided; None where no single place did.
     """
 
@@ -575,8 +575,8 @@ class _Found:
     """Whether it stands in a description of the options one by one, which may go on."""
 
 
-def parse_official(output: str | None, options: int, *, grid: bool = False) -> Choice:
-    """The option that an answer in words names, read by our rules; the paper has none ("official" is our interface).
+def parse_choice(output: str | None, options: int, *, grid: bool = False) -> Choice:
+    """The option that an answer in words names, read by our rules: the paper has none.
 
     Options are called A, B, C, D or 1, 2, 3, 4, or by their order ("the second image", "the last image"). From strong
     to weak:

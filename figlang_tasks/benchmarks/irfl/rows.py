@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.benchmarks.irfl import candidates, tables
-from figlang_tasks.benchmarks.irfl.pictures import pictures
+from figlang_tasks.benchmarks.irfl import random_tables, tables
+from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 
@@ -42,12 +42,12 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
 def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
     """Documents of detection: choose among `candidates`, uuids in the order shown; `answer` is the place of the right
     one, `roles` what each is, `row` the id of the row (the same for all rotations of it)."""
-    drawn = table in candidates.CONFIGURATIONS
-    rows, data = candidates.load(dataset, table) if drawn else tables.detection(dataset, table)
+    drawn = table in random_tables.CONFIGURATIONS
+    found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
     store = pictures(dataset)
     documents = []
-    for number, row in enumerate(rows):
-        store.check([row.answer, *row.distractors], row.where)
+    for number, row in enumerate(found.whole()):
+        store.check(row.uuids, row.where)
         shown = list(row.distractors)
         place = answer_place(table, number, row.phrase, len(shown) + 1)
         shown.insert(place, row.answer)
@@ -55,7 +55,7 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
         for turn in range(len(shown)) if rotations else [0]:
             order = shown[turn:] + shown[:turn]
             documents.append(
-                _common(dataset, data, table, row)
+                _common(dataset, found.data, table, row)
                 | {
                     "id": f"{row_id}-rotation{turn}" if rotations else row_id,
                     "row": row_id,
@@ -70,16 +70,16 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
 def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
     """Documents of retrieval: one for each image of each row; `positive` says whether it is to be ranked high, `images`
     how many the row has."""
-    rows, data = tables.retrieval(dataset, table)
+    found = tables.retrieval(dataset, table)
     store = pictures(dataset)
     documents = []
-    for number, row in enumerate(rows):
-        uuids = sorted([*row.positives, *row.negatives])  # so that the order says nothing
+    for number, row in enumerate(found.whole()):
+        uuids = sorted(row.uuids)  # so that the order says nothing
         store.check(uuids, row.where)
         row_id = f"{table}-{number}"
         for place, uuid in enumerate(uuids):
             documents.append(
-                _common(dataset, data, table, row)
+                _common(dataset, found.data, table, row)
                 | {
                     "id": f"{row_id}-{place}",
                     "row": row_id,
@@ -113,7 +113,7 @@ def answer_place(table: str, number: int, phrase: str, count: int) -> int:
 
     The tables keep the answer in a column of its own and give no order.
     """
-    return candidates.index(f"{candidates.SEED}/{table}/{number}/{phrase}", count)
+    return random_tables.index(f"{random_tables.SEED}/{table}/{number}/{phrase}", count)
 
 
 def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:

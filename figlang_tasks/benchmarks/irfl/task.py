@@ -15,12 +15,13 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.benchmarks.irfl import rows
+from figlang_tasks.benchmarks.irfl.archive import grid, pictures
 from figlang_tasks.benchmarks.irfl.measures import CIRCULAR, DETECT, NO_SCORES, RANDOM, RETRIEVE, SCORES
-from figlang_tasks.benchmarks.irfl.parse import parse_official, parse_yes_no
-from figlang_tasks.benchmarks.irfl.pictures import grid, pictures
-from figlang_tasks.core import notes, options, part_of_data, score_requests
+from figlang_tasks.benchmarks.irfl.parse import parse_choice, parse_yes_no
+from figlang_tasks.core import notes, part_of_data, score_requests
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs, one_of, true_or_false
+from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
 from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import Measures, judged
@@ -37,7 +38,7 @@ UNREADABLE = {True: -1.0, False: 2.0}
 
 
 @dataclass(frozen=True)
-class Options(options.Options):
+class Options(TaskOptions):
     """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
     Attributes:
@@ -283,7 +284,7 @@ def _choice(doc: Document, output: str, in_grid: bool = False) -> ChoiceRecord:
         chosen = None if ranking.tied_at_top(scores) else scores.index(max(scores))
     else:
         scores = None
-        found = parse_official(output, count, grid=in_grid)
+        found = parse_choice(output, count, grid=in_grid)
         chosen, status, rule = found.value, found.status, found.rule
     shared = {name: doc[name] for name in ("id", "data", "row", "type", "candidates", "roles", "answer")}
     return ChoiceRecord(**shared, unit=doc["phrase"], chosen=chosen, status=status, rule=rule, scores=scores)

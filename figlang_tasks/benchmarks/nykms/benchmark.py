@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task
+from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task, template
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -33,5 +33,5 @@ BENCHMARK = Benchmark(
     answer=card.answer,
     fetch=check.fetch,
     check=check.check,
-    template=check.template,
+    template=template.template,
 )

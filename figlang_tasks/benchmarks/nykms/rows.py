@@ -38,7 +38,8 @@ from figlang_tasks.benchmarks.nykms.parse import (
     Question,
     read_annotation,
 )
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub, images, json_lines
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 Modality: TypeAlias = Literal["image", "text"]
 """What is shown of the cartoon: the picture, or its description in words."""
 
-MODALITIES = ("image", "text")
+MODALITIES: tuple[Modality, ...] = ("image", "text")
 CONTESTS = "NewYorkerCaptionContest"
 CONTEST_CONFIG = "ranking"  # holds all 679 cartoons that the paper drew its captions from (section 3.1)
 PAPER_ROWS = {"nyk_m": 1583, "nyk_s": 1578}  # Table 6, whose headings are shifted by one column
@@ -60,8 +61,8 @@ _SHOWN = 5  # rows named in a warning
 
 
 @dataclass(frozen=True)
-class Row:
-    """One checked row of a file.
+class AnnotatedCaption:
+    """A valid row of a file.
 
     Attributes:
         where: file and line, for messages.
@@ -103,9 +104,9 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
     questions presuppose a metaphor (sarcasm), and the paper's scores of words are shares of all positives.
 
     Columns: ``dataset``, ``data`` (dataset, file, the first 12 hex digits of the SHA-256 of all texts that are asked
-    or compared, and where cartoons were joined from), ``id``, ``cartoon`` (:attr:`Row.cartoon`), ``question``,
-    ``modality``, ``caption``, ``label``, the
-    annotated answers (``MW`` ...), and ``image`` (undecoded) or ``description``.
+    or compared, and where cartoons were joined from), ``id``, ``cartoon`` (:attr:`AnnotatedCaption.cartoon`),
+    ``question``, ``modality``, ``caption``, ``label``, the annotated answers (``MW`` ...), and ``image`` (undecoded) or
+    ``description``.
 
     Args:
         name: a dataset of :data:`figlang_tasks.core.hub.SOURCES` in this format.
@@ -114,7 +115,8 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
         check_images: look at every picture now; an error then costs no model time.
 
     Raises:
-        hub.DataError: data not available, or a row that is not valid; the message names file, line and field.
+        hub.DataError: data not available, or a row is not valid; the message has the first fault (:func:`read`,
+            :func:`complete`).
     """
     if question not in QUESTIONS:
         raise hub.DataError(f"unknown question {question!r}; known: {', '.join(QUESTIONS)}")
@@ -140,11 +142,7 @@ def _documents(
     import datasets
 
     source = _shown(name, path, modality, check_images, version)
-    rows = source.rows
-    if FIELDS[question][0] not in ("MC", "SC"):
-        rows = [row for row in rows if row.label == 1]
-        if not rows:
-            raise hub.DataError(f"{path}: no row has a label of 1, so there is nothing to ask {question} about")
+    rows = about(question, source.rows, path)
     columns: dict[str, list[Any]] = {
         "dataset": [name] * len(rows),
         "data": [source.data] * len(rows),
@@ -158,48 +156,101 @@ def _documents(
     }
     if modality == "text":
         return datasets.Dataset.from_dict(columns | {"description": [row.description for row in rows]})
-    cells = [_cell(row, source.pictures, path.parent) for row in rows]
+    cells = [_cell(row, source.joined, path.parent) for row in rows]
     shown = datasets.Dataset.from_dict(
         {"image": cells}, features=datasets.Features({"image": datasets.Image(decode=False)})
     )
     return datasets.concatenate_datasets([datasets.Dataset.from_dict(columns), shown], axis=1)
 
 
-class _Shown(NamedTuple):
-    """Checked rows of a file, with what a task shows of each: `pictures` by contest where the row names no file."""
+def about(question: Question, rows: list[AnnotatedCaption], path: Path) -> list[AnnotatedCaption]:
+    """The rows that a question is asked about.
 
-    rows: list[Row]
-    pictures: Mapping[int, bytes]
+    Raises:
+        hub.DataError: there are none.
+    """
+    if FIELDS[question][0] in ("MC", "SC"):
+        return rows
+    if positives := [row for row in rows if row.label == 1]:
+        return positives
+    raise hub.DataError(f"{path}: no row has a label of 1, so there is nothing to ask {question} about")
+
+
+class Shown(NamedTuple):
+    """Rows with what a task shows of each.
+
+    Attributes:
+        rows: where descriptions are shown, each with one.
+        faults: what cannot be shown; names file, line and remedy.
+        joined: pictures of rows that name no file, by id.
+        data: see :func:`load`.
+    """
+
+    rows: list[AnnotatedCaption]
+    faults: list[str]
+    joined: Mapping[str, bytes]
     data: str
 
 
 @lru_cache(maxsize=8)
-def _shown(name: str, path: Path, modality: Modality, check_images: bool, version: tuple[int, int]) -> _Shown:
-    rows = read(path, needs_image=modality == "image")
+def _shown(name: str, path: Path, modality: Modality, check_images: bool, version: tuple[int, int]) -> Shown:
+    rows, faults = read(path)
+    end_with_the_first(faults, "nykms")
     _compare_with_the_paper(name, path, rows)
-    joined: str | None = None
-    pictures: Mapping[int, bytes] = {}
-    if modality == "image":
-        if missing := [row for row in rows if row.image is None]:
-            pictures, joined = _join_pictures(missing)
-        if check_images:
-            _check_images(name, path.parent, rows, pictures)
-    elif missing := [row for row in rows if not row.description]:
-        descriptions, joined = _join_descriptions(missing)
-        rows = [replace(row, description=row.description or descriptions[row.id]) for row in rows]
+    shown = complete(name, path, rows, modality, check_images)
+    end_with_the_first(shown.faults, "nykms")
+    return shown
+
+
+def complete(
+    name: str, path: Path, rows: list[AnnotatedCaption], modality: Modality, check_images: bool = True
+) -> Shown:
+    """Find the cartoon, or the description, of each row: its own, or that of its contest in the contest dataset.
+
+    Args:
+        rows: of the file `path` (:func:`read`).
+        name, modality, check_images: see :func:`load`.
+    """
+    lacking = [row for row in rows if not (row.image if modality == "image" else row.description)]
+    faults, found, origin = _join(lacking, modality) if lacking else ([], {}, None)
+    if modality == "text":
+        rows = [replace(row, description=row.description or found.get(row.id, "")) for row in rows]
+    else:
+        faults += _picture_faults(name, path.parent, rows, found, check_images)
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
-    return _Shown(rows, pictures, str(DataId(name, path.stem, digest[:12], joined=joined)))
+    return Shown(rows, faults, found, str(DataId(name, path.stem, digest[:12], joined=origin)))
 
 
-def _cell(row: Row, pictures: Mapping[int, bytes], folder: Path) -> dict[str, Any]:
+def _cell(row: AnnotatedCaption, joined: Mapping[str, bytes], folder: Path) -> dict[str, Any]:
     """An undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
     if row.image is not None:
         return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
-    return {"bytes": pictures[_contest(row)], "path": None}
+    return {"bytes": joined[row.id], "path": None}
 
 
-def _compare_with_the_paper(name: str, path: Path, rows: list[Row]) -> None:
+def _picture_faults(
+    name: str, folder: Path, rows: Iterable[AnnotatedCaption], joined: Mapping[str, bytes], look: bool
+) -> list[str]:
+    faults = []
+    looked_at: set[Any] = set()  # one cartoon has several captions
+    for row in rows:
+        if row.image is not None and not images.is_file(row.image):
+            faults.append(
+                f"{row.where}: image {_brief(row.image.relative_to(folder).as_posix())} is not there "
+                f"({str(row.image)[:300]}). Put the file there, correct the path (below {folder}), or leave image "
+                "empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
+            )
+        elif look and (row.image or row.id in joined) and (key := row.image or row.contest) not in looked_at:
+            looked_at.add(key)
+            try:
+                images.check(_cell(row, joined, folder), row.where, name)
+            except hub.DataError as error:
+                faults.append(str(error))
+    return faults
+
+
+def _compare_with_the_paper(name: str, path: Path, rows: list[AnnotatedCaption]) -> None:
     expected = PAPER_ROWS[path.stem]
     if name == "NYK-MS" and len(rows) != expected:
         logger.warning(
@@ -211,41 +262,40 @@ def _compare_with_the_paper(name: str, path: Path, rows: list[Row]) -> None:
 # --- reading and checking ------------------------------------------------------------------------------------------
 
 
-def read(path: Path, needs_image: bool = True) -> list[Row]:
-    """Read and check a file of annotations.
+def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
+    """The valid rows of a file of annotations, and its faults; whether cartoons are there is not looked at.
 
     Args:
         path: ``nyk_m.jsonl`` or ``nyk_s.jsonl``.
-        needs_image: check that the image files are there.
+
+    Returns:
+        A fault names file, line, field and what to do.
 
     Raises:
-        hub.DataError: the first fault; the message names file, line, field and what to do.
+        hub.DataError: the file cannot be read.
     """
     answers = _ANSWERS[path.stem]
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise hub.DataError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from error
-    rows: list[Row] = []
-    lines: dict[str, int] = {}
+    lines, faults = json_lines.read(path)
+    rows: list[AnnotatedCaption] = []
+    numbers: dict[str, int] = {}
     unknown: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), start=1):  # not splitlines: texts hold other separators, unescaped
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        values = _object(line, where)
+    for where, values, number in lines:
         for key in values:
             if key not in (*_COMMON, *answers):
                 unknown.setdefault(key, number)
-        row = _row(values, where, path.parent, answers, needs_image)
-        if row.id in lines:
-            raise hub.DataError(f"{where}: id {row.id!r} is also that of line {lines[row.id]}: ids must be unique")
-        lines[row.id] = number
-        rows.append(row)
-    if not rows:
-        raise hub.DataError(
+        try:
+            row = _row(values, where, path.parent, answers)
+        except hub.DataError as error:
+            faults.append(str(error))
+            continue
+        if (first := numbers.setdefault(row.id, number)) != number:
+            faults.append(f"{where}: id {row.id!r} is also that of line {first}: ids must be unique")
+        else:
+            rows.append(row)
+    if not (rows or faults):
+        faults = [
             f"{path} is empty: put one JSON object on each line (`figlang data template nykms` writes an example)"
-        )
+        ]
     if unknown:
         logger.warning(
             f"figlang_tasks: {path} has fields that are not used: "
@@ -253,22 +303,10 @@ def read(path: Path, needs_image: bool = True) -> list[Row]:
             + f"; known: {', '.join((*_COMMON, *answers))}"
         )
     _warn_of_words_from_elsewhere(path, rows)
-    return rows
+    return rows, faults
 
 
-def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise hub.DataError(
-            f'{where} is not valid JSON ({error}): write one object a line, e.g. {{"id": "NYK_722_3", ...}}'
-        ) from error
-    if not isinstance(values, dict):
-        raise hub.DataError(f"{where} is {type(values).__name__}, not a JSON object: write one object a line")
-    return values
-
-
-def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...], needs_image: bool) -> Row:
+def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...]) -> AnnotatedCaption:
     row_id = _text(values, "id", where)
     where = f"{where} ({row_id if len(row_id) <= 80 else f'{row_id[:80]}...'})"
     caption = _text(values, "caption", where)
@@ -292,13 +330,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
             except AnnotationError as error:
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
     file = images.below(folder, image, where) if image else None
-    if file is not None and needs_image and not images.is_file(file):
-        raise hub.DataError(
-            f"{where}: image {_brief(image)} is not there ({str(file)[:300]}). Put the file there, "
-            f"correct the path (below {folder}), or "
-            "leave image empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
-        )
-    return Row(where, row_id, contest, caption, description, file, label, texts)
+    return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts)
 
 
 _SHORT = reprlib.Repr()
@@ -349,7 +381,7 @@ def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int |
     return told
 
 
-def _warn_of_words_from_elsewhere(path: Path, rows: Iterable[Row]) -> None:
+def _warn_of_words_from_elsewhere(path: Path, rows: Iterable[AnnotatedCaption]) -> None:
     """By the annotation rules an answer without a mark is in the caption; the comparison does not depend on it."""
     strange = []
     for row in rows:
@@ -367,31 +399,37 @@ def _warn_of_words_from_elsewhere(path: Path, rows: Iterable[Row]) -> None:
         )
 
 
-def _check_images(name: str, folder: Path, rows: Iterable[Row], pictures: Mapping[int, bytes]) -> None:
-    checked: set[Any] = set()  # one cartoon has several captions
-    for row in rows:
-        key = row.image or row.contest
-        if key not in checked:
-            images.check(_cell(row, pictures, folder), row.where, name)
-            checked.add(key)
-
-
 # --- the New Yorker Caption Contest dataset --------------------------------------------------------------------------
 
 
-def _contest(row: Row) -> int:
-    assert row.contest is not None  # _contests has checked it
-    return row.contest
+def _join(rows: list[AnnotatedCaption], modality: Modality) -> tuple[list[str], Mapping[str, Any], str | None]:
+    """Take the cartoons, or the descriptions, of rows from the contest dataset.
 
-
-def _contests(rows: Iterable[Row], what: str) -> set[int]:
-    for row in rows:
-        if row.contest is None:
-            raise hub.DataError(
-                f"{row.where}: {what} is missing, and so is contest_number, by which it could be taken from the New "
-                f"Yorker Caption Contest dataset: give {what} or contest_number"
-            )
-    return {_contest(row) for row in rows}
+    Returns:
+        A fault for each row that is not found; what was found by row id; where it is from (:attr:`DataId.joined`).
+    """
+    what = "image" if modality == "image" else "description"
+    faults = [
+        f"{row.where}: {what} is missing, and so is contest_number, by which it could be taken from the New Yorker "
+        f"Caption Contest dataset: give {what} or contest_number"
+        for row in rows
+        if row.contest is None
+    ]
+    rows = [row for row in rows if row.contest is not None]
+    if not rows:
+        return faults, {}, None
+    try:
+        files, origin = _tables()
+        found = _pictures(rows, files) if modality == "image" else _descriptions(rows, files)
+    except hub.DataError as error:
+        return [*faults, str(error)], {}, None
+    faults += [
+        f"{row.where}: the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest "
+        f"{row.contest}: correct contest_number, or give the {what} in the row"
+        for row in rows
+        if row.id not in found
+    ]
+    return faults, found, origin
 
 
 def _tables() -> tuple[list[Path], str]:
@@ -428,11 +466,10 @@ def _columns(path: Path, columns: list[str]) -> Iterable[dict[str, Any]]:
         ) from error
 
 
-def _join_pictures(rows: list[Row]) -> tuple[dict[int, bytes], str]:
-    """The cartoon of each row's contest, by contest number."""
-    wanted = _contests(rows, "image")
-    files, origin = _tables()
-    pictures: dict[int, bytes] = {}
+def _pictures(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, bytes]:
+    """The cartoon of each row's contest, by row id."""
+    wanted = {row.contest for row in rows}
+    pictures: dict[int | None, bytes] = {}
     for path in files:
         if not wanted - pictures.keys():
             break
@@ -444,21 +481,19 @@ def _join_pictures(rows: list[Row]) -> tuple[dict[int, bytes], str]:
                     pictures[contest] = cell["bytes"]
                 else:
                     logger.debug(f"figlang_tasks: {path} row {number} has no picture")
-    _require_all(rows, pictures.keys(), "cartoon")
-    return pictures, origin
+    return {row.id: pictures[row.contest] for row in rows if row.contest in pictures}
 
 
-def _join_descriptions(rows: list[Row]) -> tuple[dict[str, str], str]:
+def _descriptions(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, str]:
     """The description of each row's cartoon, by row id.
 
     A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
     instance, so an instance with the row's caption goes first; else the first of the contest, in the order of the
     splits train, validation, test.
     """
-    wanted = _contests(rows, "description")
-    files, origin = _tables()
-    first: dict[int, str] = {}
-    with_caption: dict[tuple[int, str], str] = {}
+    wanted = {row.contest for row in rows}
+    first: dict[int | None, str] = {}
+    with_caption: dict[tuple[int | None, str], str] = {}
     for path in files:
         for record in _columns(path, ["contest_number", "image_description", "caption_choices"]):
             contest, text = record["contest_number"], record["image_description"]
@@ -466,24 +501,15 @@ def _join_descriptions(rows: list[Row]) -> tuple[dict[str, str], str]:
                 first.setdefault(contest, text.strip())
                 for caption in record["caption_choices"] or ():
                     with_caption.setdefault((contest, _comparable(caption)), text.strip())
-    _require_all(rows, first.keys(), "description")
     return {
-        row.id: with_caption.get((_contest(row), _comparable(row.caption)), first[_contest(row)]) for row in rows
-    }, origin
+        row.id: with_caption.get((row.contest, _comparable(row.caption)), first[row.contest])
+        for row in rows
+        if row.contest in first
+    }
 
 
 def _comparable(caption: str) -> str:
     return " ".join(caption.casefold().split())
-
-
-def _require_all(rows: list[Row], contests: Iterable[int], what: str) -> None:
-    known = set(contests)
-    for row in rows:
-        if row.contest not in known:
-            raise hub.DataError(
-                f"{row.where}: the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest "
-                f"{row.contest}: correct contest_number, or give the {what} in the row"
-            )
 
 
 def count(asked: Mapping[str, str]) -> int:

@@ -26,8 +26,9 @@ from figlang_tasks.benchmarks.nykms.parse import (
     same_place,
     without_mark,
 )
-from figlang_tasks.core import hub, images, options
+from figlang_tasks.core import hub, images
 from figlang_tasks.core.lm_eval_options import lm_eval_options
+from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import judged, judged_for_lm_eval
@@ -42,7 +43,7 @@ _KEYS = ("question", "modality")
 
 
 @dataclass(frozen=True)
-class Options(options.Options):
+class Options(TaskOptions):
     """NYK-MS tasks have none."""
 
     OF: ClassVar[str] = "NYK-MS"

@@ -89,7 +89,8 @@ def test_a_pin_and_a_missing_table(shared_file: Path, tmp_path: Path) -> None:
     (new / "README.md").write_text("nothing else")
     script = (
         "from figlang_tasks.benchmarks.irfl import tables\n"
-        "try:\n    rows, data = tables.detection('IRFL', 'metaphor-detection-task')\n    print(len(rows), data)\n"
+        "try:\n    table = tables.detection('IRFL', 'metaphor-detection-task')\n"
+        "    print(len(table.whole()), table.data)\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
     )
     with HubServer() as hub:

@@ -21,7 +21,7 @@ from figlang_tasks.benchmarks.irfl.parse import (
     STATUSES,
     Choice,
     YesNo,
-    parse_official,
+    parse_choice,
     parse_yes_no,
 )
 
@@ -592,7 +592,7 @@ def outcome(choice: Choice | YesNo) -> Any:
 
 @pytest.mark.parametrize(("output", "expected"), CASES)
 def test_table(output: str, expected: int | str) -> None:
-    choice = parse_official(output, 4)
+    choice = parse_choice(output, 4)
     assert outcome(choice) == expected, choice
     assert (choice.status == CHOSEN) == (choice.value is not None)
 
@@ -620,7 +620,7 @@ def test_the_table_is_large() -> None:
     ],
 )
 def test_number_of_options(output: str, options: int, expected: int | str) -> None:
-    assert outcome(parse_official(output, options)) == expected
+    assert outcome(parse_choice(output, options)) == expected
 
 
 @pytest.mark.parametrize(
@@ -645,13 +645,13 @@ def test_number_of_options(output: str, options: int, expected: int | str) -> No
     ],
 )
 def test_places_in_a_grid(output: str, expected: int | str) -> None:
-    assert outcome(parse_official(output, 4, grid=True)) == expected
+    assert outcome(parse_choice(output, 4, grid=True)) == expected
 
 
 def test_places_mean_nothing_without_a_grid() -> None:
-    assert outcome(parse_official("the top-left image", 4)) == NONE
-    assert outcome(parse_official("bottom left", 4)) == NONE
-    assert outcome(parse_official("the bottom right image", 2, grid=True)) == OUT_OF_RANGE
+    assert outcome(parse_choice("the top-left image", 4)) == NONE
+    assert outcome(parse_choice("bottom left", 4)) == NONE
+    assert outcome(parse_choice("the bottom right image", 2, grid=True)) == OUT_OF_RANGE
 
 
 @pytest.mark.parametrize(
@@ -672,7 +672,7 @@ def test_places_mean_nothing_without_a_grid() -> None:
     ],
 )
 def test_span_and_rule(output: str, words: str, rule: str) -> None:
-    choice = parse_official(output, 4)
+    choice = parse_choice(output, 4)
     assert choice.span is not None
     assert (output[slice(*choice.span)], choice.rule) == (words, rule)
 
@@ -689,19 +689,19 @@ def test_span_and_rule(output: str, words: str, rule: str) -> None:
     ],
 )
 def test_reasons(output: str, status: str, rule: str) -> None:
-    assert parse_official(output, 4) == Choice(None, status, rule)
+    assert parse_choice(output, 4) == Choice(None, status, rule)
 
 
 def test_what_is_no_text_and_what_is_no_number_of_options() -> None:
-    assert parse_official(None, 4) == Choice(None, EMPTY, "empty")
+    assert parse_choice(None, 4) == Choice(None, EMPTY, "empty")
     assert parse_yes_no(None) == YesNo(None, EMPTY, "empty")
     with pytest.raises(TypeError, match="int"):
-        parse_official(3, 4)  # type: ignore[arg-type]
+        parse_choice(3, 4)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="bytes"):
         parse_yes_no(b"yes")  # type: ignore[arg-type]
     for options in (1, 5, 0, -1):
         with pytest.raises(ValueError, match="must be 2, 3 or 4"):
-            parse_official("A", options)
+            parse_choice("A", options)
 
 
 # --- a chain of thought -----------------------------------------------------------------------------------------------
@@ -769,7 +769,7 @@ def test_chains_of_thought() -> None:
     for (i, intro), (j, style) in itertools.product(enumerate(INTROS), enumerate(STYLES)):
         for ending in ENDINGS + BARE_ENDINGS:
             texts = [thoughts(intro, style, x, (i + j) % 2) + named(ending, x) for x in range(4)]
-            choices = [parse_official(text, 4) for text in texts]
+            choices = [parse_choice(text, 4) for text in texts]
             for x, choice in enumerate(choices):
                 assert choice.value in (x, None), (texts[x], choice)
             assert len({(c.value is None, c.status, c.rule) for c in choices}) == 1, (texts[0], choices)
@@ -787,7 +787,7 @@ def test_thoughts_that_were_cut_choose_nothing() -> None:
                 said = text[: cut.start()]
                 if re.search(r"\n\W*[A-D][^\w:]*\Z", said):
                     continue  # a list that is cut after the letter of its first item reads like an answer
-                choice = parse_official(said, 4)
+                choice = parse_choice(said, 4)
                 assert choice.value is None, (said, choice)
 
 
@@ -796,11 +796,11 @@ def test_thoughts_that_were_cut_choose_nothing() -> None:
 
 def test_an_answer_at_either_end_of_a_long_text() -> None:
     filler = "The man walks on and on. " * 60_000  # 1.5 MB
-    assert outcome(parse_official("B. " + filler, 4)) == B
-    late = parse_official(filler + "The answer is C.", 4)
+    assert outcome(parse_choice("B. " + filler, 4)) == B
+    late = parse_choice(filler + "The answer is C.", 4)
     assert outcome(late) == C and late.span == (len(filler) + 14, len(filler) + 15)
     assert outcome(parse_yes_no(filler + "So the answer is no.")) is False
-    assert outcome(parse_official(f"<think>{filler}The answer is A.</think>D", 4)) == D
+    assert outcome(parse_choice(f"<think>{filler}The answer is A.</think>D", 4)) == D
 
 
 @pytest.mark.parametrize(
@@ -827,14 +827,14 @@ def test_an_answer_at_either_end_of_a_long_text() -> None:
 )
 def test_a_megabyte_of_anything(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    assert parse_official(text, 4, grid=True).status in STATUSES
+    assert parse_choice(text, 4, grid=True).status in STATUSES
     assert parse_yes_no(text).status in STATUSES
 
 
 def test_a_letter_beside_what_was_left_out_is_not_read() -> None:
     half = "x" * 32_767
     text = half + " " + "y" * 10_000 + "B." + "z" * 32_766
-    assert outcome(parse_official(text, 4)) == NONE
+    assert outcome(parse_choice(text, 4)) == NONE
 
 
 # --- properties -------------------------------------------------------------------------------------------------------
@@ -858,8 +858,8 @@ noise = st.one_of(
 @example("\u0130mage B", 4, True)
 @settings(deadline=None, max_examples=400)
 def test_never_raises_and_stays_in_range(text: str, options: int, grid: bool) -> None:
-    choice = parse_official(text, options, grid=grid)
-    assert choice == parse_official(text, options, grid=grid)
+    choice = parse_choice(text, options, grid=grid)
+    assert choice == parse_choice(text, options, grid=grid)
     assert choice.status in STATUSES
     assert (choice.value is not None) == (choice.status == CHOSEN)
     assert choice.value is None or 0 <= choice.value < options
@@ -891,11 +891,11 @@ DECORATIONS = [
 @relaxed
 def test_decorations_keep_a_letter(decoration: tuple[str, str], index: int) -> None:
     before, after = decoration
-    assert outcome(parse_official(before + "ABCD"[index] + after, 4)) == index
+    assert outcome(parse_choice(before + "ABCD"[index] + after, 4)) == index
     for plain in (("**", "**"), ("(", ")"), ("", "."), ("\n\n", " ")):
         text = before + plain[0] + "ABCD"[index] + plain[1] + after
         if decoration[0] != '{"answer": "' and plain[1] != "." or after in ("", "."):
-            assert outcome(parse_official(text, 4)) == index, text
+            assert outcome(parse_choice(text, 4)) == index, text
 
 
 @given(st.sampled_from(string.ascii_uppercase.replace("I", "")), st.integers(2, 4))
@@ -903,17 +903,17 @@ def test_decorations_keep_a_letter(decoration: tuple[str, str], index: int) -> N
 def test_a_bare_letter_is_an_option_or_out_of_range(letter: str, options: int) -> None:
     index = ord(letter) - ord("A")
     expected = index if index < options else OUT_OF_RANGE
-    assert outcome(parse_official(letter, options)) == expected
-    assert outcome(parse_official(f"Answer: {letter}", options)) == expected
+    assert outcome(parse_choice(letter, options)) == expected
+    assert outcome(parse_choice(f"Answer: {letter}", options)) == expected
 
 
 @given(st.text(string.ascii_lowercase + " ,", max_size=80))
 @relaxed
 def test_lower_case_prose_has_no_option(text: str) -> None:
     prose = f"the scene shows {text} a quiet street with a dog"
-    assert parse_official(prose, 4).value in (None, *range(4))
+    assert parse_choice(prose, 4).value in (None, *range(4))
     if not any(w in text for w in ("image", "pic", "option", "choice", "first", "second", "third", "last", "photo")):
-        assert parse_official(prose, 4).value is None
+        assert parse_choice(prose, 4).value is None
 
 
 # --- yes and no -------------------------------------------------------------------------------------------------------

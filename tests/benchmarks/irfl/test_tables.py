@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_table
@@ -29,14 +28,14 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def detection(name: str = "metaphor-detection-task") -> tuple[tables.Detection, ...]:
-    return tables.detection("figlang_mini_irfl", name)[0]
+    return tables.detection("figlang_mini_irfl", name).whole()
 
 
 @pytest.mark.parametrize("shared_file", SHARED, indirect=True)
 @pytest.mark.usefixtures("released")
 def test_counts_of_the_released_detection_tables() -> None:
     idioms, metaphors, similes = (
-        tables.detection("IRFL", f"{kind}-detection-task")[0] for kind in ("idiom", "metaphor", "simile")
+        tables.detection("IRFL", f"{kind}-detection-task").whole() for kind in ("idiom", "metaphor", "simile")
     )
     assert (len(idioms), len(metaphors), len(similes)) == (200, 333, 277)
     assert Counter(row.type for row in idioms) == {"figurative": 131, "figurative+literal": 69}
@@ -55,7 +54,7 @@ def test_counts_of_the_released_detection_tables() -> None:
 def test_counts_of_the_released_retrieval_tables() -> None:
     found = {}
     for kind in ("metaphor", "simile"):
-        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task")[0]
+        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task").whole()
         assert {row.type for row in rows} == {"FvsPL"}
         sizes = [len(row.positives) for row in rows]
         negatives = sum(len(row.negatives) for row in rows)
@@ -66,7 +65,7 @@ def test_counts_of_the_released_retrieval_tables() -> None:
 @pytest.mark.parametrize("shared_file", SHARED, indirect=True)
 @pytest.mark.usefixtures("released")
 def test_uuids_keep_all_their_digits() -> None:
-    rows = tables.detection("IRFL", "idiom-detection-task")[0]
+    rows = tables.detection("IRFL", "idiom-detection-task").whole()
     assert rows[0].answer == "63706241105000335873917995039219892466282882761200412752654159602345548098977"
     assert {len(each) for row in rows for each in (row.answer, *row.distractors)} <= set(range(72, 79))
 
@@ -78,7 +77,7 @@ def test_a_released_table_with_a_row_too_few_is_refused(tmp_path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:-1]), encoding="utf-8")
     with pytest.raises(DataError, match="detection_task.csv has 332 rows, the published one has 333.*--limit"):
-        tables.detection("IRFL", "metaphor-detection-task")
+        tables.detection("IRFL", "metaphor-detection-task").whole()
 
 
 @pytest.mark.parametrize("shared_file", SHARED, indirect=True)
@@ -87,66 +86,22 @@ def test_a_released_table_with_other_classes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "IRFL" / "idiom_detection_task.csv"
     path.write_text(path.read_text(encoding="utf-8").replace(",figurative+literal,", ",figurative,", 1), "utf-8")
     with pytest.raises(DataError, match="'figurative': 132.*published"):
-        tables.detection("IRFL", "idiom-detection-task")
+        tables.detection("IRFL", "idiom-detection-task").whole()
 
 
 def test_data_names_table_revision_and_digest(local: Path) -> None:
     write_table(local, "metaphor-detection-task", [metaphor_row()])
-    first = tables.detection("figlang_mini_irfl", "metaphor-detection-task")[1]
+    first = tables.detection("figlang_mini_irfl", "metaphor-detection-task").data
     assert first.startswith("figlang_mini_irfl/metaphor-detection-task@local:")
     for cached in (tables.read, tables.detection):
         cached.cache_clear()
     write_table(local, "metaphor-detection-task", [metaphor_row(phrase="another")])
-    assert tables.detection("figlang_mini_irfl", "metaphor-detection-task")[1] != first
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"distractors": [uuid(1), uuid(2)]}, "1 answer.* and 2 distractor"),
-        ({"answer": []}, "0 answer"),
-        ({"answer": [uuid(0), uuid(9)]}, "2 answer"),
-        ({"distractors": [uuid(1), uuid(1), uuid(2)]}, f"{uuid(1)} occurs twice"),
-        ({"distractors": [uuid(10), uuid(1), uuid(2)]}, f"{uuid(10)} occurs twice"),
-        ({"answer": [int(uuid(0))]}, "no uuid.*takes it for a number"),
-        ({"answer": ["1.0e+76"]}, "no uuid.*takes it for a number"),
-        ({"answer": "[63706"}, "answer is not JSON"),
-        ({"answer": "7"}, "answer is no list"),
-        ({"type": "literal"}, "type 'literal'"),
-        ({"phrase": "  "}, "phrase is empty"),
-        ({"phrase": "see <image>"}, "holds <image>"),
-        ({"images_metadata": []}, "does not describe the images"),
-        ({"images_metadata": "{"}, "images_metadata is not JSON"),
-    ],
-)
-def test_a_row_that_is_not_valid(local: Path, changed: dict[str, Any], message: str) -> None:
-    write_table(local, "metaphor-detection-task", [metaphor_row(), metaphor_row(10, **changed)])
-    with pytest.raises(DataError, match=f"metaphor-detection-task row 1: .*({message})"):
-        detection()
-
-
-def test_a_missing_column(local: Path) -> None:
-    row = metaphor_row()
-    del row["answer"]
-    write_table(local, "metaphor-detection-task", [row])
-    with pytest.raises(DataError, match="row 0: no column answer .there are: distractors"):
-        detection()
+    assert tables.detection("figlang_mini_irfl", "metaphor-detection-task").data != first
 
 
 def test_a_missing_table_names_those_that_are_there(local: Path) -> None:
     write_table(local, "idiom-detection-task", [metaphor_row()])
     with pytest.raises(DataError, match=r"metaphor_detection_task.csv cannot be read.*idiom_detection_task.csv"):
-        detection()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"\xff\xfe", "not a CSV file in UTF-8"), (b"", "has no rows"), (b'a,b\n"x', "not a CSV"), (b"a,b\nx\n", "cells")],
-)
-def test_a_damaged_table(local: Path, content: bytes, message: str) -> None:
-    local.mkdir(parents=True)
-    (local / "metaphor_detection_task.csv").write_bytes(content)
-    with pytest.raises(DataError, match=message):
         detection()
 
 
@@ -178,25 +133,3 @@ def test_similes_need_the_retrieval_table_to_tell_target_from_random(local: Path
     write_table(local, "simile-retrieval-task", [ranked | {"phrase": "another"}])
     with pytest.raises(DataError, match="row 0.*one source, one target and one random"):
         detection("simile-detection-task")
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"first_category": []}, "both categories"),
-        ({"second_category": []}, "both categories"),
-        ({"second_category": [uuid(0)]}, "occurs twice"),
-        ({"type": "PLvsF"}, "type 'PLvsF'"),
-    ],
-)
-def test_a_retrieval_row_that_is_not_valid(local: Path, changed: dict[str, Any], message: str) -> None:
-    row: dict[str, object] = {
-        "type": "FvsPL",
-        "images_metadata": [{"uuid": uuid(0), "category": "figurative"}, {"uuid": uuid(1), "category": "literal"}],
-        "first_category": [uuid(0)],
-        "second_category": [uuid(1)],
-        "phrase": "time is a thief",
-    }
-    write_table(local, "metaphor-retrieval-task", [row | changed])
-    with pytest.raises(DataError, match=f"metaphor-retrieval-task row 0.*{message}"):
-        tables.retrieval("figlang_mini_irfl", "metaphor-retrieval-task")

@@ -25,7 +25,7 @@ from pathlib import Path
 from loguru import logger
 
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.benchmarks.irfl.tables import Detection
+from figlang_tasks.benchmarks.irfl.tables import Detection, Line, Table
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
@@ -46,8 +46,8 @@ CONFIGURATIONS = {
 
 
 @lru_cache(maxsize=8)
-def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
-    """Return the rows of a configuration, read or drawn, and where they are from (``tables.Table.data``).
+def load(dataset: str, name: str) -> Table[Detection]:
+    """Return the rows of a configuration, read or drawn.
 
     Rows that were drawn are written to ``irfl`` in the cache folder (``$FIGLANG_CACHE``).
 
@@ -56,57 +56,61 @@ def load(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
         name: one of :data:`CONFIGURATIONS`.
 
     Raises:
-        DataError: the base table cannot be had or has no image of the category, or a file of rows is not valid.
+        DataError: the base table cannot be had, has faults, or too few images to draw from.
     """
     if (written := read(dataset, name)) is not None:
         return written
-    rows, source = draw(dataset, name)
-    file_name = _file_name(name)
-    content = as_csv(rows, name)
+    table = draw(dataset, name)
+    content = as_csv(table.rows, name)
     digest = hashlib.sha256(content).hexdigest()[:12]
     place = f"python -m {__name__} FOLDER writes them"
     from figlang_tasks.metrics.explanation.cache import cache_root  # imports torch
 
     if cache := cache_root():
-        path = cache / "irfl" / f"{dataset}-{digest}" / file_name
+        path = cache / "irfl" / f"{dataset}-{digest}" / tables.file_name(name)
         try:
             _write(path, content)
             place = str(path)
         except OSError as error:
             logger.warning(f"figlang_tasks: the drawn rows could not be written to {path}: {error.strerror}")
-    logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {source}, seed {SEED}: {place}")
-    return rows, str(replace(DataId.parse(source), part=name, digest=digest))
+    shown = f"{len(table.rows)} rows of {dataset}/{name}, drawn from {table.data}"
+    logger.info(f"figlang_tasks: {shown}, seed {SEED}: {place}")
+    return replace(table, data=str(replace(DataId.parse(table.data), part=name, digest=digest)))
 
 
-def read(dataset: str, name: str) -> tuple[tuple[Detection, ...], str] | None:
-    """The rows of a configuration from its file beside the tables, and where they are from; None: there is no file.
+def read(dataset: str, name: str) -> Table[Detection] | None:
+    """The rows of a configuration from its file beside the tables; None: there is no file.
 
     Raises:
-        DataError: the file is not valid.
+        DataError: as ``tables.read``.
     """
-    if not (hub.snapshot(hub.source(dataset), [_file_name(name)]).folder / _file_name(name)).is_file():
+    count, base, category = _configuration(name)
+    if not (hub.snapshot(hub.source(dataset), [tables.file_name(name)]).folder / tables.file_name(name)).is_file():
         return None
-    table = tables.read(dataset, name)
-    return tuple(_rows(table.rows, dataset, name)), table.data
+
+    def check(line: Line) -> Detection:
+        row = tables.detection_row(line, base.removesuffix("s-dataset"), candidates=count)
+        if row.type != category:
+            raise DataError(f"{row.where}: type {row.type!r}, must be {category!r}")
+        return row
+
+    return tables.checked(tables.read(dataset, name), check)
 
 
-def _file_name(name: str) -> str:
-    return name.replace("-", "_") + ".csv"
-
-
-def draw(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
-    """Draw the rows of a configuration; also returns what the base table was read from.
+def draw(dataset: str, name: str) -> Table[Detection]:
+    """Draw the rows of a configuration; ``data`` is that of the base table.
 
     Raises:
         DataError: as :func:`load`.
     """
     count, base, category = _configuration(name)
-    images, source = tables.images(dataset, base)
+    table = tables.images(dataset, base)
+    images = table.whole()
     # Sorted, so that the order of the table is of no effect; an image that it lists twice for a phrase is one.
     ordered = sorted((each for each in images if each.category == category), key=lambda each: each.definitions)
     unique = {(image.phrase, image.uuid): image for image in ordered}
     if not unique:
-        raise DataError(f"{source} has no image of the category {category!r}")
+        raise DataError(f"{table.data} has no image of the category {category!r}")
     by_phrase: dict[str, set[str]] = {}
     for image in images:
         by_phrase.setdefault(image.phrase, set()).add(image.uuid)
@@ -117,13 +121,13 @@ def draw(dataset: str, name: str) -> tuple[tuple[Detection, ...], str]:
         image = unique[key]
         pool = pools.setdefault(image.phrase, sorted(everything - by_phrase[image.phrase]))
         if len(pool) < count - 1:
-            raise DataError(f"{source}: too few images of other phrases than {image.phrase!r} to draw {count - 1}")
+            raise DataError(f"{table.data}: too few images of other phrases than {image.phrase!r} to draw {count - 1}")
         seed = f"{SEED}/{name}/{image.phrase}/{image.uuid}"
         distractors = tuple(itertools.islice(_distinct(seed, pool), count - 1))
         where = f"{dataset}/{name} row {number}"
         roles = dict.fromkeys(distractors, "random")
         rows.append(Detection(where, image.phrase, image.definitions, category, image.uuid, distractors, roles))
-    return tuple(rows), source
+    return Table(tuple(rows), (), table.data)
 
 
 def as_csv(rows: Sequence[Detection], name: str) -> bytes:
@@ -152,17 +156,6 @@ def _distinct(key: str, pool: Sequence[str]) -> Iterator[str]:
             yield drawn
 
 
-def _rows(rows: Sequence[dict[str, str]], dataset: str, name: str) -> Iterator[Detection]:
-    count, base, category = _configuration(name)
-    for number, cells in enumerate(rows):
-        where = f"{dataset}/{name} row {number}"
-        kind = base.removesuffix("s-dataset")
-        row = tables.detection_row(cells, kind, where, candidates=count)
-        if row.type != category:
-            raise DataError(f"{where}: type {row.type!r}, must be {category!r}")
-        yield row
-
-
 def _configuration(name: str) -> tuple[int, str, str]:
     if name not in CONFIGURATIONS:
         raise DataError(f"IRFL has no random candidates {name!r}; known: {', '.join(CONFIGURATIONS)}")
@@ -177,24 +170,24 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """``python -m figlang_tasks.benchmarks.irfl.candidates FOLDER``: draw all configurations and write their rows."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.irfl.candidates", description=__doc__)
+    """``python -m figlang_tasks.benchmarks.irfl.random_tables FOLDER``: draw all configurations and write them."""
+    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.irfl.random_tables", description=__doc__)
     parser.add_argument("folder", type=Path, help="where to write the CSV files")
     parser.add_argument("--dataset", default="IRFL", choices=["IRFL", "figlang_mini_irfl"])
     args = parser.parse_args(argv)
     for name in CONFIGURATIONS:
         try:
-            rows, source = draw(args.dataset, name)
+            table = draw(args.dataset, name)
         except DataError as error:
             print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
             return 1
-        path = args.folder / _file_name(name)
+        path = args.folder / tables.file_name(name)
         try:
-            _write(path, as_csv(rows, name))
+            _write(path, as_csv(table.rows, name))
         except OSError as error:
             print(printable(f"figlang_tasks: {path} cannot be written: {error.strerror}"), file=sys.stderr)
             return 1
-        print(printable(f"{path}: {len(rows)} rows from {source}, seed {SEED}"))
+        print(printable(f"{path}: {len(table.rows)} rows from {table.data}, seed {SEED}"))
     return 0
 
 

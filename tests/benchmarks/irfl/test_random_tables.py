@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from irfl_hub import uuid, write_table
 
-from figlang_tasks.benchmarks.irfl import candidates, tables
+from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.core.hub import DataError
 
 NAME = "random4-idiom-figurative"
@@ -38,7 +38,8 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def load(name: str = NAME) -> tuple[tuple[tables.Detection, ...], str]:
-    return candidates.load("figlang_mini_irfl", name)
+    table = random_tables.load("figlang_mini_irfl", name)
+    return table.whole(), table.data
 
 
 @pytest.mark.usefixtures("local")
@@ -75,7 +76,7 @@ def test_images_are_drawn_alike(local: Path) -> None:
 
 def test_the_order_of_the_table_is_of_no_effect(local: Path) -> None:
     before, data = load()
-    for cached in (candidates.load, tables.read, tables.images):
+    for cached in (random_tables.load, tables.read, tables.images):
         cached.cache_clear()
     shuffled = base_rows()
     random.Random(1).shuffle(shuffled)
@@ -89,14 +90,14 @@ def test_the_written_rows_are_the_same_rows(local: Path, tmp_path: Path) -> None
     assert path.parent.name == f"figlang_mini_irfl-{data.rpartition(':')[2]}"
     path.rename(local / path.name)
     (local / "idioms_dataset.csv").unlink()  # they are read, not drawn again
-    for cached in (candidates.load, tables.read, tables.images):
+    for cached in (random_tables.load, tables.read, tables.images):
         cached.cache_clear()
     assert load() == (rows, data)
 
 
 def test_a_file_of_another_configuration_is_refused(local: Path) -> None:
-    rows, _ = candidates.draw("figlang_mini_irfl", "random2-idiom-figurative")
-    (local / "random4_idiom_figurative.csv").write_bytes(candidates.as_csv(rows, "random2-idiom-figurative"))
+    rows = random_tables.draw("figlang_mini_irfl", "random2-idiom-figurative").rows
+    (local / "random4_idiom_figurative.csv").write_bytes(random_tables.as_csv(rows, "random2-idiom-figurative"))
     with pytest.raises(DataError, match="row 0: 1 answer.* and 1 distractor.*must be 1 and 3"):
         load()
 
@@ -104,9 +105,9 @@ def test_a_file_of_another_configuration_is_refused(local: Path) -> None:
 def test_command_writes_every_configuration(local: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, kind in (("metaphors-dataset", "metaphor"), ("similes-dataset", "simile")):
         write_table(local, name, [row | {"definition": "", "figurative_type": kind} for row in base_rows()])
-    assert candidates.main([str(tmp_path / "out"), "--dataset", "figlang_mini_irfl"]) == 0
+    assert random_tables.main([str(tmp_path / "out"), "--dataset", "figlang_mini_irfl"]) == 0
     names = {path.stem.replace("_", "-") for path in (tmp_path / "out").iterdir()}
-    assert names == set(candidates.CONFIGURATIONS)
+    assert names == set(random_tables.CONFIGURATIONS)
     assert "10 rows from figlang_mini_irfl/idioms-dataset@local" in capsys.readouterr().out
 
 

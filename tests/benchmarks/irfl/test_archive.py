@@ -12,7 +12,7 @@ import pytest
 from irfl_hub import drawn, uuid, write_pictures
 from PIL import Image
 
-from figlang_tasks.benchmarks.irfl.pictures import Pictures, grid
+from figlang_tasks.benchmarks.irfl.archive import Pictures, grid
 from figlang_tasks.core.hub import DataError
 
 UUIDS = [uuid(number) for number in range(60)]

@@ -1,0 +1,222 @@
+"""What a run refuses, ``figlang data check irfl`` finds, in the same words."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from irfl_hub import drawn, metaphor_row, uuid, write_pictures, write_table
+
+from figlang_tasks.benchmarks.irfl import random_tables, tables, task
+from figlang_tasks.benchmarks.irfl.benchmark import BENCHMARK
+from figlang_tasks.core.checks import Report, downloading_nothing, reading
+from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
+
+DETECT = [name for name in tables.ROWS if name.endswith("-detection-task")]
+TASKS = [*DETECT, *(name for name in tables.ROWS if name.endswith("-retrieval-task")), "random4-metaphor"]
+KINDS = [None, "source", "target", None]
+METADATA: list[dict[str, object]] = [{"uuid": uuid(number), "sub_category": kind} for number, kind in enumerate(KINDS)]
+
+
+def table_of(name: str, **changed: Any) -> list[dict[str, object]]:
+    """Valid rows, as many as were published; the second (row 1) with what is changed."""
+    count = tables.ROWS.get(name) or 8
+    row: dict[str, object]
+    if name.endswith("-dataset"):
+        rows: list[dict[str, object]] = [
+            {"phrase": f"phrase {number}", "category": "Figurative", "uuid": uuid(number)} for number in range(count)
+        ]
+    elif name.endswith("-retrieval-task"):
+        row = {"images_metadata": METADATA[:3], "first_category": [uuid(0)], "second_category": [uuid(1), uuid(2)]}
+        rows = [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]} for _ in range(count)]
+    else:
+        row = metaphor_row(phrase="x", images_metadata=METADATA, definition=["y"])
+        kinds = tables.TYPES.get(name, {"figurative": count})
+        rows = [row | {"type": kind} for kind, number in kinds.items() for _ in range(number)]
+    rows[1] = rows[1] | changed
+    return rows
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables but the one of 6,697 rows; ``random4-metaphor`` is written, the other candidates are drawn."""
+    folder = tmp_path_factory.mktemp("released") / "IRFL"
+    for name in [*tables.ROWS, "random4-metaphor"]:
+        if name != "idioms-dataset":
+            write_table(folder, name, table_of(name))
+    write_pictures(folder, [uuid(number) for number in range(8)])
+    return folder
+
+
+@pytest.fixture
+def folder(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
+    return Path(shutil.copytree(released, tmp_path / "IRFL"))
+
+
+def check(folder: Path) -> Report:
+    assert BENCHMARK.check
+    with downloading_nothing(), reading("IRFL", folder):
+        return BENCHMARK.check()
+
+
+def run(table: str, **asked: str) -> None:
+    """Load the documents as a task does, and show the first pictures."""
+    documents = BENCHMARK.load({"dataset": "IRFL", "table": table, **asked}, True)
+    for number in range(3):
+        assert task.doc_to_visual(documents[number], {"prompt": "choose"})
+
+
+Damage = Callable[[Path], object]
+
+
+def cells(table: str, **changed: Any) -> tuple[str, Damage]:
+    return table, lambda folder: write_table(folder, table, table_of(table, **changed))
+
+
+def without(table: str, column: str) -> tuple[str, Damage]:
+    rows = [{name: cell for name, cell in row.items() if name != column} for row in table_of(table)]
+    return table, lambda folder: write_table(folder, table, rows)
+
+
+def content(table: str, change: Callable[[bytes], bytes]) -> tuple[str, Damage]:
+    def damage(folder: Path) -> None:
+        path = folder / tables.file_name(table)
+        path.write_bytes(change(path.read_bytes()))
+
+    return table, damage
+
+
+def archive(change: Callable[[dict[str, bytes]], object], names: str = "images/{}.jpeg") -> tuple[str, Damage]:
+    def damage(folder: Path) -> None:
+        files = {names.format(uuid(number)): drawn()[number] for number in range(8)}
+        change(files)
+        with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as written:
+            for name, data in files.items():
+                written.writestr(name, data)
+
+    return "idiom-detection-task", damage
+
+
+def last_of_kind(kind: object) -> list[dict[str, object]]:
+    return [*METADATA[:3], {"uuid": uuid(3), "sub_category": kind}]
+
+
+def a_cell_more(data: bytes) -> bytes:
+    first, second, *lines = data.splitlines(keepends=True)
+    return b"".join([first, second, lines[0].rstrip() + b",more\r\n", *lines[1:]])
+
+
+IDIOM, METAPHOR, SIMILE, RANKED = (
+    "idiom-detection-task",
+    "metaphor-detection-task",
+    "simile-detection-task",
+    "idiom-retrieval-task",
+)
+PICTURE = f"images/{uuid(1)}.jpeg"
+DAMAGES: list[tuple[tuple[str, Damage], str]] = [
+    # of a file
+    ((IDIOM, lambda folder: (folder / tables.file_name(IDIOM)).unlink()), "idiom_detection_task.csv cannot be read"),
+    (content(RANKED, lambda data: b"\xff\xfe" + data), "is not a CSV file in UTF-8"),
+    (content(METAPHOR, lambda data: b""), "metaphor_detection_task.csv has no rows"),
+    (content(METAPHOR, lambda data: data + b'"'), "is not a CSV file in UTF-8"),
+    (content(METAPHOR, lambda data: data + b"x\r\n"), "metaphor-detection-task row 333: not as many cells as columns"),
+    (content(METAPHOR, a_cell_more), "metaphor-detection-task row 1: not as many cells as columns"),
+    (content(METAPHOR, lambda data: data[: data[:-2].rindex(b"\n") + 1]), "has 332 rows, the published one has 333"),
+    (cells(IDIOM, type="figurative+literal"), "'figurative': 130.*, the published one has"),
+    # of a row of detection
+    (without(METAPHOR, "distractors"), "row 0: no column distractors"),
+    (without(METAPHOR, "images_metadata"), "row 0: no column images_metadata"),
+    (without(IDIOM, "definition"), "row 0: no column definition"),
+    (cells(METAPHOR, answer="[1"), "row 1: answer is not JSON"),
+    (cells(METAPHOR, answer="7"), "row 1: answer is no list"),
+    (cells(METAPHOR, answer=["1.0e+76"]), "row 1: answer holds '1.0e.76', which is no uuid.*takes it for a number"),
+    (cells(METAPHOR, answer=[int(uuid(0))]), "row 1: answer holds .*, which is no uuid"),
+    (cells(METAPHOR, answer=[]), r"row 1: 0 answer\(s\)"),
+    (cells(METAPHOR, answer=[uuid(0), uuid(4)]), r"row 1: 2 answer\(s\)"),
+    (cells(METAPHOR, distractors=[uuid(1)]), r"row 1: 1 answer\(s\) and 1 distractor\(s\)"),
+    (cells(METAPHOR, distractors=[uuid(1), uuid(1), uuid(2)]), f"row 1: the uuid {uuid(1)} occurs twice"),
+    (cells(METAPHOR, distractors=[uuid(0), uuid(1), uuid(2)]), f"row 1: the uuid {uuid(0)} occurs twice"),
+    (cells(METAPHOR, type="literal"), "row 1: type 'literal'"),
+    (cells(METAPHOR, phrase=" "), "row 1: phrase is empty"),
+    (cells(METAPHOR, phrase="<image>"), "row 1: phrase holds <image>"),
+    (cells(METAPHOR, images_metadata="{"), "row 1: images_metadata is not JSON"),
+    (cells(METAPHOR, images_metadata=METADATA[:3]), "row 1: images_metadata does not describe"),
+    (cells(SIMILE, images_metadata=last_of_kind(5)), "row 1: images_metadata has the sub_category 5"),
+    (cells(SIMILE, images_metadata=last_of_kind("target")), "row 1: its distractors are"),
+    (cells(IDIOM, definition=[]), "row 1: definition is"),
+    (cells(IDIOM, definition=["half \ud800"]), "row 1: definition is"),
+    (cells(IDIOM, definition=["<image>"]), "row 1: definition holds <image>"),
+    # of a row of retrieval
+    (without(RANKED, "first_category"), "row 0: no column first_category"),
+    (cells(RANKED, first_category=[]), "row 1: a ranking needs images of both categories"),
+    (cells(RANKED, second_category=[]), "row 1: a ranking needs images of both categories"),
+    (cells(RANKED, second_category=[uuid(0)]), "row 1: the uuid .* occurs twice"),
+    (cells(RANKED, type="PLvsF"), "row 1: type 'PLvsF'"),
+    (cells(RANKED, images_metadata=[{"uuid": uuid(0)}]), "row 1: images_metadata does not describe"),
+    ((SIMILE, cells("simile-retrieval-task", type="PLvsF")[1]), "simile-retrieval-task row 1: type 'PLvsF'"),
+    # of random candidates, drawn and written
+    (("random2-metaphor", cells("metaphors-dataset", uuid="1e76")[1]), "metaphors-dataset row 1: uuid holds"),
+    (("random2-simile", cells("similes-dataset", phrase="")[1]), "similes-dataset row 1: phrase is empty"),
+    (("random4-simile", without("similes-dataset", "category")[1]), "similes-dataset row 0: no column category"),
+    (
+        (
+            "random4-simile",
+            lambda folder: write_table(folder, "similes-dataset", table_of("similes-dataset")[:3]),
+        ),
+        "too few images of other phrases",
+    ),
+    (cells("random4-metaphor", distractors=[uuid(1)]), "random4-metaphor row 1: 1 answer"),
+    (cells("random4-metaphor", type="figurative+literal"), "random4-metaphor row 1: type"),
+    # of pictures
+    ((IDIOM, lambda folder: (folder / "IRFL_images.zip").unlink()), "holds neither IRFL_images.zip nor a folder"),
+    ((IDIOM, lambda folder: (folder / "IRFL_images.zip").write_bytes(b"PK")), "IRFL_images.zip cannot be read"),
+    (archive(lambda files: files.pop(PICTURE)), f"row 0: there is no picture {uuid(1)}"),
+    (archive(lambda files: files.update({PICTURE: b""})), f"picture {uuid(1)}: the image has zero bytes"),
+    (archive(lambda files: files.update({PICTURE: b"GIF"})), f"picture {uuid(1)}: the image cannot be decoded"),
+    (archive(lambda files: files.update({PICTURE: files[PICTURE][:200]})), f"picture {uuid(1)}: .*cannot be decoded"),
+    (archive(lambda files: files.update({f"more/{uuid(1)}.jpeg": b""})), f"holds the picture {uuid(1)} twice"),
+]
+
+
+@pytest.mark.parametrize(("damage", "told"), DAMAGES, ids=[f"{damage[0]}: {told:.60}" for damage, told in DAMAGES])
+def test_what_a_run_refuses_the_check_finds(folder: Path, damage: tuple[str, Damage], told: str) -> None:
+    table, make = damage
+    make(folder)
+    with pytest.raises(DataError, match=told):
+        run(table)
+    if table in DETECT:
+        with pytest.raises(DataError, match=told):
+            run(table, rotations="true")
+    report = check(folder)
+    assert report.faults and any(re.search(told, line) for line in report.lines), report.lines
+
+
+def test_tables_without_faults_run_and_pass(folder: Path) -> None:
+    report = check(folder)
+    assert (report.faults, report.lines[-1]) == (0, "no faults")
+    for table in [*TASKS, *(name for name in random_tables.CONFIGURATIONS if "idiom" not in name)]:
+        run(table)
+        if table in DETECT:
+            run(table, rotations="true")
+    with pytest.raises(DataError, match="idioms_dataset.csv cannot be read"):
+        run("random2-idiom-figurative")
+    assert "idioms-dataset is not here: irfl_random* need it" in report.lines
+
+
+def test_a_run_says_how_many_faults_there_are_and_the_check_lists_them(folder: Path) -> None:
+    rows = table_of(METAPHOR)
+    for number in range(10, 15):
+        rows[number] = rows[number] | {"type": "?"}
+    write_table(folder, METAPHOR, rows)
+    with pytest.raises(DataError, match="row 10: type .* release. 4 more fault.s.: `figlang data check irfl` lists"):
+        run(METAPHOR)
+    report = check(folder)
+    assert report.faults == 5
+    assert [re.findall(r"row (\d+): type", line) for line in report.lines[-6:-1]] == [[f"{n}"] for n in range(10, 15)]
