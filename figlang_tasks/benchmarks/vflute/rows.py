@@ -121,8 +121,8 @@ def read(name: str, split: str, check_images: bool = True) -> tuple[list[Claim],
     """
     table, number_of_rows = _table(name, split)
     rows, faults = [], [*number_of_rows]
-    what = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
-    for number, texts in enumerate(progress(what, f"{name}/{split}") if check_images else what):
+    columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
+    for number, texts in enumerate(progress(columns, f"{name}/{split}") if check_images else columns):
         cell = texts.pop("image", None)
         row_id = f"{texts['source_dataset']}-{split}-{number}"
         where = f"{name}/{split} row {number} ({row_id})"
@@ -165,10 +165,10 @@ def _wrong(texts: Mapping[str, Any]) -> str:
     if not texts["claim"].strip():
         return "claim is empty"
     if texts["label"] not in LABELS:
-        return f"unknown label {texts['label']!r}; it must be one of {', '.join(LABELS)}"
+        return f"unknown label {reprlib.repr(texts['label'])}; it must be one of {', '.join(LABELS)}"
     if report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS:
         known = ", ".join(REPORT_GROUPS)
-        return f"unknown source_dataset {texts['source_dataset']!r}; results are reported for {known}"
+        return f"unknown source_dataset {reprlib.repr(texts['source_dataset'])}; results are reported for {known}"
     return ""
 
 
