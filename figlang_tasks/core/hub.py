@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import datasets
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
+USE_THE_RELEASE = "Use the files of the original release."
 
 
 class DataError(Exception):
@@ -98,8 +99,8 @@ def source(name: str) -> Source:
 
 
 @lru_cache(maxsize=8)
-def load_split(name: str, split: str) -> datasets.Dataset:
-    """Load one split of a dataset, checking columns and row count; only this split is downloaded.
+def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]]:
+    """Load one split of a dataset; only this split is downloaded.
 
     Columns that a dataset does not have by :func:`sources` are left out, with a warning.
 
@@ -107,15 +108,42 @@ def load_split(name: str, split: str) -> datasets.Dataset:
         name: of a dataset of a benchmark.
         split: one of its splits.
 
-    Raises:
-        DataError: dataset or split unknown, not reachable, access not granted, or not what was published.
-    """
-    import datasets
+    Returns:
+        The rows, and what is wrong with their number.
 
+    Raises:
+        DataError: dataset or split unknown, not reachable, access not granted, damaged, or without a column.
+    """
     origin = source(name)
     if split not in origin.splits:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
     folder = snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
+    files = split_files(name, split, folder)
+    if not files:
+        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
+        raise DataError(
+            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
+            "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
+        )
+    where = f"{name}: split {split!r} in {folder}"
+    rows = read_parquet(files, origin.columns, where)
+    if unknown := [column for column in rows.column_names if column not in origin.columns]:
+        logger.warning(f"figlang_tasks: {where} has columns that are not used: {', '.join(unknown)}")
+    faults = []
+    if len(rows) != origin.splits[split]:
+        faults.append(
+            f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. "
+            "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
+        )
+    return rows.select_columns(list(origin.columns)), tuple(faults)
+
+
+def split_files(name: str, split: str, folder: Path) -> list[Path]:
+    """The Parquet files of a split, in order; none where there is none.
+
+    Raises:
+        DataError: there are fewer than their names say.
+    """
     files = sorted(folder.glob(f"**/{split}-*.parquet"))
     parts = {int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))}
     if parts and max(parts) > len(files):
@@ -123,38 +151,37 @@ def load_split(name: str, split: str) -> datasets.Dataset:
             f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: was a download broken "
             "off? Run again with a connection to the hub (HF_HUB_OFFLINE unset), or copy all of them."
         )
-    if not files:
-        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
-        raise DataError(
-            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
-            "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
-        )
+    return files
+
+
+def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
+    """Read Parquet files.
+
+    Args:
+        files: of one table, in order.
+        columns: that it must have.
+        where: names the files in errors.
+
+    Raises:
+        DataError: a file is damaged, or a column is missing.
+    """
+    import datasets
+
     try:
         rows = datasets.load_dataset(
-            "parquet", data_files={split: [str(path) for path in files]}, split=split, verification_mode="no_checks"
+            "parquet", data_files=[str(path) for path in files], split="train", verification_mode="no_checks"
         )
+        rows.data.validate(full=True)  # else a text that is not UTF-8 is found by whoever reads that row
     except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
         cause = error.__cause__ or error
         raise DataError(
-            f"{name}: split {split!r} in {folder} cannot be read ({type(cause).__name__}: {cause}). "
-            "Delete the damaged file and load it again."
+            f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and load it again."
         ) from error
-    missing = [column for column in origin.columns if column not in rows.column_names]
-    if missing:
+    if missing := [column for column in columns if column not in rows.column_names]:
         raise DataError(
-            f"{name}: split {split!r} in {folder} lacks column(s) {', '.join(missing)} "
-            f"(it has: {', '.join(rows.column_names)}). Use the files of the original release."
+            f"{where} lacks column(s) {', '.join(missing)} (it has: {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
         )
-    if len(rows) != origin.splits[split]:
-        raise DataError(
-            f"{name}: split {split!r} in {folder} has {len(rows)} rows, the published one has {origin.splits[split]}. "
-            "Ids and instructions depend on the row order of the whole split; to run fewer rows use --limit."
-        )
-    if unknown := [column for column in rows.column_names if column not in origin.columns]:
-        logger.warning(
-            f"figlang_tasks: {name}: split {split!r} in {folder} has columns that are not used: {', '.join(unknown)}"
-        )
-    return rows.select_columns(list(origin.columns))
+    return rows
 
 
 def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:

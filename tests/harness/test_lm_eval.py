@@ -28,7 +28,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import figlang_tasks
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
 from figlang_tasks.scoring import explanations
@@ -41,8 +40,6 @@ TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 def nothing_kept() -> Iterator[None]:
     yield
     explanations.release()
-    for cached in (rows.load, rows._rows, rows.load_blind):
-        cached.cache_clear()
 
 
 # --- the same answers in both harnesses ------------------------------------------------------------------------------

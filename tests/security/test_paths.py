@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from benchmarks.metaclue.generated import row as metaclue_row
 from benchmarks.metaclue.generated import write as write_metaclue
-from benchmarks.vflute.test_rows import TINY, write
+from benchmarks.vflute.test_rows import TINY, make_tiny, write
 from irfl_hub import drawn, uuid
 from judge.judge_server import MODEL, JudgeServer
 from PIL import Image
@@ -29,7 +29,7 @@ from figlang_tasks.benchmarks.metaclue import rows as metaclue
 from figlang_tasks.benchmarks.metaclue.annotations import check_folder, import_files
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
-from figlang_tasks.core.hub import DataError, source, sources
+from figlang_tasks.core.hub import DataError, source
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.report import gallery
@@ -65,10 +65,8 @@ def secret(folder: Path) -> Path:
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small V-FLUTE, whose row 7 of the test split names a file."""
-    from dataclasses import replace
-
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    monkeypatch.setitem(sources(), "V-FLUTE", replace(source("V-FLUTE"), splits=TINY))
+    make_tiny(monkeypatch)
     return tmp_path / "V-FLUTE"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub
@@ -11,7 +11,6 @@ from figlang_tasks.core.checks import Fetched, Findings, Report, on_this_machine
 
 
 def fetch() -> Iterator[Fetched]:
-
     source = hub.source("FLUTE")
     count = len(rows.load(source.name, "train"))
     found = hub.snapshot(source, ["README.md", "*.parquet", "*.jsonl"])
@@ -19,26 +18,23 @@ def fetch() -> Iterator[Fetched]:
 
 
 def check() -> Report:
-
     here, found = on_this_machine("flute", hub.source("FLUTE")), Findings()
-    valid = []
+    valid: Sequence[rows.Pair] = ()
     with found.fault():
-        _, raw = rows._raw_rows("FLUTE", here.folder)
-        for where, values in raw:
-            with found.fault():
-                valid.append(rows._row(values, where))
-    if not found.faults:
-        with found.fault():
+        valid, faults, _ = rows.read("FLUTE")
+        found.faults += faults
+        if not faults:
             rows.load("FLUTE", "heldout")
-    found.count("train", len(valid), hub.source("FLUTE").splits["train"])
+    found.count("train, valid rows", len(valid), hub.source("FLUTE").splits["train"])
     counts = Counter((row.portion, row.label) for row in valid)
     for (portion, label), published in rows.RELEASED_COUNTS["FLUTE"].items():
         found.count(f"train, {portion}, {label}", counts[portion, label], published)
     blind = None
     if (here.folder / rows.BLIND_FILE).is_file():
         with found.fault():
-            blind = len(rows.load_blind())
+            blind, faults = rows.read_blind()
+            found.faults += faults
     else:
         found.remarks.append(f"{rows.BLIND_FILE} is not here: flute_codalab needs it, and nothing else")
-    found.count("blind test rows of FigLang 2022", blind, rows.BLIND_ROWS)
+    found.count("blind test rows of FigLang 2022", None if blind is None else len(blind), rows.BLIND_ROWS)
     return found.report(f"{here.folder} ({here.revision})")

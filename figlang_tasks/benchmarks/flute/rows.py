@@ -5,22 +5,22 @@ Serves every dataset in FLUTE's schema (FLUTE itself and figlang_mini_flute).
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 import os
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
-from figlang_tasks.core import hub
+from figlang_tasks.core import hub, json_lines
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics.intervals import linked
 from figlang_tasks.scoring.records import flute_scopes
@@ -33,7 +33,6 @@ REPORT_GROUPS = ("sarcasm", "simile", "metaphor", "idiom", "creative_paraphrase"
 SCOPES = tuple(dict.fromkeys(scope for group in REPORT_GROUPS for scope in (group, *flute_scopes(group)[1:])))
 PARTS = ("heldout", "rest", "train")
 COLUMNS = ("id", "premise", "hypothesis", "label", "explanation", "type")
-USE_THE_RELEASE = "Use the files of the original release."
 
 _TYPES = {name.replace("_", ""): name for name in REPORT_GROUPS}  # Sarcasm, CreativeParaphrase, in any case
 
@@ -69,12 +68,13 @@ HELDOUT_DIGEST = "d75fcb192f3c"
 
 BLIND_FILE = "flute_codalab_test_blind.jsonl"
 BLIND_ROWS = 1500
+_AS_PUBLISHED = "Use the file as it was published."
 BLIND_COLUMNS = ("codalab_id", "id", "premise", "hypothesis")
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of the release, checked.
+class Pair:
+    """A valid row of the release: two sentences, and whether one entails the other.
 
     Attributes:
         source_id: the release's `id`, which several rows share, within a type and across types.
@@ -100,7 +100,7 @@ class Row:
         return _sha256(*map(_plain, (self.premise, self.hypothesis, self.label, self.explanation)))
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def sentences(self) -> tuple[str, str]:
         return _folded(self.premise), _folded(self.hypothesis)
 
 
@@ -138,7 +138,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
     The held-out part is in the order of a hash, so that ``--limit`` takes a mixture; the others are in released order.
 
     Args:
-        name: a dataset of :data:`figlang_tasks.core.hub.SOURCES` in FLUTE's schema.
+        name: a dataset in FLUTE's schema.
         part: ``heldout`` and ``rest`` (which share no sentence), or ``train``: all rows.
         prompt: ``v2`` or ``v1``.
         scorer: explanation scorer of the task; "" for the paper's.
@@ -150,7 +150,8 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
 
     if part not in PARTS:
         raise hub.DataError(f"{name} has no part {part!r}; it has: {', '.join(PARTS)}")
-    rows, revision = _rows(name)
+    rows, faults, revision = read(name)
+    end_with_the_first(faults, "flute")
     ids = row_ids(rows)
     chosen = list(range(len(rows)))
     if part != "train":
@@ -187,7 +188,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
     )
 
 
-def row_ids(rows: Sequence[Row]) -> list[str]:
+def row_ids(rows: Sequence[Pair]) -> list[str]:
     """A name for each row that depends on its content alone; of rows with the same content the later ones count up."""
     seen: Counter[str] = Counter()
     ids = []
@@ -201,19 +202,19 @@ def row_ids(rows: Sequence[Row]) -> list[str]:
 # --- the held-out part -----------------------------------------------------------------------------------------------
 
 
-def families(rows: Sequence[Row]) -> list[list[int]]:
+def families(rows: Sequence[Pair]) -> list[list[int]]:
     """The rows that belong together, as indices: those linked by a sentence or by the release's id within a portion.
 
     A premise stands in up to six rows (with both labels), a hypothesis in up to four. White space and the case of
     ASCII letters are ignored.
     """
     found: dict[int, list[int]] = {}
-    for number, first in enumerate(linked([(*row.pair, (row.portion, row.source_id)) for row in rows])):
+    for number, first in enumerate(linked([(*row.sentences, (row.portion, row.source_id)) for row in rows])):
         found.setdefault(first, []).append(number)
     return list(found.values())
 
 
-def heldout(rows: Sequence[Row]) -> list[int]:
+def heldout(rows: Sequence[Pair]) -> list[int]:
     """Draw the held-out rows: a rule on texts alone, whatever the order of the rows or the version of Python.
 
     1. Rows are grouped into :func:`families`. A family with a sentence pair that stands there twice, or with an empty
@@ -229,11 +230,11 @@ def heldout(rows: Sequence[Row]) -> list[int]:
         hub.DataError: the sizes cannot be reached with these rows.
     """
     numbers = [_sha256(HELDOUT_SEED, _plain(row.premise), _plain(row.hypothesis)) for row in rows]
-    pairs = Counter(row.pair for row in rows)
+    repeated = Counter(row.sentences for row in rows)
     wanted = Counter(HELDOUT_SIZES)
     held: list[int] = []
     for family in sorted(families(rows), key=lambda members: min(numbers[member] for member in members)):
-        if any(pairs[rows[member].pair] > 1 or not _plain(rows[member].explanation) for member in family):
+        if any(repeated[rows[member].sentences] > 1 or not _plain(rows[member].explanation) for member in family):
             continue
         size = Counter((rows[member].portion, rows[member].label) for member in family)
         if all(count <= wanted[stratum] for stratum, count in size.items()):
@@ -248,143 +249,114 @@ def heldout(rows: Sequence[Row]) -> list[int]:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
+class Release(NamedTuple):
+    """The valid rows of a dataset, all faults, and the revision they are of: commit, ``local`` or ``package``."""
+
+    rows: Sequence[Pair]
+    faults: Sequence[str]
+    revision: str
+
+
 @lru_cache(maxsize=4)
-def _rows(name: str) -> tuple[tuple[Row, ...], str]:
-    """All rows of a dataset, and the revision they are of."""
+def read(name: str) -> Release:
+    """Return the valid rows of a dataset, and all faults of its file.
+
+    Raises:
+        hub.DataError: there are no rows to look at: not available, damaged, or no file of the expected name.
+    """
     origin = hub.source(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
-    path, raw = _raw_rows(name, snapshot.folder)
-    rows = tuple(_row(values, where) for where, values in raw)
-    expected = origin.splits["train"]
-    if len(rows) != expected:
-        raise hub.DataError(
-            f"{name}: {path} has {len(rows)} rows, the published train split has {expected}. To run fewer rows use "
-            f"--limit. {USE_THE_RELEASE}"
+    path, lines, faults = _lines(origin, snapshot.folder)
+    rows = []
+    for where, values in lines:
+        if isinstance(found := _pair(values), str):
+            faults.append(f"{where}{found}. {hub.USE_THE_RELEASE}")
+        else:
+            rows.append(found)
+    counts, released = Counter((row.portion, row.label) for row in rows), RELEASED_COUNTS.get(name)
+    if len(rows) + len(faults) != origin.splits["train"]:
+        faults.append(
+            f"{name}: {path} has {len(rows) + len(faults)} rows, the published train split has "
+            f"{origin.splits['train']}. To run fewer rows use --limit. {hub.USE_THE_RELEASE}"
         )
-    counts = Counter((row.portion, row.label) for row in rows)
-    released = RELEASED_COUNTS.get(name)
-    if released is not None and counts != released:
-        strata = sorted({*counts, *released})
+    elif not faults and released is not None and counts != released:
         differing = "; ".join(
             f"{portion} {label}: {counts[portion, label]} instead of {released.get((portion, label), 0)}"
-            for portion, label in strata
+            for portion, label in sorted({*counts, *released})
             if counts[portion, label] != released.get((portion, label), 0)
         )
-        raise hub.DataError(f"{name}: {path} does not hold the released rows ({differing}). {USE_THE_RELEASE}")
-    return rows, snapshot.revision
+        faults.append(f"{name}: {path} does not hold the released rows ({differing}). {hub.USE_THE_RELEASE}")
+    return Release(rows, faults, snapshot.revision)
 
 
-def _raw_rows(name: str, folder: Path) -> tuple[str, Iterator[tuple[str, Mapping[str, Any]]]]:
-    """The train split's rows, each with the words that say where it stands."""
-    parquet = sorted(folder.glob("**/train-*.parquet"))
+def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Mapping[str, Any]]], list[str]]:
+    """The train split's files; its rows, each with the words that say where it stands; and what is no row."""
+    parquet = hub.split_files(origin.name, "train", folder)
     if parquet:
-        return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(name, parquet)
-    lines = sorted(path for path in folder.glob("**/*train*.jsonl"))
-    if len(lines) != 1:
-        found = f"several: {', '.join(path.name for path in lines)}; keep one" if lines else "none"
+        return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet), []
+    files = sorted(folder.glob("**/*train*.jsonl"))
+    if len(files) != 1:
+        found = f"several: {', '.join(path.name for path in files)}; keep one" if files else "none"
         raise hub.DataError(
-            f"{name}: its train split is looked for in {folder} as data/train-00000-of-0000N.parquet or one JSON lines "
-            f"file with `train` in its name (train.jsonl), as in the hub's repository {origin_page(name)}; "
-            f"there is {found}"
+            f"{origin.name}: its train split is looked for in {folder} as data/train-00000-of-0000N.parquet or one "
+            f"JSON lines file with `train` in its name (train.jsonl), as in the hub's repository "
+            f"{origin.page if origin.repository else ''}; there is {found}"
         )
-    return str(lines[0]), json_lines(lines[0], name)
-
-
-def origin_page(name: str) -> str:
-    origin = hub.source(name)
-    return origin.page if origin.repository else ""
+    lines, faults = json_lines.read(files[0])
+    rows = [(line.where, line.values) for line in lines]
+    return str(files[0]), rows, [f"{fault}. {hub.USE_THE_RELEASE}" for fault in faults]
 
 
 def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     import datasets
 
     for path in paths:
-        try:
-            rows = datasets.load_dataset(
-                "parquet", data_files={"train": str(path)}, split="train", verification_mode="no_checks"
-            )
-        except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
-            cause = error.__cause__ or error
-            raise hub.DataError(
-                f"{name}: {path} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and load it "
-                f"again."
-            ) from error
+        where = f"{name}: {path}"
+        rows = hub.read_parquet([path], COLUMNS, where)
         classes = {key: found for key, found in rows.features.items() if isinstance(found, datasets.ClassLabel)}
         for number, values in enumerate(rows):
             for key, feature in classes.items():
-                if values[key] is not None:
+                if values[key] in range(feature.num_classes):
                     values[key] = feature.int2str(values[key])
-            yield f"{name}: {path}, row {number}", values
+            yield f"{where}, row {number}", values
 
 
-def json_lines(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Objects of a JSON lines file, each with the words that say where it stands.
-
-    Raises:
-        hub.DataError: a line is no JSON object.
-    """
-    try:
-        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    except OSError as error:
-        raise hub.DataError(f"{name}: {path} cannot be read: {error.strerror}") from error
-    lines = content.split(b"\n")  # not splitlines: texts may hold other line separators, unescaped
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        where = f"{name}: {path}, line {number}"
-        try:
-            values = json.loads(line.decode("utf-8"))
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or error
-            raise hub.DataError(
-                f"{where} is not JSON ({reason}): get the whole file again. {USE_THE_RELEASE}"
-            ) from error
-        if not isinstance(values, dict):
-            raise hub.DataError(f"{where} is {reprlib.repr(values)}, not a row (a JSON object). {USE_THE_RELEASE}")
-        yield where, values
-
-
-def _row(values: Mapping[str, Any], where: str) -> Row:
-    missing = [column for column in COLUMNS if column not in values]
-    if missing:
-        raise hub.DataError(
-            f"{where} lacks {', '.join(missing)} (it has: {', '.join(map(str, values))}). {USE_THE_RELEASE}"
-        )
+def _pair(values: Mapping[str, Any]) -> Pair | str:
+    """A row or, as text, what is wrong with it."""
+    if missing := [column for column in COLUMNS if column not in values]:
+        return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})"
     source_id = values["id"]
     if not isinstance(source_id, str | int) or isinstance(source_id, bool) or not str(source_id).strip():
-        raise hub.DataError(f"{where}: id is {reprlib.repr(source_id)}, not a number or text. {USE_THE_RELEASE}")
+        return f": id is {reprlib.repr(source_id)}, not a number or text"
     if _half_a_pair(str(source_id)):
-        raise hub.DataError(f"{where}: id holds half a surrogate pair: a damaged file? {USE_THE_RELEASE}")
-    for column in COLUMNS[1:]:
-        if not isinstance(values[column], str):
-            raise hub.DataError(f"{where}: {column} is {reprlib.repr(values[column])}, not text. {USE_THE_RELEASE}")
-        if _half_a_pair(values[column]):
-            raise hub.DataError(f"{where}: {column} holds half a surrogate pair: a damaged file? {USE_THE_RELEASE}")
-    for column in ("premise", "hypothesis"):
-        if not _plain(values[column]):
-            raise hub.DataError(f"{where}: {column} is empty. {USE_THE_RELEASE}")
+        return ": id holds half a surrogate pair"
+    if wrong := _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
+        return wrong
     if values["label"] not in LABELS:
-        raise hub.DataError(
-            f"{where}: unknown label {reprlib.repr(values['label'])}; it must be one of {', '.join(LABELS)}. "
-            f"{USE_THE_RELEASE}"
-        )
+        return f": unknown label {reprlib.repr(values['label'])}; it must be one of {', '.join(LABELS)}"
     group = _TYPES.get(values["type"].replace(" ", "").replace("_", "").lower())
     if group is None:
-        raise hub.DataError(
-            f"{where}: unknown type {reprlib.repr(values['type'])}; it must be one of Sarcasm, Simile, Metaphor, "
-            f"Idiom, CreativeParaphrase. {USE_THE_RELEASE}"
-        )
+        known = "Sarcasm, Simile, Metaphor, Idiom, CreativeParaphrase"
+        return f": unknown type {reprlib.repr(values['type'])}; it must be one of {known}"
     if group == "creative_paraphrase" and values["label"] == "Contradiction":
-        raise hub.DataError(
-            f"{where}: type is {values['type']!r} and label is Contradiction, but paraphrases entail (the paper's "
-            f"Table 1). {USE_THE_RELEASE}"
-        )
+        return f": type is {values['type']!r} and label is Contradiction, but paraphrases entail (the paper's Table 1)"
     if group == "sarcasm" and values["label"] == "Entailment":
         # All sarcasm contradicts (the paper's Table 1). In the JSON lines form the paraphrases, which all entail, are
         # called sarcasm too.
         group = "creative_paraphrase"
     texts = {column: values[column] for column in COLUMNS[1:-1]}
-    return Row(source_id=str(source_id).strip(), report_group=group, **texts)
+    return Pair(source_id=str(source_id).strip(), report_group=group, **texts)
+
+
+def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Sequence[str]) -> str:
+    """What is wrong with the texts of a row, of which some must be filled; "" where nothing is."""
+    for column in columns:
+        if not isinstance(values[column], str):
+            return f": {column} is {reprlib.repr(values[column])}, not text"
+        if _half_a_pair(values[column]):
+            return f": {column} holds half a surrogate pair"
+    empty = [column for column in filled if not _plain(values[column])]
+    return f": {empty[0]} is empty" if empty else ""
 
 
 def _half_a_pair(text: str) -> bool:
@@ -407,31 +379,8 @@ def load_blind() -> datasets.Dataset:
     """
     import datasets
 
-    path = _blind_file()
-    rows: list[dict[str, Any]] = []
-    for where, values in json_lines(path, "flute_codalab"):
-        missing = [column for column in BLIND_COLUMNS if column not in values]
-        if missing:
-            raise hub.DataError(f"{where} lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})")
-        for column in BLIND_COLUMNS:
-            kind, words = (int, "a whole number") if column.endswith("id") else (str, "text")
-            if not isinstance(values[column], kind) or isinstance(values[column], bool):
-                raise hub.DataError(f"{where}: {column} is {reprlib.repr(values[column])}, not {words}")
-            if kind is str and _half_a_pair(values[column]):
-                raise hub.DataError(f"{where}: {column} holds half a surrogate pair: a damaged file?")
-            if kind is str and not _plain(values[column]):
-                raise hub.DataError(f"{where}: {column} is empty")
-        if values["codalab_id"] != len(rows):
-            raise hub.DataError(
-                f"{where}: codalab_id is {reprlib.repr(values['codalab_id'])}, must be {len(rows)}: the released rows "
-                f"are numbered from 0 in order. Use the file as it was published."
-            )
-        rows.append({column: values[column] for column in BLIND_COLUMNS})
-    if len(rows) != BLIND_ROWS:
-        raise hub.DataError(
-            f"flute_codalab: {path} has {len(rows)} rows, the shared task's file has {BLIND_ROWS}. A submission needs "
-            f"all; to try out fewer rows use --limit."
-        )
+    rows, faults = read_blind()
+    end_with_the_first(faults, "flute")
     return datasets.Dataset.from_dict(
         {
             "dataset": ["FLUTE"] * len(rows),
@@ -444,6 +393,46 @@ def load_blind() -> datasets.Dataset:
             "prompt": ["v2"] * len(rows),
         }
     )
+
+
+def read_blind() -> tuple[list[Mapping[str, Any]], list[str]]:
+    """Return the valid rows (:data:`BLIND_COLUMNS`) of the shared task's test file, and all its faults.
+
+    Raises:
+        hub.DataError: the file is not there.
+    """
+    path = _blind_file()
+    lines, no_rows = json_lines.read(path)
+    faults = [f"{fault}. {_AS_PUBLISHED}" for fault in no_rows]
+    rows: list[Mapping[str, Any]] = []
+    for line in lines:
+        if wrong := _wrong_blind(line.values):
+            faults.append(f"{line.where}{wrong}. {_AS_PUBLISHED}")
+        else:
+            rows.append({column: line.values[column] for column in BLIND_COLUMNS})
+    count = len(rows) + len(faults)
+    misplaced = [] if faults else [number for number, row in enumerate(rows) if row["codalab_id"] != number]
+    for number in misplaced[:1]:
+        faults.append(
+            f"{lines[number].where}: codalab_id is {rows[number]['codalab_id']}, must be {number}: the released rows "
+            f"are numbered from 0 in order. {_AS_PUBLISHED}"
+        )
+    if count != BLIND_ROWS:
+        faults.append(
+            f"{path} has {count} rows, the shared task's file has {BLIND_ROWS}. A submission needs all; to try out "
+            f"fewer rows use --limit."
+        )
+    return rows, faults
+
+
+def _wrong_blind(values: Mapping[str, Any]) -> str:
+    if missing := [column for column in BLIND_COLUMNS if column not in values]:
+        return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})"
+    for column in BLIND_COLUMNS[:2]:
+        number = values[column]
+        if not isinstance(number, int) or isinstance(number, bool) or abs(number) >= 2**63:  # what a table can hold
+            return f": {column} is {reprlib.repr(number)}, not a whole number"
+    return _wrong_text(values, BLIND_COLUMNS[2:], BLIND_COLUMNS[2:])
 
 
 def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_official, parse_strict
-from figlang_tasks.core import hub, options
+from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.lm_eval_options import lm_eval_options
 from figlang_tasks.core.options import Kwargs, option
+from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
 from figlang_tasks.scoring.explained import SCHEMES
@@ -34,7 +35,7 @@ BLIND = "codalab"
 
 
 @dataclass(frozen=True)
-class Options(options.Options):
+class Options(TaskOptions):
     """Options of a FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
@@ -63,11 +64,16 @@ def documents(asked: Mapping[str, Any]) -> datasets.Dataset:
             raise ValueError(f"{key} of a FLUTE task is {reprlib.repr(asked[key])}, must be a text")
     if asked["part"] == BLIND:
         return rows.load_blind()
-    prompt, scorer = asked.get("prompt", "v2"), _scorer_name(asked)
-    if not isinstance(prompt, str) or prompt not in SCHEME_OF_PROMPT:
-        raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
+    prompt, scorer = _prompt(asked), _scorer_name(asked)
     Options.of({"scorer": scorer or None})
     return rows.load(asked["dataset"], asked["part"], prompt, scorer)
+
+
+def _prompt(asked: Mapping[str, Any]) -> str:
+    prompt = asked.get("prompt", "v2")
+    if not isinstance(prompt, str) or prompt not in SCHEME_OF_PROMPT:
+        raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(SCHEME_OF_PROMPT)}")
+    return prompt
 
 
 def _scorer_name(asked: Mapping[str, Any]) -> Any:
@@ -93,7 +99,7 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
         asked = {"dataset": "FLUTE"} | lm_eval_options(settings, KEYS, required=("part",))
         found = documents(asked)
         if asked["part"] != BLIND:
-            paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
+            paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
             explanations.preflight(_scorer_name(asked) or None, paper)
     except (hub.DataError, ValueError) as error:
         raise SystemExit(f"figlang_tasks: {error}") from error
@@ -104,9 +110,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Fetch the scorer's weights; see `Benchmark.preflight`."""
     if asked["part"] == BLIND:
         return
-    if asked.get("prompt", "v2") not in SCHEME_OF_PROMPT:
-        return  # loading has told
-    paper = SCHEMES[SCHEME_OF_PROMPT[asked.get("prompt", "v2")]].scorer
+    paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
     for scorer in {each.scorer for each in Options.blocks(config)}:
         explanations.preflight((_scorer_name(asked) or None) if scorer is None else scorer, paper)
 

@@ -8,8 +8,7 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.card import entailment_answer
 from figlang_tasks.core.hub import Source
 
-COLUMNS = ("image", "claim", "label", "explanation", "phenomenon", "source_dataset")
-
+COLUMNS = ("image", *rows.TEXTS)
 
 BENCHMARK = Benchmark(
     name="vflute",

@@ -8,20 +8,23 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import reprlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
 from figlang_tasks.core import hub, images
+from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
     import datasets
 
+TEXTS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
 LABELS = {"entailment": 1, "contradiction": 0}
 INSTRUCTION_COUNT = 21  # Table 8 of the paper
 INSTRUCTION_SEED = 42  # reproduces all 723 released prompts of the test split
@@ -67,7 +70,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     meme of MemeCap has a claim and its opposite).
 
     Args:
-        name: a dataset of :data:`figlang_tasks.core.hub.SOURCES` in V-FLUTE's schema.
+        name: a dataset in V-FLUTE's schema.
         split: one of its splits.
         check_images: look at every picture now; an error then costs no model time.
 
@@ -76,54 +79,97 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """
     import datasets
 
-    rows = hub.load_split(name, split).cast_column("image", datasets.Image(decode=False))
-    texts = rows.select_columns(["claim", "label", "explanation", "phenomenon", "source_dataset"])
-    ids, groups = [], []
-    digest = hashlib.sha256()
-    for number, row in enumerate(texts):
-        digest.update(json.dumps(row, sort_keys=True).encode())
-        row_id = f"{row['source_dataset']}-{split}-{number}"
-        _check_texts(row, f"{name}/{split} row {number} ({row_id})")
-        ids.append(row_id)
-        groups.append(report_group(row["source_dataset"], row["phenomenon"]))
+    rows, faults = read(name, split, check_images)
+    end_with_the_first(faults, "vflute")
+    ids = [row.id for row in rows]
+    digest = hashlib.sha256("".join(json.dumps(row.texts, sort_keys=True) for row in rows).encode()).hexdigest()
     added = {
         "dataset": [name] * len(rows),
-        "data": [str(DataId(name, split, digest.hexdigest()[:12]))] * len(rows),
+        "data": [str(DataId(name, split, digest[:12]))] * len(rows),
         "id": ids,
         "instruction": instruction_numbers(hub.source(name).splits, split),
-        "report_group": groups,
+        "report_group": [row.report_group for row in rows],
     }
     if check_images:
-        keys = []
-        for number, row in enumerate(rows.select_columns(["claim", "image"])):
-            images.check(row["image"], f"{name}/{split} row {number} ({ids[number]})", name)
-            keys.append((("claim", row["claim"]), ("picture", _picture(row["image"]))))
-        added["family"] = [ids[first] for first in linked(keys)]
-    return datasets.concatenate_datasets([rows, datasets.Dataset.from_dict(added)], axis=1)
+        families = linked([(("claim", row.texts["claim"]), ("picture", row.picture)) for row in rows])
+        added["family"] = [ids[first] for first in families]
+    return datasets.concatenate_datasets([_table(name, split)[0], datasets.Dataset.from_dict(added)], axis=1)
+
+
+class Claim(NamedTuple):
+    """A valid row.
+
+    Attributes:
+        id: as released, ``{source_dataset}-{split}-{number}``.
+        report_group: one of :data:`REPORT_GROUPS`.
+        texts: the :data:`TEXTS`.
+        picture: what tells its picture from others: the SHA-256 of its bytes, or the path of its file; "" where
+            pictures are not looked at.
+    """
+
+    id: str
+    report_group: str
+    texts: dict[str, str]
+    picture: str
+
+
+def read(name: str, split: str, check_images: bool = True) -> tuple[list[Claim], list[str]]:
+    """Return the valid rows of one split, and all faults; arguments as in :func:`load`.
+
+    Raises:
+        hub.DataError: there are no rows to look at: not available, damaged, a column is missing.
+    """
+    table, number_of_rows = _table(name, split)
+    rows, faults = [], [*number_of_rows]
+    columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
+    for number, texts in enumerate(progress(columns, f"{name}/{split}") if check_images else columns):
+        cell = texts.pop("image", None)
+        row_id = f"{texts['source_dataset']}-{split}-{number}"
+        where = f"{name}/{split} row {number} ({row_id})"
+        before = len(faults)
+        if wrong := _wrong(texts):
+            faults.append(f"{where}: {wrong}. {hub.USE_THE_RELEASE}")
+        if check_images:
+            try:
+                images.check(cell, where, name)
+            except hub.DataError as error:
+                faults.append(str(error))
+        if len(faults) == before:
+            group = report_group(texts["source_dataset"], texts["phenomenon"])
+            rows.append(Claim(row_id, group, texts, _picture(cell) if check_images else ""))
+    return rows, faults
+
+
+def _table(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
+    """The rows of a split with pictures undecoded, and what is wrong with their number."""
+    import datasets
+    from pyarrow import ArrowException
+
+    rows, faults = hub.load_split(name, split)
+    try:
+        return rows.cast_column("image", datasets.Image(decode=False)), faults
+    except (ArrowException, TypeError) as error:
+        kind = rows.features["image"]
+        raise hub.DataError(f"{name}/{split}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}") from error
 
 
 def _picture(cell: Mapping[str, Any]) -> str:
-    """What tells a picture from others: its bytes, or the path of its file."""
     return str(cell["path"]) if cell["bytes"] is None else hashlib.sha256(cell["bytes"]).hexdigest()
 
 
-def _check_texts(row: dict[str, Any], where: str) -> None:
-    for column, value in row.items():
+def _wrong(texts: Mapping[str, Any]) -> str:
+    """What is wrong with the texts of a row; "" where nothing is."""
+    for column, value in texts.items():
         if not isinstance(value, str):
-            raise hub.DataError(f"{where}: {column} is {value!r}, not text. Use the files of the original release.")
-    if not row["claim"].strip():
-        raise hub.DataError(f"{where}: claim is empty. Use the files of the original release.")
-    if row["label"] not in LABELS:
-        raise hub.DataError(
-            f"{where}: unknown label {row['label']!r}; it must be one of {', '.join(LABELS)}. "
-            "Use the files of the original release."
-        )
-    group = report_group(row["source_dataset"], row["phenomenon"])
-    if group not in REPORT_GROUPS:
-        raise hub.DataError(
-            f"{where}: unknown source_dataset {row['source_dataset']!r}; results are reported for "
-            f"{', '.join(REPORT_GROUPS)}. Use the files of the original release."
-        )
+            return f"{column} is {reprlib.repr(value)}, not text"
+    if not texts["claim"].strip():
+        return "claim is empty"
+    if texts["label"] not in LABELS:
+        return f"unknown label {reprlib.repr(texts['label'])}; it must be one of {', '.join(LABELS)}"
+    if report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS:
+        known = ", ".join(REPORT_GROUPS)
+        return f"unknown source_dataset {reprlib.repr(texts['source_dataset'])}; results are reported for {known}"
+    return ""
 
 
 @lru_cache(maxsize=8)

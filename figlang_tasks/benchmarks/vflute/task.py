@@ -18,9 +18,9 @@ from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.benchmarks.vflute.parse import parse_official, parse_strict
 from figlang_tasks.core import images
-from figlang_tasks.core import options as fields
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs, option, true_or_false, whole_number
+from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
 from figlang_tasks.scoring.records import EntailmentRecord
@@ -31,7 +31,7 @@ BLIND_SIZE = (336, 336)  # the paper gives no size of its white square; this is 
 
 
 @dataclass(frozen=True)
-class Options(fields.Options):
+class Options(TaskOptions):
     """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from benchmarks.flute.synthetic import Values, as_on_the_hub, blind_rows, released_shape, write_lines
+from benchmarks.run_and_check import accepted, faults, refused
 from datasets import ClassLabel, Dataset, Features, Value
 
 from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
 from figlang_tasks.core import hub
 
 PORTIONS = {"sarcasm": (241, 509), "simile": (125, 125), "metaphor": (125, 125), "idiom": (125, 125)}
 
 
 @pytest.fixture(autouse=True)
-def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """FIGLANG_DATA_DIR/FLUTE, empty."""
     folder = tmp_path / "data" / "FLUTE"
     folder.mkdir(parents=True)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))
-    yield folder
-    for cached in (rows.load, rows._rows, rows.load_blind):
-        cached.cache_clear()
+    return folder
 
 
 def put(shared_file: Path, data_dir: Path) -> None:
@@ -108,7 +111,7 @@ def invented() -> list[Values]:
 
 
 def documents_of(folder: Path, part: str) -> Dataset:
-    for cached in (rows.load, rows._rows):
+    for cached in (rows.load, rows.read):
         cached.cache_clear()
     return rows.load("FLUTE", part)
 
@@ -151,23 +154,23 @@ def test_texts_other_than_the_released_ones_are_told(
     assert any("texts differ from those that the held-out part" in message for message in warnings_of_loguru)
 
 
-def small(*pairs: tuple[str, str]) -> list[rows.Row]:
-    return [rows.Row("0", premise, hypothesis, "Entailment", "why", "simile") for premise, hypothesis in pairs]
+def small(*pairs: tuple[str, str]) -> list[rows.Pair]:
+    return [rows.Pair("0", premise, hypothesis, "Entailment", "why", "simile") for premise, hypothesis in pairs]
 
 
 def test_families_are_linked_by_sentences_and_by_ids() -> None:
-    def row(row_id: str, premise: str, hypothesis: str, group: str = "simile") -> rows.Row:
-        return rows.Row(row_id, premise, hypothesis, "Entailment", "why", group)
+    def pair(row_id: str, premise: str, hypothesis: str, group: str = "simile") -> rows.Pair:
+        return rows.Pair(row_id, premise, hypothesis, "Entailment", "why", group)
 
     found = rows.families(
         [
-            row("1", "It  rains.", "It pours"),
-            row("2", "it rains. ", "It drips"),
-            row("3", "Sun.", "It drips"),
-            row("4", "It pours", "Wind."),
-            row("3", "Snow.", "Ice."),
-            row("3", "Fog.", "Mist.", "idiom"),
-            row("9", "Dew.", "Frost."),
+            pair("1", "It  rains.", "It pours"),
+            pair("2", "it rains. ", "It drips"),
+            pair("3", "Sun.", "It drips"),
+            pair("4", "It pours", "Wind."),
+            pair("3", "Snow.", "Ice."),
+            pair("3", "Fog.", "Mist.", "idiom"),
+            pair("9", "Dew.", "Frost."),
         ]
     )
     assert found == [[0, 1, 2, 3, 4], [5], [6]]
@@ -177,7 +180,7 @@ def test_the_held_out_part_is_drawn_by_the_rule_in_words(invented: list[Values])
     """Computed again here, apart from the package: families by flooding, numbers by hashlib."""
     from hashlib import sha256
 
-    checked = [rows._row(values, "here") for values in invented]
+    checked = [found for values in invented if isinstance(found := rows._pair(values), rows.Pair)]
     by_sentence: dict[str, list[int]] = {}
     for number, values in enumerate(invented):
         for text in (values["premise"], values["hypothesis"]):
@@ -250,6 +253,7 @@ def change(**values: Any) -> Callable[[list[Values]], Any]:
         (change(type="CreativeParaphrase", label="Contradiction"), "line 5: type is .* but paraphrases entail"),
         (change(label="x" * 100_000), "line 5: unknown label 'xxx.{1,40}; it must be one of"),
         (change(explanation="half \ud800"), "line 5: explanation holds half a surrogate pair"),
+        (lambda found: found.append(found[4]), "has 7535 rows, the published train split has 7534"),
         (lambda found: found.pop(), "has 7533 rows, the published train split has 7534. To run .* --limit"),
         (
             change(label="Entailment"),
@@ -263,54 +267,103 @@ def test_a_row_that_is_not_valid_is_named(
     found = [dict(values) for values in invented]
     damage(found)
     write_lines(data_dir / "train.jsonl", found)
-    with pytest.raises(hub.DataError, match=message) as told:
-        rows.load("FLUTE", "train")
-    assert "Use the files of the original release" in str(told.value)
+    told = refused(BENCHMARK, dataset="FLUTE", part="train")
+    assert re.search(message, told) and "Use the files of the original release" in told
+
+
+@pytest.mark.parametrize("same", [{"premise": "It rains."}, {"explanation": " "}], ids=["one family", "none to score"])
+def test_rows_that_no_held_out_part_can_be_drawn_of(same: Values, data_dir: Path, invented: list[Values]) -> None:
+    write_lines(data_dir / "train.jsonl", [values | same for values in invented])
+    assert "1500 rows cannot be drawn" in refused(BENCHMARK, dataset="FLUTE", part="heldout")
+
+
+def test_all_faults_are_found(data_dir: Path, invented: list[Values]) -> None:
+    found = [dict(values) for values in invented[:20]]
+    found[3]["label"], found[7]["premise"] = "neutral", None
+    path = write_lines(data_dir / "train.jsonl", found)
+    path.write_bytes(path.read_bytes() + b"{\n")
+    places = [re.sub(r".*train\.jsonl", "", fault)[:10].split(":")[0] for fault in faults(BENCHMARK)]
+    assert places == [", line 21 ", ", line 4", ", line 8", " has 21 ro"]
+    told = refused(BENCHMARK, dataset="FLUTE", part="train")
+    assert told.endswith(" 3 more fault(s): `figlang data check flute` lists them.")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'{"id": 1, \n', "line 1 is not JSON"),
-        (b"[1, 2]\n", r"line 1 is \[1, 2\], not a row"),
-        (b'{"id": "\xff"}\n', "line 1 is not JSON .*utf-8"),
-        (b"[" * 200_000, "line 1 is not JSON"),
+        (b'{"id": 1, \n', "line 1 is not valid JSON"),
+        (b'{"id": 1, "id": 2}\n', "line 1 is not valid JSON .the key 'id' occurs twice"),
+        (b"[1, 2]\n", r"line 1 is \[1, 2\], not a JSON object"),
+        (b'{"id": "\xff"}\n', "line 1 is not UTF-8"),
+        (b"[" * 200_000, "line 1 is not valid JSON"),
         (b"", "has 0 rows"),
     ],
 )
 def test_no_json(content: bytes, message: str, data_dir: Path) -> None:
     (data_dir / "train.jsonl").write_bytes(content)
-    with pytest.raises(hub.DataError, match=message):
-        rows.load("FLUTE", "train")
+    assert re.search(message, refused(BENCHMARK, dataset="FLUTE", part="train"))
 
 
 def test_a_byte_order_mark_is_read(data_dir: Path, invented: list[Values]) -> None:
     path = write_lines(data_dir / "train.jsonl", invented)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert len(rows.load("FLUTE", "train")) == 7534
+    assert len(accepted(BENCHMARK, dataset="FLUTE", part="train")) == 7534
 
 
-def test_parquet_rows_are_named_by_file_and_number(data_dir: Path, invented: list[Values]) -> None:
-    values = as_on_the_hub(invented)
-    values[7]["premise"] = None
-    write_parquet(data_dir, values, classes=False)
-    with pytest.raises(hub.DataError, match=r"train-00000-of-00002.parquet, row 7: premise is None, not text"):
-        rows.load("FLUTE", "train")
+def test_columns_called_as_ours_are_left_out(data_dir: Path, invented: list[Values]) -> None:
+    write_lines(data_dir / "train.jsonl", [values | {"data": 3, "family": "theirs"} for values in invented])
+    assert "theirs" not in accepted(BENCHMARK, dataset="FLUTE", part="heldout")["family"]
 
 
-def test_a_damaged_parquet_file(data_dir: Path) -> None:
-    (data_dir / "train-00000-of-00001.parquet").write_bytes(b"PAR1 no table")
-    with pytest.raises(hub.DataError, match="train-00000-of-00001.parquet cannot be read .*Delete the damaged file"):
-        rows.load("FLUTE", "train")
+def without_type(folder: Path, values: list[Values]) -> None:
+    write_parquet(folder, [{name: row[name] for name in row if name != "type"} for row in values], classes=False)
+
+
+def a_null(folder: Path, values: list[Values]) -> None:
+    write_parquet(folder, [*values[:7], values[7] | {"premise": None}, *values[8:]], classes=False)
+
+
+def an_unknown_class(folder: Path, values: list[Values]) -> None:
+    write_parquet(folder, values, classes=True)
+    path = folder / "data" / "train-00000-of-00002.parquet"
+    table = pq.read_table(path)
+    place, labels = table.column_names.index("label"), [5, *table["label"].to_pylist()[1:]]
+    pq.write_table(table.set_column(place, table.schema.field("label"), pa.array(labels, pa.int64())), path)
+
+
+def half_a_download(folder: Path, values: list[Values]) -> None:
+    write_parquet(folder, values, classes=False)
+    (folder / "data" / "train-00001-of-00002.parquet").unlink()
+
+
+def a_damaged_file(folder: Path, values: list[Values]) -> None:
+    (folder / "train-00000-of-00001.parquet").write_bytes(b"PAR1 no table")
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (without_type, r"train-00000-of-00002.parquet lacks column\(s\) type .*Use the files"),
+        (a_null, "train-00000-of-00002.parquet, row 7: premise is None, not text"),
+        (an_unknown_class, "train-00000-of-00002.parquet, row 0: label is 5, not text"),
+        (half_a_download, "1 of 2 files of split 'train' are in .*download broken off"),
+        (a_damaged_file, "train-00000-of-00001.parquet cannot be read .*Delete the damaged file"),
+    ],
+)
+def test_parquet_that_is_not_valid(
+    write: Callable[[Path, list[Values]], None], message: str, data_dir: Path, invented: list[Values]
+) -> None:
+    write(data_dir, as_on_the_hub(invented))
+    assert re.search(message, refused(BENCHMARK, dataset="FLUTE", part="train"))
 
 
 def test_no_file_and_several_files(data_dir: Path) -> None:
-    with pytest.raises(hub.DataError, match=r"train.jsonl.*datasets/ColumbiaNLP/FLUTE; there is none"):
-        rows.load("FLUTE", "train")
+    told = refused(BENCHMARK, dataset="FLUTE", part="train")
+    assert re.search(r"train.jsonl.*datasets/ColumbiaNLP/FLUTE; there is none", told)
     for name in ("train.jsonl", "flute_train.jsonl"):
         write_lines(data_dir / name, [])
-    with pytest.raises(hub.DataError, match="there is several: flute_train.jsonl, train.jsonl; keep one"):
-        rows.load("FLUTE", "train")
+    told = refused(BENCHMARK, dataset="FLUTE", part="train")
+    assert "there is several: flute_train.jsonl, train.jsonl; keep one" in told
 
 
 def test_an_unknown_part() -> None:
@@ -339,6 +392,7 @@ def test_the_shared_tasks_file_loads_in_full(shared_file: Path, data_dir: Path) 
         (lambda found: found.pop(3), "line 4: codalab_id is 4, must be 3"),
         (lambda found: found[4].pop("premise"), "line 5 lacks premise"),
         (change(id="12"), "line 5: id is '12', not a whole number"),
+        (change(id=10**30), "line 5: id is 1000.*, not a whole number"),
         (change(codalab_id=True), "line 5: codalab_id is True, not a whole number"),
         (change(hypothesis="half \ud800"), "line 5: hypothesis holds half a surrogate pair"),
         (change(hypothesis=7), "line 5: hypothesis is 7, not text"),
@@ -349,8 +403,7 @@ def test_blind_rows_that_are_not_valid(damage: Callable[[list[Values]], Any], me
     found = blind_rows()
     damage(found)
     write_lines(data_dir / rows.BLIND_FILE, found)
-    with pytest.raises(hub.DataError, match=message):
-        rows.load_blind()
+    assert re.search(message, refused(BENCHMARK, dataset="FLUTE", part="codalab"))
 
 
 def test_no_blind_file(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,9 @@ import pytest
 from benchmarks.flute.synthetic import released_shape, write_lines
 from demo_runs import DEMO, answers, evaluate, metrics
 
-from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.cli.summary import summary_table
 
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
-
-
-@pytest.fixture(autouse=True)
-def no_cached_rows() -> Iterator[None]:
-    yield
-    for cached in (rows.load, rows._rows, rows.load_blind):
-        cached.cache_clear()
 
 
 def test_a_vlm_answers_without_a_picture_by_both_paths() -> None:

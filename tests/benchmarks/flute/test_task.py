@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,6 @@ from benchmarks.flute.synthetic import blind_rows, write_lines
 from figlang_tasks.benchmarks.flute import rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.core import documents, hub
-
-
-@pytest.fixture(autouse=True)
-def no_cached_rows() -> Iterator[None]:
-    yield
-    for cached in (rows.load, rows._rows, rows.load_blind):
-        cached.cache_clear()
 
 
 def document(**changes: Any) -> dict[str, Any]:

@@ -1,0 +1,33 @@
+"""What a run refuses, ``figlang data check`` finds; what it finds, a run refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import DataError
+
+
+def refused(benchmark: Benchmark, **asked: str) -> str:
+    """The message that a run ends with; the check has the same fault."""
+    with pytest.raises(DataError) as told:
+        benchmark.load(asked, True)
+    fault = re.sub(r" \d+ more fault\(s\): `figlang data check \w+` lists them\.$", "", str(told.value))
+    assert fault in faults(benchmark)
+    return str(told.value)
+
+
+def accepted(benchmark: Benchmark, **asked: str) -> Any:
+    """The documents of a run; the check finds no fault either."""
+    assert faults(benchmark) == []
+    return benchmark.load(asked, True)
+
+
+def faults(benchmark: Benchmark) -> list[str]:
+    """What the check finds."""
+    assert benchmark.check is not None
+    report = benchmark.check()
+    return list(report.lines[len(report.lines) - 1 - report.faults : -1])
