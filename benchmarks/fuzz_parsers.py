@@ -289,7 +289,7 @@ def file_targets(folder: Path, each_place: bool = False) -> dict[str, Target]:
     readers: dict[str, Callable[[Path], Any]] = {
         "samples": samples.read,
         "samples of any task": samples.read_any,
-        "samples without answers": samples.read_blind,
+        "samples without answers": partial(samples.read_blind, task="flute_codalab"),
         "runs": lambda path: runs.read(str(path)),
     }
     if each_place:

@@ -18,6 +18,7 @@ from figlang_tasks.core.checks import Fetched, Report
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError, Source
 from figlang_tasks.core.options import NoOptions, Options
+from figlang_tasks.core.presentation import BarSection, Instructions, Parts
 
 if TYPE_CHECKING:
     import datasets
@@ -52,7 +53,11 @@ class Benchmark:
             their picture in the column ``image``, or there is none.
         card: ``(data, records, document) -> card`` and `answer`: ``(records) -> answer`` of one card of the report
             (:mod:`figlang_tasks.core.card`); None for what any benchmark shows.
+        parts: how its parts, the scopes of its measures, are named and pooled.
+        charts: sections of the report that are its own.
+        instructions: those that a task of its own asks all rows with, one for each.
         scorer: the paper's explanation scorer; None where no explanation is scored.
+        agreement: what the paper says of people who judged explanations, for ``figlang judge agree``; None: nothing.
         fetch: what ``figlang data prefetch`` does: it downloads, reads once, and tells what is there.
         check: what ``figlang data check`` does.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
@@ -71,7 +76,11 @@ class Benchmark:
     picture: Callable[[str, str, str], Image.Image] | None = None
     card: Callable[[DataId, Sequence[Record], Document], Card] | None = None
     answer: Callable[[Sequence[Record]], Answer] | None = None
+    parts: Parts = Parts()
+    charts: tuple[BarSection, ...] = ()
+    instructions: Instructions | None = None
     scorer: str | None = None
+    agreement: Mapping[str, Any] | None = None
     fetch: Callable[[], Iterator[Fetched]] | None = None
     check: Callable[[], Report] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None

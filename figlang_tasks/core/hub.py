@@ -43,6 +43,7 @@ class Source:
             resolved once a process, or the user's pin (:attr:`pin_variable`).
         gated: the hub asks for the acceptance of conditions.
         folder: the shipped folder, for data that this package ships.
+        title: in reports, where the name alone does not tell whose it is.
         bring: how users get their own files of data without a release, for ``figlang doctor``: a command and a card.
     """
 
@@ -53,6 +54,7 @@ class Source:
     revision: str | None = None
     gated: bool = False
     folder: Path | None = None
+    title: str = ""
     bring: str = ""
 
     @property

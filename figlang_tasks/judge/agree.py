@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import listing, printable, table
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.key import Item, Key
@@ -21,20 +22,6 @@ from figlang_tasks.metrics.agreement import average_precision, best_f1, cohen_ka
 
 WRITTEN_BY = "figlang judge agree"
 LABELS = ("contradiction", "entailment")
-
-PUBLISHED: Mapping[str, Any] = {
-    "source": "V-FLUTE, arXiv 2405.01474: Table 6, sections 5.1 and 5.3; 95 samples, two experts",
-    "systems": [
-        {"name": "LLaVA-7B eViL+VF", "adequacy_rate": 0.3378, "preference_rate": 0.2308},
-        {"name": "LLaVA-34B SG", "adequacy_rate": 0.2985, "preference_rate": 0.0769},
-        {"name": "GPT-4 (5 shot)", "adequacy_rate": 0.5067, "preference_rate": 0.4423},
-    ],
-    "average_kappa": 0.47,
-    "area": 0.79,
-    "best_f1": 0.77,
-    "threshold": 0.53,
-}
-"""The paper's figures, shares 0 to 1. Which area (steps or straight lines) and which average it means, is not said."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +82,8 @@ def agree(
         for system in report["systems"]:
             system["preferred"] = agreed.count(system["name"])
             system["preference_rate"] = _share(system["preferred"], len(agreed))
-    if found.benchmark == "vflute":
-        report["published"] = PUBLISHED
+    if (published := benchmarks()[found.benchmark].agreement) is not None:
+        report["published"] = published
     return report
 
 

@@ -54,7 +54,7 @@ def export(
         count: samples to draw; None: as many as the paper judged, all where there are fewer.
         seed: of the draw and of the letters.
         annotators: sheets to write.
-        images_dir: where pictures go; None: ``DIR/NAME.images``. FLUTE has none.
+        images_dir: where pictures go; None: ``DIR/NAME.images``. Texts have none.
         separator: see `figlang_tasks.judge.sheet.content_of`.
 
     Returns:
@@ -79,7 +79,7 @@ def export(
     key = _key(systems, count, seed)
     try:
         documents = _documents(key)
-        pictures = _pictures(key, documents)
+        pictures = _pictures(documents)
     except hub.DataError as error:
         raise JudgeError(str(error)) from error
     stem = output.name.removesuffix(".csv")
@@ -104,7 +104,7 @@ def _chosen(run: Run) -> _Chosen:
     if not found:
         raise JudgeError(
             f"{run.path} holds no explanations to judge (tasks: {listing(run.tasks, 20)}): name a run of "
-            f"vflute*, flute* or figlang_mini"
+            f"{samples.tasks_of(lambda benchmark: benchmark.scorer is not None)}"
         )
     if len(found) > 1:
         tasks = listing([task.task for task in found], 20)
@@ -187,13 +187,15 @@ def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
     return {item.number: found[places[item.id]] for item in key.items}
 
 
-def _pictures(key: Key, documents: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, bytes]]:
+def _pictures(documents: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, bytes]]:
     """Name and content (PNG) of the picture of each item, by number; empty for texts.
 
     The name is the item's number: nothing of the data is in it.
     """
     found = {}
-    for number, document in documents.items() if key.benchmark == "vflute" else ():
+    for number, document in documents.items():
+        if "image" not in document:
+            continue
         buffer = io.BytesIO()
         dataset = document["dataset"]
         images.decode(document["image"], f"{dataset} {document['id']}", dataset).save(buffer, "PNG")
@@ -210,7 +212,7 @@ def _sheet(
     separator: str,
 ) -> bytes:
     by_name = {each.system.name: each for each in systems}
-    context = "image" if key.benchmark == "vflute" else "premise"
+    context = "image" if pictures else "premise"
     left_out = {*sheet.CONTEXT, *(["preferred"] if len(systems) == 1 else [])} - {context}
     rows = []
     for item in key.items:

@@ -60,7 +60,7 @@ class Key:
     """An export.
 
     Attributes:
-        benchmark: ``vflute`` or ``flute``.
+        benchmark: its name.
         data: data of the samples: dataset, part and digest.
         seed: of the choice of samples and of the letters.
         systems: in the order that the runs were named in.

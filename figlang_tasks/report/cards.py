@@ -13,9 +13,9 @@ Line = Mapping[str, Any]
 
 
 def card_id(line: Line) -> str:
-    """What a line belongs to: its row; all images of a row of IRFL's retrieval make one card."""
+    """What a line belongs to: its document; where a row is a ranking of images, with a line each, its row."""
     record = line["sample"]
-    return str(record["row"] if "positive" in record else record["id"])
+    return str(record["row"] if "images" in record else record["id"])
 
 
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:

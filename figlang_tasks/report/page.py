@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
-from figlang_tasks.report import charts, gallery, provenance, thumbnails
+from figlang_tasks.report import charts, gallery, how_it_was_run, thumbnails
 from figlang_tasks.results.runs import Run
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def render(
             style=Markup(style),
             script=Markup(script),
             sections=found,
-            runs=[provenance.of(run) for run in runs],
+            runs=[how_it_was_run.of(run) for run in runs],
             notices=shown.notices,
             samples=len(shown.cards),
             cards=_json({"runs": [run.name for run in runs], "cards": shown.cards}),

@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, product
 from os.path import commonprefix
+from typing import NamedTuple
 
 import numpy as np
 from loguru import logger
 from tqdm import tqdm
 
-from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES
-from figlang_tasks.benchmarks.irfl.rows import LETTERS
 from figlang_tasks.core import hub
-from figlang_tasks.core.prompting import render
+from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Instructions, Parts
 from figlang_tasks.core.text import printable
-from figlang_tasks.metrics import entailment, ranking
+from figlang_tasks.metrics import entailment
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Entry
@@ -35,7 +35,6 @@ from figlang_tasks.results import runs as finished
 from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, Record, explained, full_name
-from figlang_tasks.scoring.records import PARAPHRASE_AND_SARCASM
 
 
 @dataclass(frozen=True)
@@ -91,16 +90,6 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-SOURCES: Mapping[str, tuple[str, str]] = {
-    "vismet": ("HAIVMet", "metaphor / simile"),
-    "irfl_metaphor_simile": ("IRFL (metaphor / simile)", "metaphor / simile"),
-    "irfl_idiom": ("IRFL (idiom)", "idiom"),
-    "muse": ("MuSE", "sarcasm"),
-    "memecap": ("MemeCap", "humor"),
-    "nycartoons": ("NYCartoons", "humor"),
-}
-"""Name and phenomenon of V-FLUTE's sources (arXiv 2405.01474, Table 3; Table 7 and Figure 11 group by them)."""
-
 METRICS: Mapping[str, str] = {
     **{f"f1@{t}": f"F1@{t}" for t in (0, 53, 60)},
     **{f"acc@{t}": f"Acc@{t}" for t in (0, 50, 60)},
@@ -119,45 +108,7 @@ METRICS: Mapping[str, str] = {
 }
 """Names of metrics as the papers print them; others are shown as they are, with blanks."""
 
-_DATASETS = {"figlang_mini": "figlang_mini (V-FLUTE)"}
-_FLUTE_SCOPES = {PARAPHRASE_AND_SARCASM: "paraphrase + sarcasm"}
-_HEADLINES = (
-    "acc",
-    "p@k",
-    "p@1",
-    "mc_macro_f1",
-    "sc_macro_f1",
-    "em",
-    "mw_em",
-    "sw_em",
-    "me_bleu4",
-    "se_bleu4",
-    "st_bleu4",
-)
 _INSTRUCTION = re.compile(r"(?P<of>.+)_instruction_(?P<number>\d\d)")
-_IRFL_TASK = re.compile(
-    r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?:_(?P<variant>grid|circular|phrase_only))?"
-)
-_FAMILIES = {
-    "detect": "Choice among four images, in words",
-    "detect_grid": "Choice among the four parts of one picture",
-    "detect_circular": "Choice in words, mean of all four rotations",
-    "detect_phrase_only": "Choice in words, idioms without definitions",
-    "match": "Highest matching score of four images",
-    "match_phrase_only": "Highest matching score, idioms without definitions",
-    "random4": "Answer among three random images",
-    "random4_phrase_only": "Answer among three random images, idioms without definitions",
-    "random2": "Answer and one random image",
-    "random2_phrase_only": "Answer and one random image, idioms without definitions",
-    "retrieve": "Figurative above partial-literal images",
-    "retrieve_phrase_only": "Figurative above partial-literal images, idioms without definitions",
-}
-_DETECTION = {
-    "detect": "in words",
-    "match": "by matching scores",
-    "random2": "among random images",
-    "random4": "among random images",
-}
 _MOST_IN_ONE_MATRIX = 3  # runs, before there is a matrix for each metric
 _ALPHA = 0.05
 
@@ -177,6 +128,10 @@ class _Result:
         failed = {name: {OVERALL: Estimate(math.nan)} for name in self.of.failed}
         found = {**self.of.estimates, **failed}
         return {name: found[name] for name in self.of.measures.by_name if name in found}
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return benchmarks()[self.of.benchmark]
 
     @property
     def heads(self) -> list[str]:
@@ -206,14 +161,13 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     if not runs:
         raise ValueError("there are no runs")
     results = _by_task(runs)
-    plain = {task: of for task, of in results.items() if not _INSTRUCTION.fullmatch(task)}
+    plain = {task: of for task, of in results.items() if _instruction_of(task, of) is None}
+    own = dict.fromkeys(section for of_task in plain.values() for section in of_task[0].benchmark.charts)
     makers: list[Callable[[], Section | None]] = [
         lambda: _summary(runs, plain, published),
         lambda: _scopes(plain, published),
         lambda: _explanation_quality(plain),
-        lambda: _choices(plain),
-        lambda: _position_bias(plain),
-        lambda: _retrieval(plain),
+        *(partial(_bar_section, section, plain) for section in own),
         lambda: _instructions(results),
         lambda: _significance(runs, plain, seed),
         lambda: _outcomes(plain),
@@ -271,16 +225,12 @@ def _metric_name(metric: str) -> str:
     return METRICS.get(metric, metric.replace("_", " "))
 
 
-def _scope_name(benchmark: str, scope: str) -> str:
-    if scope == OVERALL:
-        return "all"
-    if benchmark == "vflute" and scope in SOURCES:
-        return SOURCES[scope][0]
-    return _FLUTE_SCOPES.get(scope) or scope.replace("_", " ")
+def _scope_name(parts: Parts, scope: str) -> str:
+    return "all" if scope == OVERALL else parts.name(scope)
 
 
 def _dataset_name(dataset: str) -> str:
-    return _DATASETS.get(dataset, dataset)
+    return hub.source(dataset).title or dataset
 
 
 def _number(count: int, noun: str) -> str:
@@ -417,15 +367,15 @@ def _scopes(results: _Results, published: bool) -> Section | None:
             groups.setdefault((of_task[0].of.dataset, shown, tuple(places[task])), []).append(task)
     tables = []
     for (dataset, columns, scopes), tasks in groups.items():
-        benchmark = results[tasks[0]][0].of.benchmark
+        named = results[tasks[0]][0].benchmark.parts
         rows: list[tuple[Cell, ...]] = []
-        notes = [_NYCARTOONS] if "nycartoons" in scopes else []
+        notes = [named.of[scope].note for scope in scopes if scope in named.of and named.of[scope].note]
         for task, scope in product(tasks, scopes):
-            about = (*([Cell(task)] if len(tasks) > 1 else []), *_scope_cells(benchmark, scope))
+            about = (*([Cell(task)] if len(tasks) > 1 else []), *_scope_cells(named, scope))
             rows += [(*about, *_cells(result, columns, scope)) for result in results[task]]
             if published and scope != OVERALL:
                 rows += _published_rows(task, results[task], [full_name(head, scope) for head in columns], about)
-        kinds = ("source", "phenomenon") if benchmark == "vflute" else ("part",)
+        kinds = (named.kind, *([named.group_kind] if named.group_kind else []))
         top = [*(Cell(kind) for kind in (*(["task"] if len(tasks) > 1 else []), *kinds, "model")), _N]
         for task in tasks if published else ():
             parts = [full_name(head, scope) for scope, of in places[task].items() if scope != OVERALL for head in of]
@@ -434,21 +384,18 @@ def _scopes(results: _Results, published: bool) -> Section | None:
         every = [result for task in tasks for result in results[task]]
         tables.append(
             Table(
-                f"{_caption(dataset, tasks)}, by {kinds[0]}",
+                f"{_caption(dataset, tasks)}, by {named.kind}",
                 (*top, *_heads(columns, every)),
                 tuple(rows),
                 " ".join(notes),
             )
         )
-        if benchmark == "vflute":
-            tables += [_phenomena(task, results[task]) for task in tasks if results[task][0].of.explained]
+        if named.group_kind:
+            tables += [_pooled_parts(task, named, results[task]) for task in tasks]
     if not tables:
         return None
     intro = "The same metrics for each part of a benchmark. Intervals are wide where a part has few rows."
     return Section("sources", "By source and phenomenon", intro, tuple(tables))
-
-
-_NYCARTOONS = "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it."
 
 
 def _places(results: Sequence[_Result]) -> dict[str, list[str]]:
@@ -463,45 +410,42 @@ def _places(results: Sequence[_Result]) -> dict[str, list[str]]:
     return {scope: of_scope for scope, of_scope in found.items() if of_scope}
 
 
-def _scope_cells(benchmark: str, scope: str) -> tuple[Cell, ...]:
-    name = Cell(_scope_name(benchmark, scope), scope)
-    return (name, Cell(SOURCES.get(scope, ("", ""))[1])) if benchmark == "vflute" else (name,)
+def _scope_cells(parts: Parts, scope: str) -> tuple[Cell, ...]:
+    name = Cell(_scope_name(parts, scope), scope)
+    return (name, Cell(parts.of[scope].group if scope in parts.of else "")) if parts.group_kind else (name,)
 
 
-def _phenomena(task: str, results: Sequence[_Result]) -> Table:
-    """V-FLUTE's rows pooled over the sources of each phenomenon."""
+def _pooled_parts(task: str, parts: Parts, results: Sequence[_Result]) -> Table:
+    """The rows of a task pooled over the parts of each group."""
     columns: list[str] = []
     rows = []
-    for phenomenon in dict.fromkeys(phenomenon for _, phenomenon in SOURCES.values()):
-        sources = [name for name, (_, of) in SOURCES.items() if of == phenomenon]
+    for group, scopes in parts.groups().items():
         for result in results:
-            count, values = result.of.computed(partial(_pooled, sources))
+            count, values = result.of.computed(partial(_pooled, scopes))
             columns += [measure for measure in values if measure not in columns]
-            rows.append((phenomenon, result.run, count, values))
+            rows.append((group, result.run, count, values))
     cells = [
         (
-            Cell(phenomenon),
+            Cell(group),
             Cell(run),
             Cell(str(count), numeric=True),
             *(_cell(values.get(measure), measure) for measure in columns),
         )
-        for phenomenon, run, count, values in rows
+        for group, run, count, values in rows
     ]
-    pooled: dict[str, list[str]] = {}
-    for name, phenomenon in SOURCES.values():
-        pooled.setdefault(phenomenon, []).append(name)
-    told = "; ".join(f"{phenomenon}: {', '.join(names)}" for phenomenon, names in pooled.items())
+    told = "; ".join(f"{group}: {', '.join(map(parts.name, scopes))}" for group, scopes in parts.groups().items())
     return Table(
-        f"{task}, by phenomenon",
-        (Cell("phenomenon"), Cell("model"), _N, *_heads(columns, results)),
+        f"{task}, by {parts.group_kind}",
+        (Cell(parts.group_kind), Cell("model"), _N, *_heads(columns, results)),
         tuple(cells),
-        f"Rows pooled over sources: {told} (arXiv 2405.01474, Table 3).",
+        f"Rows pooled over {parts.kind}s: {told} ({parts.group_source}).",
     )
 
 
-def _pooled(sources: Collection[str], declared: Measures, records: Sequence[Record]) -> tuple[int, dict[str, Estimate]]:
-    """How many records are of some sources, and their measures, without those that tell how a run went."""
-    chosen = [record for record in records if record["report_group"] in sources]
+def _pooled(scopes: Collection[str], declared: Measures, records: Sequence[Record]) -> tuple[int, dict[str, Estimate]]:
+    """How many records are of some scopes, and their measures, without those that tell how a run went."""
+    of = next(measure.scopes.of for measure in declared.all if measure.scopes is not None)
+    chosen = [record for record in records if not set(scopes).isdisjoint(of(record))]
     found = {}
     for measure in declared.all:
         counted = [record for record in chosen if measure.counts(record)]
@@ -542,14 +486,14 @@ def _explains(result: _Result) -> bool:
 
 def _curves(chart_id: str, task: str, results: Sequence[_Result]) -> Chart:
     """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
-    benchmark = results[0].of.benchmark
+    named = results[0].benchmark.parts
     scheme = explained.scheme_of(results[0].of.records[0])
     by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
     panels: dict[str, dict[str, list[float]]] = {}
     for scope in _places(results):
         for run, curves in by_run.items():
             if scope in curves:
-                panels.setdefault(_scope_name(benchmark, scope), {})[run] = curves[scope]
+                panels.setdefault(_scope_name(named, scope), {})[run] = curves[scope]
     thresholds = list(dict.fromkeys(threshold.at for threshold in scheme.thresholds))
     told = []
     for result in results:
@@ -583,14 +527,14 @@ def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str,
 
 def _drops(chart_id: str, task: str, results: Sequence[_Result]) -> Chart | None:
     """Figure 6 of V-FLUTE's paper."""
-    benchmark = results[0].of.benchmark
+    parts = results[0].benchmark.parts
     groups: dict[str, dict[str, Estimate]] = {}
     for scope in _places(results):
         for result in results:
             before, after = (result.estimate(f"f1@{t}", scope) for t in (0, 60))
             if before is not None and after is not None:
                 drop = relative_drop(before.value, after.value)
-                groups.setdefault(_scope_name(benchmark, scope), {})[result.run] = Estimate(drop)
+                groups.setdefault(_scope_name(parts, scope), {})[result.run] = Estimate(drop)
     if not groups:
         return None
     panels = {"": groups}
@@ -610,233 +554,80 @@ def relative_drop(before: float, after: float) -> float:
     return 100 * (before - after) / before if before > 0 else float("nan")
 
 
-# --- 5. IRFL and MetaCLUE: choices, 6. position bias -----------------------------------------------------------------
+# --- 5. what benchmarks declare --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Irfl:
-    """What the name of a task of IRFL says."""
-
-    family: str
-    variant: str
-    what: str
-
-    @property
-    def panel(self) -> str:
-        return _FAMILIES["_".join(filter(None, (self.family, self.variant)))]
-
-
-def _irfl(task: str) -> _Irfl | None:
-    """None for a task whose name is none of ours."""
-    named = _IRFL_TASK.fullmatch(task.rpartition("irfl_")[2])
-    if named is None:
-        return None
-    found = _Irfl(named["family"], named["variant"] or "", named["what"].replace("_", " "))
-    return found if "_".join(filter(None, (found.family, found.variant))) in _FAMILIES else None
-
-
-@dataclass
-class _Bars:
+class _Drawn(NamedTuple):
     """A chart of bars in the making."""
 
     panels: dict[str, dict[str, dict[str, Estimate]]]
     references: dict[tuple[str, str], float]
-    order: tuple[str, ...] = ()
-
-    @classmethod
-    def empty(cls) -> _Bars:
-        return cls({}, {})
-
-    def add(
-        self,
-        panel: str,
-        category: str,
-        results: Sequence[_Result],
-        measure: str,
-        chance: Callable[[Sequence[Record]], float],
-        scope: str = OVERALL,
-    ) -> None:
-        """Add a group of bars, if any run has the measure in the scope."""
-        found = [(result, value) for result in results if (value := result.estimate(measure, scope)) is not None]
-        if found:
-            self.order = results[0].runs
-            self.panels.setdefault(panel, {})[category] = {of.run: _percent(value) for of, value in found}
-            level = 100 * found[0][0].of.computed(lambda _, records: chance(records))
-            if np.isfinite(level):
-                self.references[panel, category] = level
-
-    def chart(self, chart_id: str, title: str, about: str, label: str) -> list[Chart]:
-        if not self.panels:
-            return []
-        alt = f"{about} {_told(self.panels, self.references)}"
-        drawn = charts.bars(
-            chart_id, title, alt, self.panels, label=label, references=self.references, order=self.order
-        )
-        return [drawn]
 
 
-def _choices(results: _Results) -> Section | None:
-    """IRFL: accuracy of choices, literal preference, the order of pairs, retrieval; by dataset."""
+def _bar_section(section: BarSection, results: _Results) -> Section | None:
+    """The charts of a section, dataset by dataset."""
     found: list[Chart] = []
-    datasets = dict.fromkeys(of[0].of.dataset for of in results.values() if of[0].of.benchmark == "irfl")
-    for number, dataset in enumerate(datasets):
-        accuracy: dict[str, _Bars] = {}
-        preference, orders, retrieval = (_Bars.empty() for _ in range(3))
-        for task, of_task in results.items():
-            named = _irfl(task)
-            if of_task[0].of.dataset != dataset or named is None:
-                continue
-            if named.family == "retrieve":
-                _by_class(retrieval, named, of_task, "p@k", _chance_of_retrieval)
-                continue
-            kind = _DETECTION[named.family]
-            _by_class(accuracy.setdefault(kind, _Bars.empty()), named, of_task, "acc", _chance_of_choice)
-            preference.add(named.panel, named.what, of_task, "literal_preference", _chance_of_literal)
-            for metric in ("figurative_over_source", "source_over_target"):
-                orders.add(f"{named.panel}: {named.what}", metric.replace("_", " "), of_task, metric, lambda _: 0.5)
-        name = _dataset_name(dataset)
-        for place, (kind, bars) in enumerate(accuracy.items()):
-            found += bars.chart(
-                f"choices-{number}-{place}",
-                f"{name}: detection {kind}",
-                f"Bars of the accuracy of choosing the figurative image {kind}, in percent.",
-                "accuracy (percent)",
+    own = {task: of_task for task, of_task in results.items() if section in of_task[0].benchmark.charts}
+    for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in own.values()):
+        drawn: dict[BarChart, _Drawn] = {}
+        for task, of_task in own.items():
+            if of_task[0].of.dataset == dataset:
+                for bars in section.bars(_dataset_name(dataset), task, of_task[0].estimates):
+                    _add(drawn, bars, of_task)
+        for chart in sorted(drawn, key=section.order):
+            panels, references = drawn[chart]
+            found.append(
+                charts.bars(
+                    f"{section.id}-{len(found)}",
+                    chart.title,
+                    f"{chart.about} {_told(panels, references)}",
+                    panels,
+                    label=chart.label,
+                    references=references,
+                    order=next(iter(own.values()))[0].runs,
+                )
             )
-        found += preference.chart(
-            f"literal-{number}",
-            f"{name}: literal preference",
-            "Bars of the share of failures in which a partially literal image was chosen, in percent; chance is that "
-            "of a failure at random.",
-            "literal preference (percent of failures)",
-        )
-        found += orders.chart(
-            f"orders-{number}",
-            f"{name}: order of the images of a simile",
-            "Bars of the share of similes whose first image scores higher than the second, in percent.",
-            "share of similes (percent)",
-        )
-        found += retrieval.chart(
-            f"retrieval-{number}",
-            f"{name}: retrieval",
-            "Bars of the precision at k of ranking figurative above partially literal images, in percent; chance is "
-            "that of a ranking by scores.",
-            "precision@k (percent)",
-        )
-    if not found:
-        return None
-    intro = "Which image shows the figurative meaning? Dashed lines are the chance levels on the rows of these runs."
-    return Section("detection", "Detection and retrieval (IRFL)", intro, charts=tuple(found))
+    return Section(section.id, section.title, section.intro, charts=tuple(found)) if found else None
 
 
-def _by_class(
-    bars: _Bars, named: _Irfl, results: Sequence[_Result], measure: str, chance: Callable[..., float]
-) -> None:
-    """Add a task: an idiom's classes apart, as the paper reports them, where the task has both."""
-    classes = [kind for kind in ("figurative", "figurative_literal") if results[0].estimate(measure, kind)]
-    if len(classes) < 2:
-        bars.add(named.panel, named.what, results, measure, chance)
-        return
-    for kind in classes:
-        category = f"{named.what}, {kind.replace('_', ' + ')}"
-        bars.add(named.panel, category, results, measure, partial(chance, kind=kind), kind)
+def _add(drawn: dict[BarChart, _Drawn], bars: Bars, results: Sequence[_Result]) -> None:
+    """Add bars to their chart, if any run has the measure in the scope."""
+    scope = bars.scope or OVERALL
+    found = [(result, value) for result in results if (value := result.estimate(bars.measure, scope)) is not None]
+    if found:
+        panels, references = drawn.setdefault(bars.chart, _Drawn({}, {}))
+        panels.setdefault(bars.panel, {})[bars.category] = {of.run: _percent(value) for of, value in found}
+        level = 100 * found[0][0].of.computed(lambda _, records: bars.chance(records))
+        if np.isfinite(level):
+            references[bars.panel, bars.category] = level
 
 
-def _roles(records: Sequence[Record], kind: str | None = None) -> list[Sequence[str]]:
-    return [record["roles"] for record in records if kind is None or record["type"] == kind]
-
-
-def _chance_of_choice(records: Sequence[Record], kind: str | None = None) -> float:
-    return float(np.mean([1 / len(roles) for roles in _roles(records, kind)]))
-
-
-def _chance_of_literal(records: Sequence[Record]) -> float:
-    """Share of partially literal images among the wrong ones, mean over rows."""
-    wrong = [[role for role in roles if role != "answer"] for roles in _roles(records)]
-    return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
-
-
-def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> float:
-    """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
-    positives: dict[str, list[bool]] = {}
-    images: dict[str, int] = {}
-    for record in records:
-        if kind is None or record["type"] == kind:
-            positives.setdefault(record["row"], []).append(record["positive"])
-            images[record["row"]] = record["images"]
-    complete = [of for row, of in positives.items() if len(of) == images[row]]
-    if not complete:
-        return float("nan")
-    return descriptive.fmean(ranking.expected_precision_at_k(sum(of), len(of)) for of in complete)
-
-
-def _position_bias(results: _Results) -> Section | None:
-    found = []
-    for number, (task, of_task) in enumerate(results.items()):
-        bars = _Bars.empty()
-        for letter in LETTERS:
-            bars.add("", letter, of_task, f"share_{letter}", lambda _: 1 / len(LETTERS))
-        found += bars.chart(
-            f"position-{number}",
-            f"{task}: letters named",
-            "Bars of the share of each letter among the letters that the model named when every row was asked in all "
-            "four rotations, in percent; without position bias each has 25.",
-            "share of the letters named (percent)",
-        )
-    if not found:
-        return None
-    intro = "Every row was asked in all four orders of its images: each letter is right equally often."
-    return Section("position", "Position bias", intro, charts=tuple(found))
-
-
-def _retrieval(results: _Results) -> Section | None:
-    """MetaCLUE: precision@1 by kind of candidates."""
-    found = []
-    datasets = dict.fromkeys(of[0].of.dataset for of in results.values() if of[0].of.benchmark == "metaclue")
-    for number, dataset in enumerate(datasets):
-        bars = _Bars.empty()
-        for task, of_task in results.items():
-            if of_task[0].of.dataset == dataset and "candidates" in of_task[0].of.records[0]:
-                kind = task.rpartition("retrieve_")[2].replace("_", " ")
-                bars.add("", kind, of_task, "p@1", _chance_of_candidates)
-        found += bars.chart(
-            f"metaclue-{number}",
-            f"{_dataset_name(dataset)}: retrieval by kind of candidates",
-            "Bars of the precision at 1 of finding an image's own metaphor among other statements, in percent.",
-            "precision@1 (percent)",
-        )
-    if not found:
-        return None
-    intro = "Which statement is conveyed by the image? Dashed lines are the chance levels."
-    return Section("metaclue", "Retrieval (MetaCLUE)", intro, charts=tuple(found))
-
-
-def _chance_of_candidates(records: Sequence[Record]) -> float:
-    return float(np.mean([1 / record["candidates"] for record in records]))
-
-
-# --- 7. prompt sensitivity -------------------------------------------------------------------------------------------
+# --- 6. prompt sensitivity -------------------------------------------------------------------------------------------
 
 
 def _instructions(results: _Results) -> Section | None:
-    """F1@0 by instruction, for the tasks that ask all rows with one of Table 8's."""
+    """A measure by instruction, for the tasks that ask all rows with one and the same."""
     by_base: dict[str, dict[str, dict[int, Estimate]]] = {}
     counts: dict[tuple[str, str], set[int]] = {}
+    declared: dict[str, Instructions] = {}
     for task, of_task in results.items():
-        if named := _INSTRUCTION.fullmatch(task):
+        if named := _instruction_of(task, of_task):
+            base, number, declares = named
+            declared[base] = declares
             for result in of_task:
-                if (value := result.estimate("f1@0")) is not None:
-                    of_run = by_base.setdefault(named["of"], {}).setdefault(result.run, {})
-                    of_run[int(named["number"])] = _percent(value)
-                    counts.setdefault((named["of"], result.run), set()).add(result.of.rows)
+                if (value := result.estimate(declares.measure)) is not None:
+                    by_base.setdefault(base, {}).setdefault(result.run, {})[number] = _percent(value)
+                    counts.setdefault((base, result.run), set()).add(result.of.rows)
     tables, found = [], []
-    for number, (base, series) in enumerate(by_base.items()):
+    for place, (base, series) in enumerate(by_base.items()):
+        of, name = declared[base], _metric_name(declared[base].measure)
         told = []
         rows = []
         for run, values in series.items():
-            finite = {place: each.value for place, each in values.items() if np.isfinite(each.value)}
+            finite = {number: each.value for number, each in values.items() if np.isfinite(each.value)}
             if not finite:
                 continue
-            worst, best = (of(finite, key=lambda place: finite[place]) for of in (min, max))
+            worst, best = (end(finite, key=lambda number: finite[number]) for end in (min, max))
             mean = descriptive.fmean(finite.values())
             spread = descriptive.stdev(finite.values()) if len(finite) > 1 else 0.0
             told.append(
@@ -850,7 +641,7 @@ def _instructions(results: _Results) -> Section | None:
                     Cell(" / ".join(map(str, sorted(counts[base, run]))), numeric=True),
                     Cell(str(len(finite)), numeric=True),
                     *(Cell(f"{each:.1f}", numeric=True) for each in numbers),
-                    *(Cell(str(place), _instruction(place), True) for place in (worst, best)),
+                    *(Cell(str(number), of.text(number), True) for number in (worst, best)),
                 )
             )
         if not rows:
@@ -858,35 +649,37 @@ def _instructions(results: _Results) -> Section | None:
         heads = ("instructions", "min", "mean", "max", "sd", "worst instruction", "best instruction")
         tables.append(
             Table(
-                f"{base}: F1@0 over the instructions",
+                f"{base}: {name} over the instructions",
                 (Cell("model"), _N, *(Cell(head, numeric=True) for head in heads)),
                 tuple(rows),
-                "Percent; sd: standard deviation of the sample of instructions. They are those of Table 8 (arXiv "
-                "2405.01474).",
+                f"Percent; sd: standard deviation of the sample of instructions. They are those of {of.source}.",
             )
         )
         found.append(
             charts.dots(
-                f"instructions-{number}",
-                f"{base}: F1@0 by instruction",
+                f"instructions-{place}",
+                f"{base}: {name} by instruction",
                 f"A dot for each instruction and run, and a line at each run's mean. {' '.join(told)}",
                 series,
                 x_label="instruction",
-                y_label="F1@0 (percent)",
+                y_label=f"{name} (percent)",
                 order=next(iter(results.values()))[0].runs,
             )
         )
     if not tables:
         return None
-    intro = "All rows asked with one and the same instruction, 21 times: how much a score depends on the wording."
+    times = " or ".join(str(count) for count in sorted({declared[base].count for base in by_base}))
+    intro = f"All rows asked with one and the same instruction, {times} times: how much a score depends on the wording."
     return Section("instructions", "Prompt sensitivity", intro, tuple(tables), tuple(found))
 
 
-def _instruction(number: int) -> str:
-    return render("vflute/question.jinja", instruction=number, claim="...")
+def _instruction_of(task: str, results: Sequence[_Result]) -> tuple[str, int, Instructions] | None:
+    """Of a task that asks all rows with one instruction: the name without it, its number, and where it is from."""
+    declared, named = results[0].benchmark.instructions, _INSTRUCTION.fullmatch(task)
+    return None if declared is None or named is None else (named["of"], int(named["number"]), declared)
 
 
-# --- 8. significance -------------------------------------------------------------------------------------------------
+# --- 7. significance -------------------------------------------------------------------------------------------------
 
 
 def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section | None:
@@ -932,7 +725,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
 
 
 def _headlines(results: Sequence[_Result]) -> list[str]:
-    """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the first."""
+    """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the main."""
     declared = _declared(results)
     shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
     heads = [head for head in shared if declared[head].higher_is_better and not declared[head].diagnostic]
@@ -941,7 +734,7 @@ def _headlines(results: Sequence[_Result]) -> list[str]:
         scorers = {result.of.signature or result.of.scorer for result in results}
         thresholds = [each.name for each in scheme.thresholds if each.name in heads and not each.name.startswith("v1")]
         return thresholds if len(scorers) == 1 else [name for name in heads if name == "acc"]
-    return [next(name for name in _HEADLINES if name in heads)] if set(heads) & set(_HEADLINES) else heads[:1]
+    return ([name for name in heads if declared[name].main] or heads)[:1]
 
 
 def _entry(of: Difference, sign: int = 1) -> Entry:
@@ -1009,7 +802,7 @@ def _matrix_of_runs(chart_id: str, found: Sequence[Difference]) -> Chart:
     )
 
 
-# --- 10. outcomes of parsing -----------------------------------------------------------------------------------------
+# --- 8. outcomes of parsing -----------------------------------------------------------------------------------------
 
 
 def _outcomes(results: _Results) -> Section | None:

@@ -12,15 +12,15 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from figlang_tasks.core import data_id
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, FluteRecord
+from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, entailment_record
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
 _PATTERNS = {  # they become names of metrics, and are printed
@@ -144,7 +144,7 @@ def read(path: Path) -> Samples:
     rows = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
-        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_EXPLAINED)
+        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_explained())
         rows.append(_row(path, where, values, record))
     data = _data(path, rows)
     return Samples(path, hashlib.sha256(content).hexdigest(), _task(path), data, tuple(rows))
@@ -163,8 +163,12 @@ def check_explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     _data(path, [_row(path, f"{path}, line {n}", line, line["sample"]) for n, line in enumerate(lines, start=1)])
 
 
-def read_blind(path: Path) -> BlindSamples:
-    """Read and check the samples file of a task whose answers are handed in (``flute_codalab``).
+def read_blind(path: Path, task: str) -> BlindSamples:
+    """Read and check the samples file of a task whose answers are handed in.
+
+    Args:
+        path: the file.
+        task: the name of such a task, for messages.
 
     Raises:
         SamplesError: as `read`.
@@ -173,7 +177,7 @@ def read_blind(path: Path) -> BlindSamples:
     rows: list[BlindRecord] = []
     for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
-        _, record = _json_record(path, where, line, last=number == len(lines), wanted=_BLIND)
+        _, record = _json_record(path, where, line, last=number == len(lines), wanted=task)
         if "codalab_id" not in record:
             raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task whose answers are handed in")
         rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
@@ -194,13 +198,19 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
     return content, lines
 
 
+def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str:
+    """The tasks of some benchmarks, in words: ``NAME*``, and those on what this package ships."""
+    found = [benchmark for benchmark in benchmarks().values() if which(benchmark)]
+    shipped = [source.name for benchmark in found for source in benchmark.sources if source.folder]
+    return ", ".join(f"{name}*" for name in (*(benchmark.name for benchmark in found), *shipped))
+
+
 def _any_task() -> str:
-    names = ", ".join(f"{name}*" for name in (*benchmarks(), "figlang_mini"))
-    return f"every task of figlang_tasks: {names}"
+    return f"every task of figlang_tasks: {tasks_of()}"
 
 
-_EXPLAINED = "explainable entailment: vflute*, flute*, figlang_mini and figlang_mini_flute"
-_BLIND = "flute_codalab"
+def _explained() -> str:
+    return f"explainable entailment: {tasks_of(lambda benchmark: benchmark.scorer is not None)}"
 
 
 def _json_record(path: Path, where: str, line: bytes, last: bool, wanted: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -238,12 +248,12 @@ def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str,
     if "codalab_id" in record:
         raise NothingToScore(
             f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
-            f"against. figlang submit figlang2022 makes the file to hand in"
+            f"against. figlang submit makes the file to hand in"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"
-        raise _of_another_task(path, f"{where} holds no explanation to score ({found})", _EXPLAINED)
-    kind = FluteRecord if "explained" in record else EntailmentRecord
+        raise _of_another_task(path, f"{where} holds no explanation to score ({found})", _explained())
+    kind = entailment_record(record)
     checked = _checked(where, record, kind)
     if record.get("asks_for_explanation") is False:
         raise NothingToScore(

@@ -131,6 +131,7 @@ class Measure:
         scopes: parts of the benchmark with a value of their own.
         higher_is_better: whether more is better.
         percent: whether it is from 0 to 1 and people read it in percent.
+        main: it stands for the whole task where one measure has to; where none does, the first is taken.
         diagnostic: it tells how a run went, not how good a model is. It is never tested.
         headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
         remark: says in the log what of the records that count is left out of the value; called once in a run.
@@ -146,6 +147,7 @@ class Measure:
     scopes: Scopes | None = None
     higher_is_better: bool = True
     percent: bool = True
+    main: bool = False
     diagnostic: bool = False
     headline: bool = True
     remark: Callable[[Sequence[Record]], None] | None = None

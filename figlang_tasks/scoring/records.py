@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -63,6 +64,11 @@ class FluteRecord(EntailmentRecord):
     @property
     def scheme(self) -> str:
         return self.explained
+
+
+def entailment_record(record: Mapping[str, Any]) -> type[EntailmentRecord]:
+    """The type of what stands under ``sample``."""
+    return FluteRecord if "explained" in record else EntailmentRecord
 
 
 PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"

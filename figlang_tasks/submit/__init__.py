@@ -87,7 +87,7 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | 
         raise SubmissionError(f"{run.path} holds {len(found)} runs of {what}: name one with --task ({listing(found)})")
     others = listing(sorted({each.data.name for each in run.tasks.values()}))
     wanted = f"{named}, a task of {what}," if named else what
-    demo = any(each.dataset.startswith("figlang_mini") for each in run.tasks.values())
+    demo = any(hub.source(each.dataset).folder for each in run.tasks.values())
     note = " (figlang_mini is no benchmark, and has no place on a leaderboard)" if demo else ""
     raise SubmissionError(f"{run.path} holds no samples of {wanted} but of {others}{note}: name the run of that task")
 

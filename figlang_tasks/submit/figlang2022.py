@@ -38,7 +38,7 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     if fallback is not None and fallback not in LABELS:
         raise ValueError(f"fallback is {fallback!r}; valid: {', '.join(LABELS)}")
     try:
-        found = samples.read_blind(Path(samples_path))
+        found = samples.read_blind(Path(samples_path), "flute_codalab")
     except SamplesError as error:
         raise SubmissionError(str(error)) from error
     rows = _complete(found.path, found.rows)

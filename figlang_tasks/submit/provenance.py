@@ -11,13 +11,13 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 from figlang_tasks.submit import SubmissionError
 
 CONFIDENCE = 0.95
-_CATEGORIES = ("figurative", "figurative_literal")  # of IRFL's idioms
 
 _INFINITY = float("inf")
 # Bounds of what is no share from 0 to 1, by measure; values in points, not percent, unless they are explanation scores.
@@ -61,7 +61,7 @@ class Data:
     """What a task was evaluated on.
 
     Attributes:
-        dataset: name here, e.g. ``IRFL``.
+        dataset: its name here.
         part, digest: as of :class:`figlang_tasks.core.data_id.DataId`.
         repository: dataset on the hub; None if it has none.
         revision: 40-hex commit of it; None where the files came from elsewhere.
@@ -79,7 +79,7 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
 
     Args:
         task: the task.
-        scopes: also those of parts of the benchmark. Without, of idioms still the two categories that IRFL reports.
+        scopes: also those of parts of the benchmark. Without, those alone that the benchmark shows in short.
 
     Raises:
         SubmissionError: the run reported none: there is no results file beside the samples.
@@ -91,11 +91,12 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
             f"{task.path}: no metrics: the results file of the run (*results*.json) is not beside it, or holds no "
             f"results of {task.task}"
         )
+    shown = (OVERALL, *benchmarks()[task.benchmark].parts.in_short)
     return [
         Value(measure, scope, estimate)
         for measure in task.measures.all
         for scope, estimate in task.estimates.get(measure.name, {}).items()
-        if scopes or scope in (OVERALL, *_CATEGORIES)
+        if scopes or scope in shown
     ]
 
 
@@ -103,7 +104,7 @@ def data(task: TaskRun) -> Data:
     """What the task was evaluated on, by its rows."""
     source = hub.source(task.dataset)
     record = task.lines[0]["sample"]
-    # V-FLUTE's rows do not say where they came from: this package reads one commit of it.
+    # Rows of a dataset that is read at one commit alone do not say where they came from.
     revision = task.data.revision or record.get("revision") or source.revision or ""
     return Data(
         dataset=task.dataset,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from report_runs import lines_of, run_of, write_run
 
 from figlang_tasks.core import redaction
-from figlang_tasks.report import cards, page, provenance
+from figlang_tasks.report import cards, how_it_was_run, page
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.page import render
@@ -238,7 +238,7 @@ def test_provenance(tmp_path: Path) -> None:
         lmms_eval_version="main@ab92d7f",
         total_evaluation_time_seconds="12.7",
     )
-    found = provenance.of(read(f"mine={folder}"))
+    found = how_it_was_run.of(read(f"mine={folder}"))
     facts = dict(found.facts)
     assert found.name == "mine" and found.limited is None
     assert facts["command"] == "lmms_eval --model figlang_random --tasks figlang_mini --seed 0,1"
@@ -256,7 +256,7 @@ def test_provenance(tmp_path: Path) -> None:
 def test_samples_alone_have_a_provenance_too(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", {"figlang_mini": lines_of("figlang_mini", 2)})
     next(folder.glob("*results.json")).unlink()
-    found = provenance.of(read(str(folder)))
+    found = how_it_was_run.of(read(str(folder)))
     assert dict(found.facts) == {"read from": str(folder)} and dict(found.tasks[0].facts)["rows"] == "2"
 
 

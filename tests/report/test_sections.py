@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import statistics
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,13 +24,14 @@ from results_files import estimates_of
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.metrics.entailment import accuracy_at
 from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Section, Table
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.runs import Run
-from figlang_tasks.scoring import Estimate
+from figlang_tasks.scoring import Estimate, Measures
 
 HOSTILE = '</td><script>alert("$1$")</script>'
 
@@ -220,6 +222,22 @@ def test_a_phenomenon_pools_the_rows_of_its_sources() -> None:
     assert row[2].text == str(len(humor)) == "24" and found.head[2].text == "n"
     for place, threshold in ((3, 0.0), (4, 0.53), (5, 0.60)):
         assert row[place].text.split()[0] == f"{macro_f1(humor, threshold):.1f}"
+
+
+@pytest.mark.parametrize("name", benchmarks())
+def test_the_parts_that_a_benchmark_names_are_scopes_of_its_measures(name: str) -> None:
+    parts = benchmarks()[name].parts
+    own = vars(sys.modules[benchmarks()[name].measures.__module__]).values()
+    known = {
+        scope
+        for found in own
+        if isinstance(found, Measures)
+        for measure in found.all
+        if measure.scopes
+        for scope in measure.scopes.names
+    }
+    assert {*parts.of, *parts.in_short} <= known
+    assert all(bool(part.group) == bool(parts.group_kind) for part in parts.of.values())
 
 
 def test_parts_of_other_benchmarks_are_named() -> None:

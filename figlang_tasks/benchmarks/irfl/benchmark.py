@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.irfl import card, check, measures, rows, tables, task
+from figlang_tasks.benchmarks.irfl import card, charts, check, measures, rows, tables, task
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
+from figlang_tasks.core.presentation import Parts
 
 BENCHMARK = Benchmark(
     name="irfl",
@@ -26,6 +27,8 @@ BENCHMARK = Benchmark(
     picture=lambda dataset, name, where: pictures(dataset).read(name, where),
     card=card.card,
     answer=card.answer,
+    parts=Parts(in_short=charts.CLASSES),
+    charts=charts.CHARTS,
     fetch=check.fetch,
     check=check.check,
 )

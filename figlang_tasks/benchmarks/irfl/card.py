@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from figlang_tasks.benchmarks.irfl.rows import figurative_type
 from figlang_tasks.core.card import OPEN, Answer, Card, Document, Record, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
 
@@ -21,8 +22,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
         shown = [(uuid, LETTERS[place], role, place == record["answer"]) for place, (uuid, role) in enumerate(each)]
         gold = [("image", LETTERS[record["answer"]])]
     known = document or {}
-    table = data.part
-    kind = next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), table)
+    kind = figurative_type(data.part) or data.part
     return {
         "source": f"{kind}, {record['type'].replace('_', ' + ')}",
         "facts": [("phrase", known.get("phrase")), ("meaning", "; ".join(known.get("definitions") or []))],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import card, check, measures, pictures, rows, task
+from figlang_tasks.benchmarks.metaclue import card, charts, check, measures, pictures, rows, task
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -23,6 +23,7 @@ BENCHMARK = Benchmark(
     picture=pictures.read,
     card=card.card,
     answer=card.answer,
+    charts=charts.CHARTS,
     fetch=check.fetch,
     check=check.check,
 )

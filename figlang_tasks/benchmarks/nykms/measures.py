@@ -45,7 +45,12 @@ def _labels(field: str) -> tuple[Measure, ...]:
     return (
         Measure(f"{name}_acc", each=lambda record: float(record["gold"][field] == record["predicted"][field])),
         *(
-            Measure(f"{name}_{score}", statistic=_of_labels(score, field), interval=TWO_CLASSES)
+            Measure(
+                f"{name}_{score}",
+                statistic=_of_labels(score, field),
+                interval=TWO_CLASSES,
+                main=score == "macro_f1",
+            )
             for score in ("macro_precision", "macro_recall", "macro_f1")
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import card, check, measures, rows, task
+from figlang_tasks.benchmarks.vflute import card, check, measures, report, rows, task
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.card import entailment_answer
 from figlang_tasks.core.hub import Source
@@ -21,7 +21,13 @@ BENCHMARK = Benchmark(
             revision="d920d848e21b6aba96e03704b134c546f89b74f4",
             gated=True,
         ),
-        Source(name="figlang_mini", splits={"train": 26, "test": 76}, columns=COLUMNS, folder=mini.DATA_DIR),
+        Source(
+            name="figlang_mini",
+            splits={"train": 26, "test": 76},
+            columns=COLUMNS,
+            folder=mini.DATA_DIR,
+            title="figlang_mini (V-FLUTE)",
+        ),
     ),
     measures=measures.of_records,
     load=lambda asked, look: rows.load(asked["dataset"], asked["split"], check_images=look),
@@ -29,7 +35,10 @@ BENCHMARK = Benchmark(
     preflight=task.preflight,
     card=card.card,
     answer=entailment_answer,
+    parts=report.PARTS,
+    instructions=report.INSTRUCTIONS,
     scorer="vflute25",
+    agreement=report.AGREEMENT,
     fetch=check.fetch,
     check=check.check,
 )

@@ -1,0 +1,50 @@
+"""What reports say of V-FLUTE beside its values (arXiv 2405.01474)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_COUNT
+from figlang_tasks.core.presentation import Instructions, Part, Parts
+from figlang_tasks.core.prompting import render
+
+PARTS = Parts(
+    kind="source",
+    group_kind="phenomenon",
+    group_source="arXiv 2405.01474, Table 3",
+    of={
+        "vismet": Part("HAIVMet", "metaphor / simile"),
+        "irfl_metaphor_simile": Part("IRFL (metaphor / simile)", "metaphor / simile"),
+        "irfl_idiom": Part("IRFL (idiom)", "idiom"),
+        "muse": Part("MuSE", "sarcasm"),
+        "memecap": Part("MemeCap", "humor"),
+        "nycartoons": Part(
+            "NYCartoons",
+            "humor",
+            "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read accuracy beside it.",
+        ),
+    },
+)
+"""The sources, in the order of Table 3; Table 7 and Figure 11 group by phenomenon."""
+
+INSTRUCTIONS = Instructions(
+    count=INSTRUCTION_COUNT,
+    text=lambda number: render("vflute/question.jinja", instruction=number, claim="..."),
+    source="Table 8 (arXiv 2405.01474)",
+    measure="f1@0",
+)
+
+AGREEMENT: Mapping[str, Any] = {
+    "source": "V-FLUTE, arXiv 2405.01474: Table 6, sections 5.1 and 5.3; 95 samples, two experts",
+    "systems": [
+        {"name": "LLaVA-7B eViL+VF", "adequacy_rate": 0.3378, "preference_rate": 0.2308},
+        {"name": "LLaVA-34B SG", "adequacy_rate": 0.2985, "preference_rate": 0.0769},
+        {"name": "GPT-4 (5 shot)", "adequacy_rate": 0.5067, "preference_rate": 0.4423},
+    ],
+    "average_kappa": 0.47,
+    "area": 0.79,
+    "best_f1": 0.77,
+    "threshold": 0.53,
+}
+"""The paper's figures, shares 0 to 1. Which area (steps or straight lines) and which average it means, is not said."""

@@ -1,0 +1,130 @@
+"""What a benchmark declares for tables and charts of its results: names of its parts, charts of bars, instructions.
+
+Plain data: the report draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Records = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a benchmark: a scope of its measures.
+
+    Attributes:
+        name: as people read it.
+        group: of parts, which it is pooled into; "" if there is none.
+        note: what to know when reading its values.
+    """
+
+    name: str
+    group: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The parts of a benchmark.
+
+    Attributes:
+        of: by scope, in the order of tables; scopes that are not there are shown as they are, with blanks.
+        kind: what a part is.
+        group_kind: what a group of parts is; "" if there are no groups.
+        group_source: what the groups are taken from.
+        in_short: scopes that are shown beside the whole where there is room for few, as in the paper's main table.
+    """
+
+    of: Mapping[str, Part] = field(default_factory=dict)
+    kind: str = "part"
+    group_kind: str = ""
+    group_source: str = ""
+    in_short: tuple[str, ...] = ()
+
+    def name(self, scope: str) -> str:
+        """A scope as people read it."""
+        return self.of[scope].name if scope in self.of else scope.replace("_", " ")
+
+    def groups(self) -> dict[str, list[str]]:
+        """The scopes of each group."""
+        found: dict[str, list[str]] = {}
+        for scope, part in self.of.items():
+            if part.group:
+                found.setdefault(part.group, []).append(scope)
+        return found
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """A chart of bars of shares, in percent.
+
+    Attributes:
+        title: unique in the report: it names dataset or task.
+        about: what the bars are, for those who do not see them.
+        label: of the axis.
+    """
+
+    title: str
+    about: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    """The bars of a task in a chart, one for each run; those of one panel stand together.
+
+    Attributes:
+        chart: all bars of equal charts are drawn into one.
+        measure: the measure; without it there are no bars.
+        scope: of the measure; None: all rows.
+        category: what stands below the bars.
+        panel: title of a part of the chart; "" if it has none.
+        chance: ``(records) -> level``: the share by chance, 0 to 1; NaN where there is none.
+    """
+
+    chart: BarChart
+    measure: str
+    category: str
+    chance: Callable[[Records], float]
+    scope: str | None = None
+    panel: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarSection:
+    """A section of the report: charts of bars, in the order in which `bars` first names them.
+
+    Attributes:
+        id: unique on the page; letters and ``-``.
+        title, intro: its head, and what to read first.
+        bars: ``(dataset, task, scopes) -> bars`` of a task, with the name of its dataset in the report, and the scopes
+            that each measure has a value in.
+        order: ``(chart) -> rank`` of the charts of a dataset, where the first mention does not decide.
+    """
+
+    id: str
+    title: str
+    intro: str
+    bars: Callable[[str, str, Mapping[str, Collection[str]]], Iterable[Bars]]
+    order: Callable[[BarChart], int] = lambda chart: 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instructions:
+    """The instructions of a benchmark with a task for each, ``TASK_instruction_07``, which asks all rows with it.
+
+    Attributes:
+        count: how many there are, numbered from 1.
+        text: ``(number) -> words``.
+        source: where they are from.
+        measure: what is shown by instruction, a share.
+    """
+
+    count: int
+    text: Callable[[int], str]
+    source: str
+    measure: str
