@@ -6,7 +6,7 @@ A check reads by the loaders that the tasks use. It goes on after a fault where 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +97,17 @@ def _difference(here: int | None, published: int | None) -> str:
     if here is None or published is None or here == published:
         return "  (not here)" if here is None else ""
     return f"  ({abs(here - published)} {'missing' if here < published else 'more'})"
+
+
+def end_with_first(faults: Sequence[str], benchmark: str) -> None:
+    """End a run with the first of the faults that its data has.
+
+    Raises:
+        DataError: there is one; tells how many more there are, and the command that lists them.
+    """
+    if faults:
+        more = f" ({len(faults) - 1} more: `figlang data check {benchmark}` lists all)" if len(faults) > 1 else ""
+        raise DataError(f"{faults[0]}{more}")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from models import tiny_encoders
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, retrieve, rows
 from figlang_tasks.core import hub, notes
 from figlang_tasks.core.score_requests import read_answer
@@ -110,7 +110,7 @@ def test_results_say_which_annotations_and_candidates_were_read() -> None:
     digest = candidates.load(MINI, "swap")[1]
     metadata = results["configs"][task]["metadata"]
     assert metadata["data"] == rows.load(MINI, "retrieve_swap")[0]["data"]
-    assert metadata["data"] == f"{MINI}/retrieve_swap@package:{data.read(MINI).digest}+{digest}"
+    assert metadata["data"] == f"{MINI}/retrieve_swap@package:{annotation_file.read(MINI).digest}+{digest}"
 
 
 NO_CHANCE = [f"{MINI}_{name}" for name in ("caption_careful", "localize", "generate")]
