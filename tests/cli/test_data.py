@@ -146,6 +146,23 @@ def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:
     assert "\n".join(told["lines"]) == done.stdout.rstrip("\n")
 
 
+def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
+    assert re.findall(r"^  (\w+) +Make the folder", RUN.invoke(app, ["data", "import", "--help"]).output, re.M) == [
+        "metaclue"
+    ]
+    said = " ".join(RUN.invoke(app, ["data", "import", "metaclue", "--help"]).output.split())
+    for words in (
+        "(docs/metaclue.md). figlang data import metaclue pitt_ads",
+        "CSV or JSON lines with boxes.",
+        "Topics.json.",
+    ):
+        assert words in said
+    assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "Args:" not in said
+    for name in ("flute", "none"):
+        done = RUN.invoke(app, ["data", "import", name, "a", "b"])
+        assert done.exit_code == 2 and f"nothing is imported for {name}; there are: metaclue" in done.stderr
+
+
 def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped, folder = hub.source("figlang_mini_metaclue").folder, tmp_path / "MetaCLUE"
     assert shipped is not None

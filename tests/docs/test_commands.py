@@ -49,7 +49,7 @@ NOT_RUN = {
     r"vllm serve |python -m sglang\.": "a server that needs a GPU",
     r"lmms_eval .*--model (vllm|sglang) ": "an engine that needs a GPU",
     r"figlang submit hub .*--push": "uploads: tests/cli/test_submit.py runs it against a local hub",
-    r"python -m figlang_tasks\.metaclue\.generate score ": "needs 300 pictures and the weights of two networks",
+    r"python -m figlang_tasks\.benchmarks\.metaclue\.generate score ": "needs 300 pictures and two networks",
 }
 if not WRITES_EVAL_RESULTS:
     NOT_RUN[r"figlang submit hub "] = "needs huggingface_hub 2.0, which transformers 4 does not take"
@@ -184,15 +184,16 @@ def _options(module: str, function: str) -> dict[str, argparse.Action]:
 
 def check_figlang(words: list[str]) -> None:
     command: Any = typer.main.get_command(app)
-    while words and hasattr(command, "commands"):
+    while words and hasattr(command, "list_commands"):
         if words[0].startswith("-"):
             break
         name = words.pop(0)
         if set(name) <= set("|"):
             continue
         alternatives = name.split("|")
-        assert set(alternatives) <= command.commands.keys(), f"figlang has no {name}"
-        command = command.commands[alternatives[0]]
+        context = typer.Context(command)
+        assert set(alternatives) <= set(command.list_commands(context)), f"figlang has no {name}"
+        command = command.get_command(context, alternatives[0])
     known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)} | {"--help"}
     for word in words:
         if re.match(r"--?[a-zA-Z]", word):
