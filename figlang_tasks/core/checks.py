@@ -99,15 +99,18 @@ def _difference(here: int | None, published: int | None) -> str:
     return f"  ({abs(here - published)} {'missing' if here < published else 'more'})"
 
 
-def end_with_first(faults: Sequence[str], benchmark: str) -> None:
-    """End a run with the first of the faults that its data has.
+def refuse(faults: Sequence[str], benchmark: str) -> None:
+    """End a run whose data has faults.
 
     Raises:
-        DataError: there is one; tells how many more there are, and the command that lists them.
+        DataError: there are some; the message has the first, and the command that lists all.
     """
+    if len(faults) == 1:
+        raise DataError(faults[0])
     if faults:
-        more = f" ({len(faults) - 1} more: `figlang data check {benchmark}` lists all)" if len(faults) > 1 else ""
-        raise DataError(f"{faults[0]}{more}")
+        raise DataError(
+            f"{faults[0].rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists all."
+        )
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 from figlang_tasks.benchmarks.metaclue import pictures, schema
 from figlang_tasks.benchmarks.metaclue.schema import Annotation, Box, Metaphor, SchemaError
 from figlang_tasks.core import hub, images, json_lines
-from figlang_tasks.core.checks import end_with_first
+from figlang_tasks.core.checks import refuse
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
 
 DATASET = "MetaCLUE"
@@ -70,7 +70,7 @@ def read(dataset: str) -> Table:
         DataError: the file is missing or a line is not valid; names file, line, field and what is valid.
     """
     table, faults = load(dataset)
-    end_with_first(faults, "metaclue")
+    refuse(faults, "metaclue")
     return table
 
 
@@ -152,7 +152,7 @@ def picture_faults(
                     f"there, in their folders 0 to 10, or drop the row."
                 )
             if whole:
-                _check_whole(file, name, file.stat().st_mtime_ns)
+                _check_whole(dataset, row.image, name, file, file.stat().st_mtime_ns)
             if boxes and row.boxes:
                 check_boxes(row, pictures.size(file, name), name)
         except DataError as error:
@@ -161,12 +161,11 @@ def picture_faults(
 
 
 @cache  # the tasks of a group have the same pictures
-def _check_whole(file: Path, name: str, changed: int) -> None:
+def _check_whole(dataset: str, image: str, name: str, file: Path, changed: int) -> None:
     try:
-        content = file.read_bytes()
+        images.check({"path": image}, name, dataset)
     except OSError as error:
         raise DataError(f"{name}: {file} cannot be read: {error.strerror or error}") from error
-    images.check({"bytes": content}, name)
 
 
 def check_boxes(row: Annotation, size: tuple[int, int], name: str) -> None:

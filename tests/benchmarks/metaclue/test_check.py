@@ -112,7 +112,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
     ),
     "picture a text": (picture(b"no picture"), "vqa_best", "line 3 (2/2.jpg): the image cannot be decoded", True),
     "picture cut off": (cut, "localize_pixel", "line 3 (2/2.jpg): the image cannot be decoded", True),
-    "picture empty": (picture(b""), "generate", "line 3 (2/2.jpg): the image has zero bytes", True),
+    "picture empty": (picture(b""), "generate", "2/2.jpg has zero bytes. Replace it", True),
     "picture linked": (linked, "caption", "line 3 (2/2.jpg): image '2/2.jpg' leads out of", True),
     "candidates nobody has": (
         drawn(lambda found: found[1]["candidates"].__setitem__(found[1]["answer"], "x is as y as z")),
@@ -185,4 +185,4 @@ def test_a_run_ends_with_the_first_fault_and_tells_of_the_others(folder: Path) -
     with pytest.raises(DataError) as refused:
         BENCHMARK.load({"dataset": "MetaCLUE", "task": "caption"}, True)
     assert "there is no picture 2/2.jpg" in str(refused.value) and "3/3.jpg" not in str(refused.value)
-    assert str(refused.value).endswith("(2 more: `figlang data check metaclue` lists all)")
+    assert str(refused.value).endswith(". 2 more fault(s): `figlang data check metaclue` lists all.")

@@ -229,16 +229,14 @@ def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> N
 def test_requests_for_1000_candidates_are_built_fast_and_without_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = write(tmp_path, [row(number) for number in range(1331)], pictures=False)
-    for number in range(1331):
-        path = folder / "MetaCLUE" / row(number)["image"]
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(b"to decode this would be an error")
+    folder = write(tmp_path, [row(number) for number in range(1331)], same=True)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
     name = "metaclue_retrieve_random1000"
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")
     started = time.process_time()
     task = get_task_dict([name], manager, "simple")[name]
+    for path in (folder / "MetaCLUE").glob("*/*.jpg"):
+        path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
     task.build_all_requests(rank=0, world_size=1)
     assert time.process_time() - started < 5
     assert len(task.instances) == 1331
