@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -119,31 +121,54 @@ def _open() -> list[Benchmark]:
     return [each for each in found if not each.source.gated and any(source.repository for source in each.sources)]
 
 
-@app.command("import")
-def import_(
-    benchmark: Annotated[Literal["metaclue"], typer.Argument(help="The benchmark that the data is for.")],
-    pitt: Annotated[Path, typer.Argument(help="The Pitt Ads: folders 0 to 10 of pictures, and Topics.json.")],
-    table: Annotated[Path, typer.Argument(help="CSV or JSON lines with the metaphors of each picture.")],
-    output: Annotated[
-        Path | None, typer.Option(help="Folder to make.", show_default="$FIGLANG_DATA_DIR/MetaCLUE")
-    ] = None,
-    boxes: Annotated[Path | None, typer.Option(help="CSV or JSON lines with boxes.", show_default=False)] = None,
-    topics: Annotated[
-        Path | None, typer.Option(help="Topics.json, if it is not with the pictures.", show_default=False)
-    ] = None,
-) -> None:
-    """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table (docs/cards/metaclue.md).
+class _Importers(typer.core.TyperGroup):
+    """A command for each benchmark that declares an importer; benchmarks are imported when one is looked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for name, each in benchmarks().items() if each.importer]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        importer = benchmarks()[cmd_name].importer if cmd_name in names() else None
+        if importer is None:
+            there = ", ".join(self.list_commands(ctx))
+            raise typer.BadParameter(f"nothing is imported for {printable(cmd_name)}; there are: {there}")
+        single = typer.Typer(rich_markup_mode=None, add_completion=False)
+        single.command(cmd_name)(_command(importer))
+        return typer.main.get_command(single)
+
+
+def _command(importer: Callable[..., str]) -> Callable[..., None]:
+    """The command that an importer is."""
+
+    def command(**given: Any) -> None:
+        try:
+            say(printable(importer(**given)))
+        except hub.DataError as error:
+            say(f"figlang data: {printable(error)}", err=True)
+            raise typer.Exit(1) from error
+
+    asked = inspect.signature(importer, eval_str=True).parameters.values()
+    parameters = []
+    for each in asked:
+        kind, text = get_args(each.annotation)
+        shown = typer.Argument(help=text) if each.default is each.empty else typer.Option(help=text, show_default=False)
+        parameters.append(each.replace(annotation=Annotated[kind, shown], kind=each.KEYWORD_ONLY))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__doc__ = (importer.__doc__ or "").partition("\n    Args:")[0]
+    return command
+
+
+imports = typer.Typer(cls=_Importers, no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(imports, name="import")
+
+
+@imports.callback()
+def import_() -> None:
+    """Make the folder that the tasks of a benchmark read, from files of yours.
 
     \b
-    figlang data import metaclue pitt_ads metaphors.csv --boxes boxes.csv --output my_data/MetaCLUE
+    figlang data import metaclue --help
     """
-    from figlang_tasks.benchmarks.metaclue import annotations
-
-    try:
-        say(printable(annotations.import_files(pitt, table, output, boxes, topics)))
-    except hub.DataError as error:
-        say(f"figlang data: {printable(error)}", err=True)
-        raise typer.Exit(1) from error
 
 
 @app.command()

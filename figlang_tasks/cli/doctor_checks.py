@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import of_dataset
+from figlang_tasks.core.benchmark import benchmarks, of_dataset
 
 DISTRIBUTION = "figlang-tasks"
 TIMEOUT = 5
@@ -103,7 +103,6 @@ _SHOWN = ("lmms-eval", "lm-eval", "torch", "transformers", "datasets", "huggingf
 _BESIDE = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")  # not ours to require, good to know
 _EXTRAS = {
     "demo": "the scorer `embedded` of figlang_mini",
-    "generation": "FID of metaclue_generate",
     "smolvlm": "the processor of SmolVLM",
 }
 
@@ -176,8 +175,9 @@ def _optional(online: bool) -> Iterator[Finding]:
             "not installed: llava_hf, qwen2_5_vl and other classes of lmms-eval do not import without it",
             "pip install 'lmms-eval[video-legacy]', or --model figlang_vlm",
         )
+    extras = _EXTRAS | {name: text for each in benchmarks().values() for name, text in each.needs.items()}
     for wanted in _requirements():
-        for extra, purpose in _EXTRAS.items():
+        for extra, purpose in extras.items():
             if wanted.marker is None or not wanted.marker.evaluate({"extra": extra}):
                 continue
             version = _version(wanted.name)
@@ -679,7 +679,7 @@ def _size_on_hub(weights: Any) -> str:
 def _java(online: bool) -> Iterator[Finding]:
     from figlang_tasks.metrics import captions
 
-    tasks = "metaclue_caption* and metaclue_vqa*"
+    tasks = " and ".join(each.needs["java"] for each in benchmarks().values() if "java" in each.needs)
     java = captions._java()
     if java is None:
         text = f"there is none that runs: {tasks} leave out METEOR and SPICE"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -60,7 +60,11 @@ class Benchmark:
         agreement: what the paper says of people who judged explanations, for ``figlang judge agree``; None: nothing.
         fetch: what ``figlang data prefetch`` does: it downloads, reads once, and tells what is there.
         check: what ``figlang data check`` does.
+        importer: ``(...) -> what was made``, in a line: makes what the tasks read from files of the user. It is the
+            command ``figlang data import NAME``: parameters without a default are its arguments, the others its
+            options, each ``Annotated[type, "help"]``. Raises `DataError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
+        needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
     """
 
     name: str
@@ -83,7 +87,9 @@ class Benchmark:
     agreement: Mapping[str, Any] | None = None
     fetch: Callable[[], Iterator[Fetched]] | None = None
     check: Callable[[], Report] | None = None
+    importer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
+    needs: Mapping[str, str] = field(hash=False, default_factory=dict)
 
     @property
     def source(self) -> Source:

@@ -1,4 +1,4 @@
-"""The reader of JSON Lines: UTF-8, one object a line. Lines are counted from 1; empty ones count, and are no rows."""
+"""The reader of JSON Lines: UTF-8, one value a line. Lines are counted from 1; empty ones count, and are no rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import json
 import reprlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from figlang_tasks.core.hub import DataError
+
+_Value = TypeVar("_Value", dict[str, Any], list[Any])
 
 
 class Line(NamedTuple):
@@ -26,13 +28,9 @@ def read(path: Path) -> tuple[list[Line], list[str]]:
     Raises:
         DataError: the file cannot be read.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     rows: list[Line] = []
     faults: list[str] = []
-    for number, found in objects(content):
+    for number, found in objects(content_of(path)):
         where = f"{path}, line {number}"
         if isinstance(found, str):
             faults.append(f"{where} {found}")
@@ -41,8 +39,29 @@ def read(path: Path) -> tuple[list[Line], list[str]]:
     return rows, faults
 
 
+def content_of(path: Path) -> bytes:
+    """A file, whole.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
 def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The number of each line that is not empty, with its object or, as text, what is wrong with it."""
+    return _values(content, dict, "object")
+
+
+def lists(content: bytes) -> Iterator[tuple[int, list[Any] | str]]:
+    """As `objects`, of lines that hold a list each."""
+    return _values(content, list, "list")
+
+
+def _values(content: bytes, kind: type[_Value], name: str) -> Iterator[tuple[int, _Value | str]]:
     # Not splitlines: texts may hold other line separators, unescaped.
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
         if not line.strip():
@@ -52,10 +71,10 @@ def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
         except UnicodeDecodeError as error:
             yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
         except (ValueError, RecursionError) as error:
-            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one object a line"
+            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one {name} a line"
         else:
-            wrong = f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
-            yield number, found if isinstance(found, dict) else wrong
+            wrong = f"is {reprlib.repr(found)}, not a JSON {name}: write one {name} a line"
+            yield number, found if isinstance(found, kind) else wrong
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

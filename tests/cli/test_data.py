@@ -139,10 +139,27 @@ def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:
     assert done.exit_code == 0 and "1330 missing" in done.stdout and "no faults" in done.stdout
     (output / "0" / "1.png").unlink()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(output)])
-    assert done.exit_code == 1 and "row 1: there is no picture 0/1.png" in done.stdout
+    assert done.exit_code == 1 and "line 1 (0/1.png): there is no picture 0/1.png" in done.stdout
     told = json.loads(RUN.invoke(app, ["data", "check", "metaclue", str(output), "--json"]).stdout)
     assert told["benchmark"] == "metaclue" and told["faults"] > 0
     assert "\n".join(told["lines"]) == done.stdout.rstrip("\n")
+
+
+def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
+    assert re.findall(r"^  (\w+) +Make the folder", RUN.invoke(app, ["data", "import", "--help"]).output, re.M) == [
+        "metaclue"
+    ]
+    said = " ".join(RUN.invoke(app, ["data", "import", "metaclue", "--help"]).output.split())
+    for words in (
+        "(docs/metaclue.md). figlang data import metaclue pitt_ads",
+        "CSV or JSON lines with boxes.",
+        "Topics.json.",
+    ):
+        assert words in said
+    assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "Args:" not in said
+    for name in ("flute", "none"):
+        done = RUN.invoke(app, ["data", "import", name, "a", "b"])
+        assert done.exit_code == 2 and f"nothing is imported for {name}; there are: metaclue" in done.stderr
 
 
 def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +188,7 @@ def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyP
     rows_of_metaclue.load.cache_clear()
     candidates.load.cache_clear()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path)])
-    assert done.exit_code == 1 and "random50.jsonl row 1: not JSON" in done.stdout.splitlines()[-2]
+    assert done.exit_code == 1 and "random50.jsonl, line 1 is not valid JSON" in done.stdout.splitlines()[-2]
     picture = sorted((folder / "0").iterdir())[0]
     picture.write_bytes(picture.read_bytes()[:60])
     done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path)])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import figlang_tasks
 from figlang_tasks.cli import doctor_checks
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import benchmarks
 
 TOKEN = "hf_a_secret_that_must_not_be_shown"
 VFLUTE, CONTESTS = hub.source("V-FLUTE"), hub.source("NewYorkerCaptionContest")
@@ -224,6 +226,13 @@ def test_a_package_that_one_kind_of_model_needs(monkeypatch: pytest.MonkeyPatch,
     assert found["num2words"]["status"] == "warning"
     assert found["num2words"]["text"] == "0.4.0, but the processor of SmolVLM needs >=0.5.10"
     assert found["num2words"]["remedy"] == "pip install 'figlang-tasks[smolvlm]'"
+
+
+def test_what_tasks_need_is_what_their_benchmarks_declare() -> None:
+    extras = metadata.metadata("figlang-tasks").get_all("Provides-Extra") or []
+    assert {name for each in benchmarks().values() for name in each.needs} <= {"java", *extras}
+    assert "FID of metaclue_generate" in run("versions")[1]["torch-fidelity"]["text"]
+    assert "metaclue_caption* and metaclue_vqa*" in run("scorers", "--offline")[1]["Java"]["text"]
 
 
 def fake(folder: Path, name: str, code: str) -> None:

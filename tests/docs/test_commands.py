@@ -184,15 +184,16 @@ def _options(module: str, function: str) -> dict[str, argparse.Action]:
 
 def check_figlang(words: list[str]) -> None:
     command: Any = typer.main.get_command(app)
-    while words and hasattr(command, "commands"):
+    while words and hasattr(command, "list_commands"):
         if words[0].startswith("-"):
             break
         name = words.pop(0)
         if set(name) <= set("|"):
             continue
         alternatives = name.split("|")
-        assert set(alternatives) <= command.commands.keys(), f"figlang has no {name}"
-        command = command.commands[alternatives[0]]
+        context = typer.Context(command)
+        assert set(alternatives) <= set(command.list_commands(context)), f"figlang has no {name}"
+        command = command.get_command(context, alternatives[0])
     known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)} | {"--help"}
     for word in words:
         if re.match(r"--?[a-zA-Z]", word):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.core.hub import sources
 from tools.mini import metaclue
@@ -101,7 +101,7 @@ def test_boxes_lie_on_what_was_put_there(made: list[Advertisement]) -> None:
 
 
 def test_the_shipped_rows_are_valid_and_read_back(made: list[Advertisement]) -> None:
-    rows, faults = data.parse_rows((DATA_DIR / "annotations.jsonl").read_bytes(), DATA_DIR)
+    rows, faults = annotation_file.parse_rows((DATA_DIR / "annotations.jsonl").read_bytes(), DATA_DIR)
     assert faults == []
     assert rows == [each.row for each in made]
 

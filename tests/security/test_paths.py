@@ -26,7 +26,8 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import generate, schema
 from figlang_tasks.benchmarks.metaclue import rows as metaclue
-from figlang_tasks.benchmarks.metaclue.annotations import check_folder, import_files
+from figlang_tasks.benchmarks.metaclue.annotations import import_files
+from figlang_tasks.benchmarks.metaclue.check import check as check_metaclue
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.hub import DataError, source
@@ -224,7 +225,7 @@ def test_our_own_cartoons_are_read() -> None:
 def test_pitt_pictures_lie_in_their_folders(image: str) -> None:
     row = {"schema": schema.VERSION, "image": image, "split": "test", "set": "symbolic_negative"}
     with pytest.raises(schema.SchemaError, match="image is"):
-        schema.parse(json.dumps(row), 1)
+        schema.check(row, 1)
 
 
 @pytest.mark.parametrize("image", [*OUTSIDE, "0/../../secret.png"])
@@ -236,7 +237,7 @@ def test_an_import_takes_and_writes_nothing_outside(tmp_path: Path, image: str) 
     row = {"image": image, "split": "test", "set": "metaphor", "primary": "a", "relationship": "b", "secondary": "c"}
     table.write_text(json.dumps(row) + "\n")
     before = everything_below(tmp_path)
-    with pytest.raises(DataError, match="row 1"):
+    with pytest.raises(DataError, match="line 1"):
         import_files(pitt, table, tmp_path / "made" / "MetaCLUE")
     assert everything_below(tmp_path) == before
 
@@ -249,9 +250,9 @@ def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
     folder = tmp_path / "data" / "MetaCLUE"
     (folder / linked).rename(tmp_path / "elsewhere")
     (folder / linked).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DataError, match=r"row 1.*: image '3/3.jpg' leads out of"):
+    with pytest.raises(DataError, match=r"line 1.*: image '3/3.jpg' leads out of"):
         metaclue.load("MetaCLUE", "caption")
-    report = check_folder(folder)
+    report = check_metaclue()
     assert report.faults == 1 and any("image '3/3.jpg' leads out of" in line for line in report.lines)
     table = tmp_path / "table.csv"
     with table.open("w", newline="") as file:
@@ -259,7 +260,7 @@ def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
         writer = csv.DictWriter(file, [*cells, "secondary"])
         writer.writeheader()
         writer.writerow({**cells, "secondary": "c"})
-    with pytest.raises(DataError, match=r"table.csv row 2: image '3/3.jpg' leads out of"):
+    with pytest.raises(DataError, match=r"table.csv, line 2: image '3/3.jpg' leads out of"):
         import_files(folder, table, tmp_path / "made" / "MetaCLUE")
     assert not (tmp_path / "made").exists()
 

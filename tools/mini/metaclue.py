@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.mini import DATA_DIR as _FIGLANG_MINI
 
@@ -172,7 +173,7 @@ def validate(made: Sequence[Advertisement]) -> None:
                 raise ValueError(f"{entry.headline}: unknown concept {drawn!r}; known: {', '.join(CONCEPTS)}")
     for each in made:
         row = each.row
-        if schema.parse(schema.as_json(row), row.row) != row:
+        if schema.check(json.loads(schema.as_json(row)), row.row) != row:
             raise ValueError(f"{row.image}: does not read back as it was written")
         for box in row.boxes:
             if box.bbox[2] > WIDTH or box.bbox[3] > HEIGHT:
@@ -269,7 +270,7 @@ def write(folder: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(each.content)
     lines = "".join(f"{schema.as_json(each.row)}\n" for each in made)
-    (folder / data.FILE).write_bytes(lines.encode("utf-8"))
+    (folder / annotation_file.FILE).write_bytes(lines.encode("utf-8"))
     (folder / "README.md").write_bytes(_card(made).encode("utf-8"))
     return len(made)
 

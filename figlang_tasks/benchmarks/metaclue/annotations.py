@@ -1,14 +1,12 @@
-"""MetaCLUE's annotations: read and checked, imported from the Pitt Ads and a table, compared with the paper.
+"""MetaCLUE's annotations: read and checked, imported from the Pitt Ads and a table.
 
 The annotations have no public release. What a user prepares is a folder ``$FIGLANG_DATA_DIR/MetaCLUE`` with
 ``annotations.jsonl`` (module ``schema``) and the pictures of the Pitt Ads in their own layout, ``0/``
-to ``10/``. :func:`import_files` makes it, :func:`check_folder` says how it differs from the paper's; both are what
-``figlang data import metaclue`` and ``figlang data check metaclue`` call.
+to ``10/``. :func:`import_files` makes it (``figlang data import metaclue``).
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import hashlib
 import io
@@ -17,15 +15,16 @@ import math
 import os
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from figlang_tasks.benchmarks.metaclue import pictures, schema
 from figlang_tasks.benchmarks.metaclue.schema import Annotation, Box, Metaphor, SchemaError
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub, images, json_lines
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
 
 DATASET = "MetaCLUE"
@@ -40,8 +39,6 @@ PAPER = {
     ("literal_negative", "train"): 2000,
     ("literal_negative", "test"): 1000,
 }
-PAPER_SYMBOLIC, PAPER_METAPHORS, PAPER_BOXES = 8480, 26_000, 30_000  # the last two: "over"
-_CHECK = "`figlang data check metaclue` lists all faults."
 
 
 @dataclass(frozen=True)
@@ -65,25 +62,23 @@ class Table:
         return [row for row in self.rows if row.split == split and row.set in sets]
 
 
-@dataclass(frozen=True)
-class Report:
-    """What :func:`check_folder` found.
-
-    Attributes:
-        lines: to be printed.
-        faults: how many of them name something that has to be put right.
-    """
-
-    lines: tuple[str, ...]
-    faults: int
-
-
 @lru_cache(maxsize=4)
 def read(dataset: str) -> Table:
     """Read the annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
 
     Raises:
-        DataError: the file is missing or a row is not valid; names file, row (its line, from 1), field and remedy.
+        DataError: the file is missing or a line is not valid; names file, line, field and what is valid.
+    """
+    table, faults = load(dataset)
+    end_with_the_first(faults, "metaclue")
+    return table
+
+
+def load(dataset: str) -> tuple[Table, list[str]]:
+    """The valid rows of the annotations, and what is wrong with the others.
+
+    Raises:
+        DataError: there is no such file.
     """
     try:
         found = hub.snapshot(hub.source(dataset), [FILE])
@@ -94,46 +89,37 @@ def read(dataset: str) -> Table:
     path = found.folder / FILE
     content = _content(path)
     rows, faults = parse_rows(content, path)
-    if faults:
-        more = f" {len(faults) - 1} more row(s) have faults: {_CHECK}" if len(faults) > 1 else ""
-        raise DataError(f"{faults[0]}. Correct the row, or import the annotations again.{more}")
-    if not rows:
-        raise DataError(f"{path} has no rows. Import the annotations again (`figlang data import metaclue`).")
-    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12])
+    if not rows and not faults:
+        faults = [f"{path} has no rows: import the annotations again (`figlang data import metaclue`)"]
+    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12]), faults
 
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
+        return json_lines.content_of(path)
+    except DataError as error:
         raise DataError(
-            f"{path} cannot be read ({error.strerror or error}). MetaCLUE's annotations have no public release: make "
-            f"the file with `figlang data import metaclue`, or write it yourself (docs/cards/metaclue.md), and set "
-            f"{DATA_DIR_VARIABLE} to the folder above {path.parent.name}"
+            f"{error}. MetaCLUE's annotations have no public release: make the file with `figlang data import "
+            f"metaclue`, or write it yourself (docs/cards/metaclue.md), and set {DATA_DIR_VARIABLE} to the folder above "
+            f"{path.parent.name}"
         ) from error
 
 
 def parse_rows(content: bytes, path: Path) -> tuple[list[Annotation], list[str]]:
-    """Return the valid rows of a file, and one message for each that is not; empty lines count but are no rows."""
-    content = content.removeprefix(codecs.BOM_UTF8)  # the codec utf-8-sig counts from behind it
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        return [], [f"{path} row {row}: not UTF-8 ({error.reason}); save the file as UTF-8"]
+    """The valid rows of a file, and one message for each line that holds none."""
     rows: list[Annotation] = []
     faults: list[str] = []
     seen: dict[str, int] = {}
-    # Not splitlines, which also cuts at characters that JSON allows within a text.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
+    for number, values in json_lines.objects(content):
+        if isinstance(values, str):
+            faults.append(f"{path}, line {number} {values}")
             continue
         try:
-            found = schema.parse(line, number)
+            found = schema.check(values, number)
             if found.image in seen:
-                raise SchemaError(f"image {found.image} is that of row {seen[found.image]} too")
+                raise SchemaError(f"image {found.image} is that of line {seen[found.image]} too: drop one")
         except SchemaError as error:
-            faults.append(f"{path} row {number}: {error}")
+            faults.append(f"{path}, line {number}: {error}")
             continue
         seen[found.image] = number
         rows.append(found)
@@ -142,7 +128,60 @@ def parse_rows(content: bytes, path: Path) -> tuple[list[Annotation], list[str]]
 
 def where(dataset: str, row: Annotation) -> str:
     """Name a row in messages."""
-    return f"{dataset}/{FILE} row {row.row} ({row.image})"
+    return f"{dataset}/{FILE}, line {row.row} ({row.image})"
+
+
+def picture_faults(
+    dataset: str, table: Table, rows: Iterable[Annotation], whole: bool = True, boxes: bool = True
+) -> list[str]:
+    """What is wrong with the pictures of some rows.
+
+    Args:
+        dataset: of the table, for messages.
+        table: where the pictures are.
+        rows: of the table.
+        whole: also whether each can be decoded, which takes some milliseconds.
+        boxes: also whether the boxes lie within it.
+    """
+    faults = []
+    for row in rows:
+        name = where(dataset, row)
+        try:
+            file = images.below(table.folder, row.image, name)
+            if not images.is_file(file):
+                raise DataError(
+                    f"{name}: there is no picture {row.image} in {table.folder}. Put the pictures of the Pitt Ads "
+                    f"there, in their folders 0 to 10, or drop the row."
+                )
+            if whole:
+                _check_whole(dataset, row.image, name, file, file.stat().st_mtime_ns)
+            if boxes and row.boxes:
+                check_boxes(row, pictures.size(file, name), name)
+        except DataError as error:
+            faults.append(str(error))
+    return faults
+
+
+@cache  # the tasks of a group have the same pictures
+def _check_whole(dataset: str, image: str, name: str, file: Path, changed: int) -> None:
+    try:
+        images.check({"path": image}, name, dataset)
+    except OSError as error:
+        raise DataError(f"{name}: {file} cannot be read: {error.strerror or error}") from error
+
+
+def check_boxes(row: Annotation, size: tuple[int, int], name: str) -> None:
+    """Check that boxes lie within the picture; half a pixel more is rounding.
+
+    Raises:
+        DataError: one does not.
+    """
+    for number, box in enumerate(row.boxes):
+        if box.bbox[2] > size[0] + 0.5 or box.bbox[3] > size[1] + 0.5:
+            raise DataError(
+                f"{name}: boxes[{number}].bbox is {list(box.bbox)}, but the picture is {size[0]} x {size[1]} pixels. "
+                f"Boxes are in pixels of the picture as it lies in the folder, upright."
+            )
 
 
 # --- import ----------------------------------------------------------------------------------------------------------
@@ -153,9 +192,16 @@ _BOX_COLUMNS = ("image", "role", "type", "left", "top", "right", "bottom")
 
 
 def import_files(
-    pitt: Path, table: Path, output: Path | None = None, boxes: Path | None = None, topics: Path | None = None
+    pitt: Annotated[Path, "The Pitt Ads: folders 0 to 10 of pictures, and Topics.json."],
+    table: Annotated[Path, "CSV or JSON lines with the metaphors of each picture."],
+    output: Annotated[Path | None, f"Folder to make.  [default: ${DATA_DIR_VARIABLE}/{DATASET}]"] = None,
+    boxes: Annotated[Path | None, "CSV or JSON lines with boxes."] = None,
+    topics: Annotated[Path | None, "Topics.json, if it is not with the pictures."] = None,
 ) -> str:
-    """Make a MetaCLUE folder from the Pitt Ads and tables of annotations.
+    """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table of annotations (docs/cards/metaclue.md).
+
+    \b
+    figlang data import metaclue pitt_ads metaphors.csv --boxes boxes.csv --output my_data/MetaCLUE
 
     Args:
         pitt: the Pitt Ads: folders ``0`` to ``10`` of pictures, and ``Topics.json`` if it is there.
@@ -172,8 +218,8 @@ def import_files(
         What was made, in one line. Pictures become hard links, or copies where the file system has none.
 
     Raises:
-        DataError: a file is missing or a row is not valid; names file, row (CSV: the line it starts at), field and
-            remedy. Nothing is written then.
+        DataError: a file is missing or a row is not valid; names file, line (of CSV that where a row starts),
+            field and remedy. Nothing is written then.
     """
     target = _output(output)
     if not _is_folder(pitt):
@@ -253,13 +299,9 @@ def _most_frequent(found: Mapping[str, Any]) -> dict[str, str]:
 
 def _rows(path: Path, required: Sequence[str], optional: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a CSV or JSON lines table as texts, each with its place for messages."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read as UTF-8 ({error})") from error
-    count = 0
-    for number, found in _csv(path, text) if path.suffix.lower() == ".csv" else _json_lines(path, text):
-        place = f"{path} row {number}"
+    content, count = json_lines.content_of(path), 0
+    for number, found in (_csv if path.suffix.lower() == ".csv" else _objects)(path, content):
+        place = f"{path}, line {number}"
         if missing := [column for column in required if column not in found]:
             raise DataError(f"{place}: no column {', '.join(missing)}; there must be: {', '.join(required)}")
         if unknown := [column for column in found if column not in required and column not in optional]:
@@ -270,7 +312,13 @@ def _rows(path: Path, required: Sequence[str], optional: Sequence[str]) -> Itera
         raise DataError(f"{path} has no rows")
 
 
-def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _csv(path: Path, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
+        ) from error
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     columns: list[str] = []
     while True:
@@ -278,7 +326,7 @@ def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise DataError(f"{path} row {start}: not CSV ({error})") from error
+            raise DataError(f"{path}, line {start}: not CSV ({error})") from error
         if cells is None:
             return
         if not cells:  # an empty line
@@ -286,23 +334,17 @@ def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not columns:
             columns = cells
             if twice := [column for column, count in Counter(columns).items() if count > 1]:
-                raise DataError(f"{path} row {start}: the column {twice[0]!r} occurs twice")
+                raise DataError(f"{path}, line {start}: the column {twice[0]!r} occurs twice")
             continue
         if len(cells) != len(columns):
-            raise DataError(f"{path} row {start}: not as many cells as columns")
+            raise DataError(f"{path}, line {start}: not as many cells as columns")
         yield start, dict(zip(columns, cells, strict=True))
 
 
-def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line, object_pairs_hook=schema.unique)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path} row {number}: not JSON ({error})") from error
-        if not isinstance(found, dict):
-            raise DataError(f"{path} row {number}: must be an object, one for each line")
+def _objects(path: Path, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, found in json_lines.objects(content):
+        if isinstance(found, str):
+            raise DataError(f"{path}, line {number} {found}")
         yield number, found
 
 
@@ -417,91 +459,3 @@ def _write(target: Path, pitt: Path, rows: Sequence[Annotation]) -> None:
     part = target / f"{FILE}.part"
     part.write_text("".join(f"{schema.as_json(row)}\n" for row in rows), encoding="utf-8", newline="\n")
     part.replace(target / FILE)
-
-
-# --- check -----------------------------------------------------------------------------------------------------------
-
-
-def check_folder(folder: Path | None = None) -> Report:
-    """Compare a MetaCLUE folder with the paper, and list every fault.
-
-    Args:
-        folder: default ``$FIGLANG_DATA_DIR/MetaCLUE``.
-
-    Raises:
-        DataError: there is no such folder or no annotation file in it.
-    """
-    place = _output(folder)
-    if not _is_folder(place):
-        raise DataError(f"{place} is no folder; make it with `figlang data import metaclue`")
-    rows, faults = parse_rows(_content(place / FILE), place / FILE)
-    faults += _picture_faults(place, rows)
-    lines = [f"{place / FILE}: {len(rows)} valid rows", "", *_counts(rows), ""]
-    lines += _gaps(rows)
-    lines += [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-    return Report(tuple(lines), len(faults))
-
-
-def _picture_faults(folder: Path, rows: Sequence[Annotation]) -> list[str]:
-    faults = []
-    for row in rows:
-        name = f"{folder / FILE} row {row.row}"
-        try:
-            if not images.is_file(file := images.below(folder, row.image, name)):
-                raise DataError(f"{name}: there is no picture {row.image}. Put it there, or drop the row.")
-            images.check({"bytes": file.read_bytes()}, f"{name} ({row.image})")
-            if row.boxes:
-                check_boxes(row, pictures.size(file, f"{name} ({row.image})"), name)
-        except DataError as error:
-            faults.append(str(error))
-    return faults
-
-
-def check_boxes(row: Annotation, size: tuple[int, int], name: str) -> None:
-    """Check that boxes lie within the picture; half a pixel more is rounding.
-
-    Raises:
-        DataError: one does not.
-    """
-    for number, box in enumerate(row.boxes):
-        if box.bbox[2] > size[0] + 0.5 or box.bbox[3] > size[1] + 0.5:
-            raise DataError(
-                f"{name}: boxes[{number}].bbox is {list(box.bbox)}, but the picture is {size[0]} x {size[1]} pixels. "
-                f"Boxes are in pixels of the picture as it lies in the folder, upright."
-            )
-
-
-def _counts(rows: Sequence[Annotation]) -> list[str]:
-    counts = Counter((row.set, row.split) for row in rows)
-    metaphorical = sum(counts["metaphor", split] for split in schema.SPLITS)
-    symbolic = metaphorical + sum(counts["symbolic_negative", split] for split in schema.SPLITS)
-    found = [
-        ("symbolic images", symbolic, f"{PAPER_SYMBOLIC}"),
-        ("metaphorical images", metaphorical, f"{sum(PAPER['metaphor', split] for split in schema.SPLITS)}"),
-        *((f"{kind}, {split}", counts[kind, split], f"{expected}") for (kind, split), expected in PAPER.items()),
-        ("metaphors", sum(len(row.metaphors) for row in rows), f"over {PAPER_METAPHORS}"),
-        ("boxes", sum(len(row.boxes) for row in rows), f"over {PAPER_BOXES}"),
-    ]
-    types = Counter(box.type for row in rows for box in row.boxes)
-    found += [(f"boxes, {kind}", types[kind], "-") for kind in schema.BOX_TYPES]
-    width = max(len(name) for name, _, _ in found)
-    lines = [f"{name:{width}}  {here:>8}  {paper}{_difference(here, paper)}" for name, here, paper in found]
-    return [f"{'':{width}}  {'here':>8}  paper", *lines]
-
-
-def _difference(here: int, paper: str) -> str:
-    """How many are missing or too many, where the paper has an exact number."""
-    if not paper.isdigit() or here == int(paper):
-        return ""
-    return f"  ({abs(here - int(paper))} {'missing' if here < int(paper) else 'more'})"
-
-
-def _gaps(rows: Sequence[Annotation]) -> list[str]:
-    """What tasks would lack: no faults, because an image may have no metaphor or box that passed validation."""
-    test = [row for row in rows if row.set == "metaphor" and row.split == "test"]
-    gaps = (
-        ("without metaphors: not in retrieval, captioning and VQA", [row for row in test if not row.metaphors]),
-        ("without a topic: metaclue_retrieve_neg_* need one of each", [row for row in test if row.topic is None]),
-        ("without boxes: not in metaclue_localize", [row for row in test if not row.boxes]),
-    )
-    return [f"{len(found)} of {len(test)} test metaphors {what}" for what, found in gaps if found]

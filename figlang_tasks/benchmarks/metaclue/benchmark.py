@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import card, charts, check, measures, pictures, rows, task
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -15,7 +16,7 @@ BENCHMARK = Benchmark(
         Source(name="figlang_mini_metaclue", folder=mini.METACLUE_DIR),
     ),
     measures=measures.of_records,
-    load=lambda asked, _: rows.load(asked["dataset"], asked["task"]),
+    load=lambda asked, look: rows.load(asked["dataset"], asked["task"], look),
     keys=("task",),
     options=task.Options,
     preflight=task.preflight,
@@ -26,4 +27,6 @@ BENCHMARK = Benchmark(
     charts=charts.CHARTS,
     fetch=check.fetch,
     check=check.check,
+    importer=annotation_file.import_files,
+    needs={"java": "metaclue_caption* and metaclue_vqa*", "generation": "FID of metaclue_generate"},
 )

@@ -24,7 +24,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,8 +32,11 @@ from typing import Any
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.metaclue import annotations as data
-from figlang_tasks.benchmarks.metaclue.schema import TEXT, Annotation, Metaphor, is_text, statement, unique
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
+from figlang_tasks.benchmarks.metaclue.annotations import Table
+from figlang_tasks.benchmarks.metaclue.schema import TEXT, Annotation, Metaphor, is_text, statement
+from figlang_tasks.core import json_lines
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import printable
 
@@ -85,15 +88,31 @@ def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
     """
     if name not in SETTINGS:
         raise DataError(f"MetaCLUE has no retrieval setting {name!r}; known: {', '.join(SETTINGS)}")
-    table = data.read(dataset)
-    path = table.folder / FOLDER / f"{name}.jsonl"
-    content = _content(path)
-    rows = draw(dataset, name) if content is None else _read(content, path, name, pool_of(dataset, table))
+    given = of_file(dataset, name)
+    rows, faults = given or (draw(dataset, name), [])
+    end_with_the_first(faults, "metaclue")
     logger.info(
         f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {SETTINGS[name].count} candidates, "
-        + (f"drawn, seed {SEED}" if content is None else f"from {path}")
+        + (f"from {annotation_file.read(dataset).folder / FOLDER}" if given else f"drawn, seed {SEED}")
     )
     return tuple(rows), digest(rows)
+
+
+def of_file(dataset: str, name: str) -> tuple[list[Candidates], list[str]] | None:
+    """The candidates that a file has for a setting, and what is wrong with it; None where there is no file.
+
+    Raises:
+        DataError: the annotations cannot be had or do not suffice.
+    """
+    table = annotation_file.read(dataset)
+    path = table.folder / FOLDER / f"{name}.jsonl"
+    try:
+        lines, faults = json_lines.read(path)
+    except DataError as error:
+        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+            return None
+        return [], [f"{error}: correct or delete it"]  # not to be taken for no file: a draw would stand in its place
+    return _checked(lines, faults, path, name, pool_of(dataset, table))
 
 
 def digest(rows: Iterable[Candidates]) -> str:
@@ -104,7 +123,7 @@ def digest(rows: Iterable[Candidates]) -> str:
     return found.hexdigest()[:12]
 
 
-def pool_of(dataset: str, table: data.Table) -> list[Annotation]:
+def pool_of(dataset: str, table: Table) -> list[Annotation]:
     """The test images that take part: those with metaphors.
 
     Raises:
@@ -112,7 +131,7 @@ def pool_of(dataset: str, table: data.Table) -> list[Annotation]:
     """
     rows = [row for row in table.select("test", "metaphor") if row.metaphors]
     if not rows:
-        raise DataError(f"{dataset}/{data.FILE} has no test image with metaphors, which retrieval needs")
+        raise DataError(f"{dataset}/{annotation_file.FILE} has no test image with metaphors, which retrieval needs")
     return rows
 
 
@@ -123,7 +142,7 @@ def draw(dataset: str, name: str) -> list[Candidates]:
         DataError: as :func:`load`.
     """
     setting = SETTINGS[name]
-    rows = pool_of(dataset, data.read(dataset))
+    rows = pool_of(dataset, annotation_file.read(dataset))
     if setting.kind == "swap":
         return list(_swapped(dataset, rows))
     negatives = _random_negatives(rows) if setting.kind == "random" else _hard_negatives(dataset, rows, setting.kind)
@@ -164,7 +183,7 @@ def _rest(
     left = [text for text in _distinct(usable) if normal(text) not in taken]
     if len(left) < wanted:
         raise DataError(
-            f"{data.where(dataset, row)}: {len(left) + found} distinct negatives for retrieve_{name}, which "
+            f"{annotation_file.where(dataset, row)}: {len(left) + found} distinct negatives for retrieve_{name}, which "
             f"needs {SETTINGS[name].count - 1}: the annotations of the other test images do not suffice"
         )
     draws = numbers(key, 1 << 62)
@@ -191,8 +210,8 @@ def _hard_negatives(dataset: str, rows: Sequence[Annotation], kind: str) -> _Neg
     for row in rows:
         if row.topic is None:
             raise DataError(
-                f"{data.where(dataset, row)}: topic is missing, and metaclue_retrieve_{kind} takes negatives "
-                f"from images of another topic. Import again with Topics.json of the Pitt Ads."
+                f"{annotation_file.where(dataset, row)}: topic is missing, and metaclue_retrieve_{kind} takes "
+                f"negatives from images of another topic. Import again with Topics.json of the Pitt Ads."
             )
         for metaphor in row.metaphors:
             values = tuple(getattr(metaphor, part) for part in parts)
@@ -294,53 +313,46 @@ def write(rows: Iterable[Candidates], path: Path) -> None:
     part.replace(path)
 
 
-def _content(path: Path) -> str | None:
-    """The text of a file of candidates; None where there is none."""
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:  # not to be taken for no file: a draw would stand in its place
-        raise DataError(f"{path} cannot be read ({error.strerror or error}). Correct or delete it.") from error
-    except UnicodeDecodeError as error:
-        row = error.object.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path} row {row}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
-
-
-def _read(content: str, path: Path, name: str, pool: Sequence[Annotation]) -> list[Candidates]:
+def _checked(
+    lines: Iterable[json_lines.Line], faults: list[str], path: Path, name: str, pool: Sequence[Annotation]
+) -> tuple[list[Candidates], list[str]]:
+    """The candidates of the lines in the order of `pool`, and `faults` with theirs."""
     if name == "swap":
         pool = [row for row in pool if _swappable(row)]
     own = {row.image: {normal(metaphor.statement) for metaphor in row.metaphors} for row in pool}
     found: dict[str, Candidates] = {}
-    for number, line in enumerate(content.split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path} row {number}"
-        row = _candidates_of(line, SETTINGS[name].count, where)
-        if row.image not in own:
-            of_swap = " that can be swapped" if name == "swap" else ""
-            raise DataError(f"{where}: image {row.image!r} is no test image with metaphors{of_swap} in {data.FILE}")
-        if row.image in found:
-            raise DataError(f"{where}: image {row.image} occurs twice")
-        for place, text in enumerate(row.texts):
-            if (normal(text) in own[row.image]) != (place == row.answer):
+    for where, values in lines:
+        try:
+            row = _candidates_of(values, SETTINGS[name].count, where)
+            if row.image not in own:
+                of_swap = " that can be swapped" if name == "swap" else ""
                 raise DataError(
-                    f"{where}: candidates[{place}], {text!r}, is {'no' if place == row.answer else 'a'} ground "
-                    f"truth of {row.image}, and answer is {row.answer}: the answer alone must be one"
+                    f"{where}: image {row.image!r} is no test image with metaphors{of_swap} in {annotation_file.FILE}"
                 )
-        found[row.image] = row
+            if row.image in found:
+                raise DataError(f"{where}: image {row.image} occurs twice")
+            _check_answer(row, own[row.image], where)
+        except DataError as error:
+            faults.append(str(error))
+        else:
+            found[row.image] = row
     missing = [image for image in own if image not in found]
-    if missing:
-        raise DataError(f"{path} lacks {len(missing)} image(s), e.g. {missing[0]}. Write it again.")
-    return [found[image] for image in own if image in found]
+    if missing and not faults:  # else those of the lines that were refused
+        faults = [f"{path} lacks {len(missing)} image(s), e.g. {missing[0]}. Write it again."]
+    return [found[image] for image in own if image in found], faults
 
 
-def _candidates_of(line: str, count: int, where: str) -> Candidates:
-    try:
-        found = json.loads(line, object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: not JSON ({error})") from error
-    if not isinstance(found, dict) or set(found) != {"image", "answer", "candidates"}:
+def _check_answer(row: Candidates, own: set[str], where: str) -> None:
+    for place, text in enumerate(row.texts):
+        if (normal(text) in own) != (place == row.answer):
+            raise DataError(
+                f"{where}: candidates[{place}], {text!r}, is {'no' if place == row.answer else 'a'} ground truth of "
+                f"{row.image}, and answer is {row.answer}: the answer alone must be one"
+            )
+
+
+def _candidates_of(found: Mapping[str, Any], count: int, where: str) -> Candidates:
+    if set(found) != {"image", "answer", "candidates"}:
         raise DataError(f"{where}: must be an object with image, answer and candidates")
     texts, answer = found["candidates"], found["answer"]
     if not isinstance(found["image"], str):

@@ -24,6 +24,7 @@ from loguru import logger
 from figlang_tasks.benchmarks.metaclue import pictures, rows
 from figlang_tasks.benchmarks.metaclue.measures import GENERATE, distance, similarity
 from figlang_tasks.benchmarks.metaclue.task import Document
+from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.text import printable, printable_lines
@@ -154,22 +155,21 @@ def _check_prompts(folder: Path, given: Path | None, dataset: str) -> None:
         DataError: other annotations have given other prompts since, or the file cannot be read.
     """
     path = given or folder / PROMPTS
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines() if given or path.exists() else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read ({error})") from error
-    if lines is None:
+    if not given and not path.exists():
         logger.warning(
             f"figlang_tasks: there is no {path}, and no --prompts is given: whether the pictures were made for the "
             f"prompts of these annotations is not checked"
         )
         return
-    expected = [_line(each) for each in prompts(dataset)]
-    if lines != expected:
-        row = next((row for row, pair in enumerate(zip(lines, expected, strict=False), 1) if pair[0] != pair[1]), None)
-        place = f"row {row}" if row else f"{len(lines)} prompts instead of {len(expected)}"
+    lines, faults = json_lines.read(path)
+    if faults:
+        raise DataError(faults[0])
+    expected = prompts(dataset)
+    if [line.values for line in lines] != expected:
+        other = (line.where for line, prompt in zip(lines, expected, strict=False) if line.values != prompt)
+        place = next(other, f"{path}: {len(lines)} prompts instead of {len(expected)}")
         raise DataError(
-            f"{path}: {place}: these are not the prompts of {dataset} as it is now, so the pictures are for others. "
+            f"{place}: these are not the prompts of {dataset} as it is now, so the pictures are for others. "
             f"Score with the annotations that the prompts were made of, or generate again"
         )
 
@@ -221,24 +221,17 @@ def preference(path: Path) -> generated_images.PreferenceShares:
     """Return the shares of Figure 8 from a file of ratings: a JSON list of seven ``left`` or ``right`` on each line.
 
     Raises:
-        DataError: the file cannot be read, or a row is not valid; names it.
+        DataError: the file cannot be read, or a line is not valid; names it.
     """
     verdicts = []
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read ({error})") from error
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                ratings = json.loads(line)
-                if not isinstance(ratings, list):
-                    raise ValueError("not a list")
-                verdicts.append(generated_images.preference(ratings))
-            except (ValueError, TypeError, RecursionError) as error:
-                raise DataError(
-                    f'{path} row {number}: {error}. Each line must be a JSON list of 7 "left" or "right".'
-                ) from error
+    for number, ratings in json_lines.lists(json_lines.content_of(path)):
+        where = f"{path}, line {number}"
+        if isinstance(ratings, str):
+            raise DataError(f"{where} {ratings}")
+        try:
+            verdicts.append(generated_images.preference(ratings))
+        except (ValueError, TypeError) as error:
+            raise DataError(f'{where}: {error}. Each line must be a JSON list of 7 "left" or "right".') from error
     if not verdicts:
         raise DataError(f"{path} has no rows")
     return generated_images.preference_shares(verdicts)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, pictures, schema
 from figlang_tasks.benchmarks.metaclue.annotations import Table
 from figlang_tasks.benchmarks.metaclue.schema import Annotation
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import render
@@ -20,7 +21,7 @@ from figlang_tasks.core.prompting import render
 if TYPE_CHECKING:
     import datasets
 
-RETRIEVE = "retrieve_"
+CLASSIFY, RETRIEVE = "classify_", "retrieve_"  # how the names of tasks begin
 # task -> the convention that boxes are read in (figlang_tasks.benchmarks.metaclue.localize)
 LOCALIZE = {
     "localize": "thousand",
@@ -35,26 +36,63 @@ GENERATED = 300  # samples of the paper's text-to-image evaluation
 TEMPLATES = (1, 2)
 
 
-@lru_cache(maxsize=24)
-def load(dataset: str, task: str) -> datasets.Dataset:
+@lru_cache(maxsize=48)
+def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Dataset:
     """Return the documents of a task; all its pictures are known to be there.
 
     Args:
         dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
         task: one of :data:`TASKS`.
+        look_at_pictures: check that all its pictures can be decoded too.
 
     Raises:
-        DataError: the data is missing or not valid; names file, row, field and remedy.
+        DataError: the data is missing or not valid; names file, line, field and remedy.
     """
     import datasets
 
+    found, faults = documents(dataset, task, look_at_pictures)
+    end_with_the_first(faults, "metaclue")
+    return datasets.Dataset.from_list(found)
+
+
+def documents(dataset: str, task: str, look_at_pictures: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
+    """The documents of a task, or what is wrong with its pictures or its file of candidates.
+
+    Raises:
+        DataError: the annotations cannot be had, or do not suffice for the task.
+    """
     if task not in TASKS:
         raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")
-    table = data.read(dataset)
-    documents = TASKS[task](dataset, task, table)
-    if not documents:
-        raise DataError(f"{dataset}/{data.FILE} has no image for the task {task}")
-    return datasets.Dataset.from_list(documents)
+    table = annotation_file.read(dataset)
+    rows = _rows(dataset, task, table)
+    faults = annotation_file.picture_faults(dataset, table, rows, whole=look_at_pictures, boxes=task in LOCALIZE)
+    if task.startswith(RETRIEVE) and (given := candidates.of_file(dataset, task.removeprefix(RETRIEVE))):
+        faults += given[1]
+    found = [] if faults else TASKS[task](dataset, task, table, rows)
+    if not found and not faults:
+        raise DataError(f"{dataset}/{annotation_file.FILE} has no image for the task {task}")
+    return found, faults
+
+
+def _rows(dataset: str, task: str, table: Table) -> list[Annotation]:
+    """The images that a task is about."""
+    if task.startswith(CLASSIFY):
+        sets = ("metaphor", f"{task.removeprefix(CLASSIFY)}_negative")
+        rows = table.select("test", *sets)
+        if len({row.set for row in rows}) < 2:
+            raise DataError(
+                f"{dataset}/{annotation_file.FILE}: {task} needs test images of the sets {' and '.join(sets)}"
+            )
+        _compare(dataset, task, table, *sets)
+        return rows
+    rows, every = candidates.pool_of(dataset, table), table.select("test", "metaphor")
+    if len(rows) < len(every):
+        logger.warning(
+            f"figlang_tasks: {dataset}/{task}: {len(every) - len(rows)} of {len(every)} test images have no metaphors "
+            f"and are left out"
+        )
+    _compare(dataset, task, table, "metaphor")
+    return rows
 
 
 def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str = "") -> dict[str, Any]:
@@ -66,20 +104,10 @@ def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str 
     }
 
 
-def _present(dataset: str, table: Table, rows: Iterable[Annotation]) -> None:
-    for row in rows:
-        where = data.where(dataset, row)
-        if not images.is_file(images.below(table.folder, row.image, where)):
-            raise DataError(
-                f"{where}: there is no picture {row.image} in {table.folder}. Put the "
-                f"pictures of the Pitt Ads there, in their folders 0 to 10."
-            )
-
-
 def _compare(dataset: str, task: str, table: Table, *sets: str) -> None:
     """Say where the images are not as many as in the paper, so that its numbers are not beside these."""
-    for kind in sets if dataset == data.DATASET else ():
-        here, paper = len(table.select("test", kind)), data.PAPER[kind, "test"]
+    for kind in sets if dataset == annotation_file.DATASET else ():
+        here, paper = len(table.select("test", kind)), annotation_file.PAPER[kind, "test"]
         if here != paper:
             logger.warning(
                 f"figlang_tasks: {dataset}/{task}: {here} test images of the set {kind}, the paper has {paper}: its "
@@ -90,25 +118,19 @@ def _compare(dataset: str, task: str, table: Table, *sets: str) -> None:
 # --- classification --------------------------------------------------------------------------------------------------
 
 
-def _classify(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+def _classify(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """Test metaphors and negatives: `metaphor` is the answer."""
-    negative = task.removeprefix("classify_") + "_negative"
-    rows = table.select("test", "metaphor", negative)
-    if len({row.set for row in rows}) < 2:
-        raise DataError(f"{dataset}/{data.FILE}: {task} needs test images of the sets metaphor and {negative}")
-    _present(dataset, table, rows)
-    _compare(dataset, task, table, "metaphor", negative)
     return [_common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows]
 
 
 # --- retrieval -------------------------------------------------------------------------------------------------------
 
 
-def _retrieve(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+def _retrieve(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """Images with their candidate statements: `answer` is the place of the right one."""
     found, digest = candidates.load(dataset, task.removeprefix(RETRIEVE))
     name = DataId(dataset, task, f"{table.digest}+{digest}", revision=table.revision)
-    by_image = {row.image: row for row in _with_metaphors(dataset, task, table)}
+    by_image = {row.image: row for row in rows}
     return [
         _common(dataset, task, table, by_image[each.image])
         | {"candidates": each.texts, "answer": each.answer}
@@ -117,36 +139,23 @@ def _retrieve(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
     ]
 
 
-def _with_metaphors(dataset: str, task: str, table: Table) -> list[Annotation]:
-    rows = candidates.pool_of(dataset, table)
-    every = table.select("test", "metaphor")
-    if len(rows) < len(every):
-        logger.warning(
-            f"figlang_tasks: {dataset}/{task}: {len(every) - len(rows)} of {len(every)} test images have no metaphors "
-            f"and are left out"
-        )
-    _present(dataset, table, rows)
-    _compare(dataset, task, table, "metaphor")
-    return rows
-
-
 # --- captioning and questions ----------------------------------------------------------------------------------------
 
 
-def _caption(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+def _caption(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """Images with all statements of theirs, and the parts of those."""
     return [
         _common(dataset, task, table, row)
         | {"references": _once(metaphor.statement for metaphor in row.metaphors)}
         | {f"references_{part}": _once(getattr(each, part) for each in row.metaphors) for part in schema.PARTS}
-        for row in _with_metaphors(dataset, task, table)
+        for row in rows
     ]
 
 
-def _ask(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+def _ask(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """One document for each distinct question about an image; `references` are all answers that its metaphors give."""
-    documents = []
-    for row in _with_metaphors(dataset, task, table):
+    found = []
+    for row in rows:
         asked: dict[tuple[str, int, str], list[str]] = {}
         for metaphor in [row.best] if task.endswith("_best") else row.metaphors:
             for role in schema.PARTS:
@@ -158,8 +167,8 @@ def _ask(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
         for (role, template, text), answers in asked.items():
             number = counts[role, template] = counts.get((role, template), 0) + 1
             common = _common(dataset, task, table, row, f"#{role}-{template}-{number}")
-            documents.append(common | {"role": role, "question": text, "references": _once(answers)})
-    return documents
+            found.append(common | {"role": role, "question": text, "references": _once(answers)})
+    return found
 
 
 def question(role: str, template: int, metaphor: schema.Metaphor) -> str:
@@ -175,21 +184,18 @@ def _once(texts: Iterable[str]) -> list[str]:
 # --- localization ----------------------------------------------------------------------------------------------------
 
 
-def _localize(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """One document for each concept of the best metaphor of an image that has boxes.
 
     `convention` says what numbers a model is to give boxes in and is read by. `boxes` are lists of left, top, right,
     bottom in pixels of the upright picture, `types` the type of each.
     """
-    return list(_concepts(dataset, task, table))
+    return list(_concepts(dataset, task, table, [row for row in rows if row.boxes]))
 
 
-def _concepts(dataset: str, task: str, table: Table) -> Iterator[dict[str, Any]]:
-    rows = [row for row in _with_metaphors(dataset, task, table) if row.boxes]
+def _concepts(dataset: str, task: str, table: Table, rows: Iterable[Annotation]) -> Iterator[dict[str, Any]]:
     for row in rows:
-        name = data.where(dataset, row)
-        width, height = pictures.size(table.folder / row.image, name)
-        data.check_boxes(row, (width, height), name)
+        width, height = pictures.size(table.folder / row.image, annotation_file.where(dataset, row))
         for role in schema.ROLES:
             boxes = [box for box in row.boxes if box.role == role]
             if boxes:
@@ -207,18 +213,18 @@ def _concepts(dataset: str, task: str, table: Table) -> Iterator[dict[str, Any]]
 # --- generation ------------------------------------------------------------------------------------------------------
 
 
-def _generate(dataset: str, task: str, table: Table) -> list[dict[str, Any]]:
+def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """The images whose best metaphors are drawn by a text-to-image model: 300, drawn with the seed of the candidates.
 
     In the order of their paths. `number` is the place of the document: what the harness's own text-to-image classes
     name their files by. So another order of the annotation file gives no picture to another prompt.
     """
-    rows = {row.image: row for row in _with_metaphors(dataset, task, table)}
-    documents: list[dict[str, Any]] = []
-    for image in _sample([*rows], GENERATED):
-        words = {part: getattr(rows[image].best, part) for part in schema.PARTS}
-        documents.append(_common(dataset, task, table, rows[image]) | words | {"number": len(documents)})
-    return documents
+    by_image = {row.image: row for row in rows}
+    found: list[dict[str, Any]] = []
+    for image in _sample([*by_image], GENERATED):
+        words = {part: getattr(by_image[image].best, part) for part in schema.PARTS}
+        found.append(_common(dataset, task, table, by_image[image]) | words | {"number": len(found)})
+    return found
 
 
 def _sample(images: Sequence[str], count: int) -> list[str]:
@@ -231,7 +237,7 @@ def _sample(images: Sequence[str], count: int) -> list[str]:
     return sorted(found)
 
 
-TASKS: dict[str, Callable[[str, str, Table], list[dict[str, Any]]]] = {
+TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str, Any]]]] = {
     "classify_symbolic": _classify,
     "classify_literal": _classify,
     **{f"{RETRIEVE}{name}": _retrieve for name in candidates.SETTINGS},
@@ -249,9 +255,9 @@ def count(asked: Mapping[str, str]) -> int | None:
     task = asked["task"]
     if hub.source(asked["dataset"]).folder is not None:
         return None
-    metaphors = data.PAPER["metaphor", "test"]
-    if task.startswith("classify_"):
-        return metaphors + data.PAPER[f"{task.removeprefix('classify_')}_negative", "test"]
-    if task.startswith(("retrieve_", "caption")):
+    metaphors = annotation_file.PAPER["metaphor", "test"]
+    if task.startswith(CLASSIFY):
+        return metaphors + annotation_file.PAPER[f"{task.removeprefix(CLASSIFY)}_negative", "test"]
+    if task.startswith((RETRIEVE, "caption")):
         return metaphors
     return GENERATED if task == "generate" else None

@@ -1,8 +1,8 @@
 """The schema of ``annotations.jsonl``: what a row holds, what is valid, and the checked result.
 
 MetaCLUE (Akula et al. 2023, arXiv 2212.09898) has no public release, so this format is ours. One line of JSON is one
-image; row numbers are line numbers, from 1. `FIELDS`, `METAPHOR_FIELDS` and `BOX_FIELDS` declare every key once: the
-reader, the importer and the table in ``docs/cards/metaclue.md`` go by them.
+image. `FIELDS`, `METAPHOR_FIELDS` and `BOX_FIELDS` declare every key once: the reader, the importer and the table in
+``docs/cards/metaclue.md`` go by them.
 """
 
 from __future__ import annotations
@@ -202,37 +202,11 @@ def statement(primary: str, relationship: str, secondary: str) -> str:
     return f"{primary} is as {relationship} as {secondary}"
 
 
-def parse(line: str, row: int) -> Annotation:
-    """Return one line of the file, checked.
+def check(found: Mapping[str, Any], row: int) -> Annotation:
+    """Return the object of a line, checked.
 
     Raises:
         SchemaError: it is not valid; names the field.
-    """
-    try:
-        found = json.loads(line, object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"is not JSON ({error})") from error
-    return check(found, row)
-
-
-def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object of its pairs: the ``object_pairs_hook`` of every file that people write.
-
-    Raises:
-        ValueError: a key occurs twice, of which Python would take the last in silence.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice in an object")
-    return found
-
-
-def check(found: Any, row: int) -> Annotation:
-    """Return a row, checked.
-
-    Raises:
-        SchemaError: as `parse`.
     """
     _check_object(found, FIELDS, "")
     metaphors = [_metaphor(each, f"metaphors[{place}]") for place, each in enumerate(found.get("metaphors", []))]
@@ -252,7 +226,7 @@ def check(found: Any, row: int) -> Annotation:
 
 
 def as_json(annotation: Annotation) -> str:
-    """Return the line that `parse` reads as this annotation."""
+    """Return the line whose object `check` takes for this annotation."""
     found: dict[str, Any] = {"schema": VERSION, "image": annotation.image, "split": annotation.split}
     found["set"] = annotation.set
     if annotation.votes is not None:
@@ -275,7 +249,7 @@ def _metaphor_json(metaphor: Metaphor) -> dict[str, Any]:
 
 def _check_object(found: Any, fields: Mapping[str, Field], where: str) -> None:
     if not isinstance(found, dict):
-        raise SchemaError(f"{where or 'the row'} is {_shown(found)}, must be an object with {', '.join(fields)}")
+        raise SchemaError(f"{where} is {_shown(found)}, must be an object with {', '.join(fields)}")
     prefix = f"{where}." if where else ""
     for name in _missing(found, fields):
         raise SchemaError(f"{prefix}{name} is missing, must be {fields[name].valid}")

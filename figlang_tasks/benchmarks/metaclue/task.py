@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import pictures, rows
-from figlang_tasks.core import options
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.options import Kwargs, one_of
+from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import captions
 
@@ -36,7 +36,7 @@ PROMPTS = {
 
 
 @dataclass(frozen=True)
-class Options(options.Options):
+class Options(TaskOptions):
     """Options of a MetaCLUE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
     Attributes:

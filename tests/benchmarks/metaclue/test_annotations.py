@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import pictures, rows, schema
+from figlang_tasks.benchmarks.metaclue.check import check
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.metrics.captions import tokenize
 
@@ -30,16 +31,16 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Iterable[dict[
 
 
 def test_a_row_is_read_as_it_is_written() -> None:
-    found = schema.parse(json.dumps(row(3)), 1)
+    found = schema.check(row(3), 1)
     assert (found.image, found.split, found.set, found.votes, found.topic) == (
         "3/3.jpg", "test", "metaphor", 4, "animals"
     )  # fmt: skip
     assert found.best.statement == "thing 3 0 is as odd 0 as thought 3"
     assert found.best.votes == (5, 4, 3)
     assert found.boxes[1] == schema.Box("secondary", "text", (3, 4, 30, 10.5))
-    assert schema.parse(schema.as_json(found), 1) == found
-    other = schema.parse(json.dumps(negative(5, "literal", votes=None)), 2)
-    assert schema.parse(schema.as_json(other), 2) == other
+    assert schema.check(json.loads(schema.as_json(found)), 1) == found
+    other = schema.check(negative(5, "literal", votes=None), 2)
+    assert schema.check(json.loads(schema.as_json(other)), 2) == other
 
 
 _word = (
@@ -49,26 +50,28 @@ _word = (
 
 @given(st.text(alphabet=".,?!-'\"a7<>/@#&( \u00bd\u2026\u00e9\u4e2d\u0130", min_size=1, max_size=8))
 def test_a_part_is_a_text_that_the_metrics_can_compare(text: str) -> None:
-    found = json.dumps(row(metaphors=[metaphor(1, relationship=text.strip())]))
+    found = row(metaphors=[metaphor(1, relationship=text.strip())])
     if tokenize(text.strip()):
-        assert schema.parse(found, 1).best.relationship == text.strip()
+        assert schema.check(found, 1).best.relationship == text.strip()
     else:
         with pytest.raises(schema.SchemaError, match=r"metaphors\[0\].relationship is"):
-            schema.parse(found, 1)
+            schema.check(found, 1)
 
 
 @given(st.lists(st.tuples(_word, _word, _word), min_size=1, max_size=4), st.integers(3, 5), _word)
 def test_any_text_goes_through_a_file(words: list[tuple[str, str, str]], votes: int, topic: str) -> None:
     metaphors = tuple(schema.Metaphor(*each, best=number == 0) for number, each in enumerate(words))
     written = schema.Annotation(1, "0/a.jpg", "train", "metaphor", votes, topic, metaphors)
-    found, faults = data.parse_rows((schema.as_json(written) + "\n").encode("utf-8", "surrogatepass"), Path("f"))
+    found, faults = annotation_file.parse_rows(
+        (schema.as_json(written) + "\n").encode("utf-8", "surrogatepass"), Path("f")
+    )
     assert faults == []
     assert found == [written]
 
 
 FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
-    "no JSON": ("{", "is not JSON"),
-    "no object": ("[]", r"the row is \[\], must be an object with schema, image"),
+    "no JSON": ("{", "is not valid JSON"),
+    "no object": ("[]", r"is \[\], not a JSON object: write one object a line"),
     "old schema": (row(schema=0), "schema is 0, must be 1, the version"),
     "no schema": (row(schema=None), "schema is missing, must be 1"),
     "no image": (row(image=None), "image is missing, must be the picture's path"),
@@ -109,8 +112,8 @@ FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
     "NaN": (json.dumps(row(boxes=[{"role": "primary", "type": "text", "bbox": [0, 0, 1, float("nan")]}])), r"bbox is"),
     "full stop": (row(metaphors=[metaphor(1, primary=".")]), r'metaphors\[0\].primary is ".", must be .*punctuation'),
     "question mark": (row(metaphors=[metaphor(1, secondary="?")]), r"metaphors\[0\].secondary is .*than punctuation"),
-    "deep": ("[" * 100_000, "is not JSON"),
-    "deep value": (json.dumps(row()).replace('"cars"', "[" * 100_000), "is not JSON"),
+    "deep": ("[" * 100_000, "is not valid JSON"),
+    "deep value": (json.dumps(row()).replace('"cars"', "[" * 100_000), "is not valid JSON"),
     "long number": (
         json.dumps(row(boxes=[{"role": "primary", "type": "text", "bbox": [0, 0, 1, 10**400]}])),
         r"boxes\[0\].bbox is",
@@ -126,9 +129,9 @@ FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
     "number sign in a name": (row(image="0/a#1.jpg"), "image is .*without #"),
     "key twice": (
         json.dumps(row()).replace('"split"', '"votes": 4, "split"'),
-        "is not JSON .the key 'votes' occurs tw",
+        "is not valid JSON .the key 'votes' occurs tw",
     ),
-    "same image": (row(2), "image 2/2.jpg is that of row 3 too"),
+    "same image": (row(2), "image 2/2.jpg is that of line 3 too"),
 }
 
 
@@ -141,34 +144,33 @@ def test_a_fault_in_row_7_is_named_as_row_7(fault: str, tmp_path: Path, monkeypa
     lines[6] = wrong if isinstance(wrong, str) else json.dumps(wrong)
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(DataError, match=message) as caught:
-        data.read("MetaCLUE")
-    assert str(caught.value).startswith(f"{path} row 7: ")
-    assert "Correct the row" in str(caught.value)
+        annotation_file.read("MetaCLUE")
+    assert str(caught.value).startswith(f"{path}, line 7")
     str(caught.value).encode("utf-8")
-    assert "more row(s)" not in str(caught.value)
+    assert "more fault" not in str(caught.value)
 
 
 def test_empty_lines_count_and_further_faults_are_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = local(tmp_path, monkeypatch, [row(0)], pictures=False)
     path = folder / "annotations.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes() + b"\r\n\n{}\n[]\n")
-    with pytest.raises(DataError, match=r"row 4: schema is missing.* 1 more row\(s\) have faults: `figlang data check"):
-        data.read("MetaCLUE")
-    path.write_bytes(path.read_bytes() + b"\xff\n")
-    with pytest.raises(DataError, match="row 6: not UTF-8"):
-        data.read("MetaCLUE")
+    with pytest.raises(DataError, match=r"line 4: schema is missing.* 1 more fault.*figlang data check"):
+        annotation_file.read("MetaCLUE")
+    path.write_bytes(b"\xff\n" + path.read_bytes())
+    with pytest.raises(DataError, match="line 1 is not UTF-8"):
+        annotation_file.read("MetaCLUE")
     path.write_bytes(b"\n")
     with pytest.raises(DataError, match="has no rows"):
-        data.read("MetaCLUE")
+        annotation_file.read("MetaCLUE")
 
 
 def test_missing_data_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     with pytest.raises(DataError, match="MetaCLUE has no public release.*`figlang data import metaclue` makes that"):
-        data.read("MetaCLUE")
+        annotation_file.read("MetaCLUE")
     (tmp_path / "MetaCLUE").mkdir()
-    with pytest.raises(DataError, match="annotations.jsonl cannot be read .*figlang data import metaclue"):
-        data.read("MetaCLUE")
+    with pytest.raises(DataError, match="annotations.jsonl cannot be read.*figlang data import metaclue"):
+        annotation_file.read("MetaCLUE")
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
@@ -191,10 +193,10 @@ def test_size_is_that_of_the_upright_picture(tmp_path: Path) -> None:
 
 def test_a_box_beyond_the_picture_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     box = {"role": "primary", "type": "logo", "bbox": [0, 0, 33, 10]}
-    folder = local(tmp_path, monkeypatch, [row(0), row(1, boxes=[box])])
-    with pytest.raises(DataError, match=r"row 2 .*boxes\[0\].bbox is \[0, 0, 33, 10\], but the picture is 32 x 32"):
+    local(tmp_path, monkeypatch, [row(0), row(1, boxes=[box])])
+    with pytest.raises(DataError, match=r"line 2 .*boxes\[0\].bbox is \[0, 0, 33, 10\], but the picture is 32 x 32"):
         rows.load("MetaCLUE", "localize")
-    report = data.check_folder(folder)
+    report = check()
     assert report.faults == 1 and "boxes[0].bbox" in "\n".join(report.lines)
 
 
@@ -202,7 +204,7 @@ def test_a_missing_picture_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder = local(tmp_path, monkeypatch, [row(0), row(1), negative(2)])
     (folder / "1/1.jpg").unlink()
     for task in ("caption", "classify_symbolic", "localize"):
-        with pytest.raises(DataError, match=r"row 2 \(1/1.jpg\): there is no picture 1/1.jpg in .*Pitt Ads"):
+        with pytest.raises(DataError, match=r"line 2 \(1/1.jpg\): there is no picture 1/1.jpg in .*Pitt Ads"):
             rows.load("MetaCLUE", task)
 
 
@@ -244,7 +246,7 @@ def imported(pitt: Path, tmp_path: Path, table: str, boxes: str | None = None, s
     if boxes is not None:
         (tmp_path / "boxes.csv").write_text(boxes, encoding="utf-8", newline="")
     output = tmp_path / "data" / "MetaCLUE"
-    said = data.import_files(
+    said = annotation_file.import_files(
         pitt, tmp_path / f"table{suffix}", output, boxes=None if boxes is None else tmp_path / "boxes.csv"
     )
     assert said.startswith(str(output))
@@ -258,7 +260,7 @@ def test_import(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suf
         table = "".join(json.dumps(dict(zip(COLUMNS, line, strict=True))) + "\n" for line in TABLE)
     folder = imported(pitt, tmp_path, table, as_csv(BOXES), suffix)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder.parent))
-    first, second, third = data.read("MetaCLUE").rows
+    first, second, third = annotation_file.read("MetaCLUE").rows
     assert [metaphor.statement for metaphor in first.metaphors] == [
         "this car is as fast as a cheetah",
         "the car is as quick as a big cat, running",
@@ -274,8 +276,8 @@ def test_import(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suf
     (pitt / "0/10.jpg").write_bytes(picture(9, side=48))  # another file under its name
     imported(pitt, tmp_path, as_csv([COLUMNS, *again]))
     assert (folder / "0/10.jpg").read_bytes() == picture(9, side=48)
-    data.read.cache_clear()
-    assert len(data.read("MetaCLUE").rows) == 2
+    annotation_file.read.cache_clear()
+    assert len(annotation_file.read("MetaCLUE").rows) == 2
 
 
 def test_import_takes_the_best_by_votes_unless_it_is_marked(pitt: Path, tmp_path: Path) -> None:
@@ -284,35 +286,35 @@ def test_import_takes_the_best_by_votes_unless_it_is_marked(pitt: Path, tmp_path
     for marks, best in ((["", ""], 1), (["true", ""], 0), (["0", "1"], 1)):
         marked = [[*line[:-1], mark] for line, mark in zip(lines, marks, strict=True)]
         folder = imported(pitt, tmp_path, as_csv([columns, *marked]))
-        found = schema.parse((folder / "annotations.jsonl").read_text().splitlines()[0], 1)
+        found = schema.check(json.loads((folder / "annotations.jsonl").read_text().splitlines()[0]), 1)
         assert [metaphor.best for metaphor in found.metaphors].index(True) == best
         assert found.metaphors[1].votes == (4, 3, 3)
 
 
 IMPORT_FAULTS: dict[str, tuple[list[list[str]], list[list[str]], str]] = {
-    "no column": ([COLUMNS[:-1], TABLE[0][:-1]], BOXES, "table.csv row 2: no column secondary; there must be: image"),
-    "unknown column": ([[*COLUMNS, "x"], [*TABLE[0], "1"]], BOXES, "row 2: unknown column x; valid: image, split"),
-    "cells": ([COLUMNS, TABLE[0], TABLE[1][:-1]], BOXES, "row 3: not as many cells as columns"),
-    "picture": ([COLUMNS, TABLE[0], ["0/11.jpg", *TABLE[0][1:]]], BOXES, "row 3: there is no picture 0/11.jpg in"),
-    "contradiction": ([COLUMNS, TABLE[0], ["0/10.jpg", "train", *TABLE[1][2:]]], BOXES, "row 3: split is 'train', but"),
-    "no set": ([COLUMNS, [*TABLE[0][:3], "", *TABLE[0][4:]]], BOXES, "row 2: neither set nor votes is given"),
-    "votes": ([COLUMNS, [*TABLE[0][:3], "7", *TABLE[0][4:]]], BOXES, "row 2: votes is '7', must be a whole number"),
-    "half": ([COLUMNS, [*TABLE[0][:3], "2.5", *TABLE[0][4:]]], BOXES, "row 2: votes is '2.5', must be a whole number"),
-    "part": ([COLUMNS, [*TABLE[0][:6], ""]], BOXES, r'row 2: metaphors\[0\].secondary is "", must be a text'),
-    "negative": ([COLUMNS, [*TABLE[0][:3], "1", *TABLE[0][4:]]], BOXES, "row 2: .*symbolic_negative has no metaphors"),
-    "box image": ([COLUMNS, TABLE[0]], [BOXES[0], ["1/1.jpg", *BOXES[1][1:]]], "boxes.csv row 2: the image 1/1.jpg is"),
-    "box role": ([COLUMNS, TABLE[0]], [BOXES[0], ["0/10.jpg", "x", *BOXES[1][2:]]], "boxes.csv row 2: role is x, must"),
+    "no column": ([COLUMNS[:-1], TABLE[0][:-1]], BOXES, "table.csv, line 2: no column secondary; there must be: image"),
+    "unknown column": ([[*COLUMNS, "x"], [*TABLE[0], "1"]], BOXES, "line 2: unknown column x; valid: image, split"),
+    "cells": ([COLUMNS, TABLE[0], TABLE[1][:-1]], BOXES, "line 3: not as many cells as columns"),
+    "picture": ([COLUMNS, TABLE[0], ["0/11.jpg", *TABLE[0][1:]]], BOXES, "line 3: there is no picture 0/11.jpg in"),
+    "contradiction": ([COLUMNS, TABLE[0], ["0/10.jpg", "train", *TABLE[1][2:]]], BOXES, "line 3: split is 'train'"),
+    "no set": ([COLUMNS, [*TABLE[0][:3], "", *TABLE[0][4:]]], BOXES, "line 2: neither set nor votes is given"),
+    "votes": ([COLUMNS, [*TABLE[0][:3], "7", *TABLE[0][4:]]], BOXES, "line 2: votes is '7', must be a whole number"),
+    "half": ([COLUMNS, [*TABLE[0][:3], "2.5", *TABLE[0][4:]]], BOXES, "line 2: votes is '2.5', must be a whole number"),
+    "part": ([COLUMNS, [*TABLE[0][:6], ""]], BOXES, r'line 2: metaphors\[0\].secondary is "", must be a text'),
+    "negative": ([COLUMNS, [*TABLE[0][:3], "1", *TABLE[0][4:]]], BOXES, "line 2: .*symbolic_negative has no metaphors"),
+    "box image": ([COLUMNS, TABLE[0]], [BOXES[0], ["1/1.jpg", *BOXES[1][1:]]], "boxes.csv, line 2: the image 1/1.jpg"),
+    "box role": ([COLUMNS, TABLE[0]], [BOXES[0], ["0/10.jpg", "x", *BOXES[1][2:]]], "boxes.csv, line 2: role is x"),
     "box edge": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "a", "0", "1", "1"]], "left is 'a', must be a number"),
     "box order": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "5", "0", "1", "1"]], "bbox is .*left < right"),
     "no rows": ([COLUMNS], BOXES, "table.csv has no rows"),
-    "votes nan": ([COLUMNS, [*TABLE[0][:3], "nan", *TABLE[0][4:]]], BOXES, "row 2: votes is 'nan', must be a whole"),
-    "votes inf": ([COLUMNS, [*TABLE[0][:3], "-inf", *TABLE[0][4:]]], BOXES, "row 2: votes is '-inf', must be a whole"),
-    "votes long": ([COLUMNS, [*TABLE[0][:3], "9" * 400, *TABLE[0][4:]]], BOXES, "row 2: votes is '999"),
-    "column twice": ([[*COLUMNS, "image"], [*TABLE[0], "1/11.jpg"]], BOXES, "row 1: the column 'image' occurs twice"),
-    "long name": ([COLUMNS, TABLE[0], ["0/" + "a" * 5000 + ".jpg", *TABLE[0][1:]]], BOXES, "row 3: image is '0/aaa"),
-    "full stop": ([COLUMNS, [*TABLE[0][:6], "."]], BOXES, r'row 2: metaphors\[0\].secondary is ".", must be a text'),
+    "votes nan": ([COLUMNS, [*TABLE[0][:3], "nan", *TABLE[0][4:]]], BOXES, "line 2: votes is 'nan', must be a whole"),
+    "votes inf": ([COLUMNS, [*TABLE[0][:3], "-inf", *TABLE[0][4:]]], BOXES, "line 2: votes is '-inf', must be a whole"),
+    "votes long": ([COLUMNS, [*TABLE[0][:3], "9" * 400, *TABLE[0][4:]]], BOXES, "line 2: votes is '999"),
+    "column twice": ([[*COLUMNS, "image"], [*TABLE[0], "1/11.jpg"]], BOXES, "line 1: the column 'image' occurs twice"),
+    "long name": ([COLUMNS, TABLE[0], ["0/" + "a" * 5000 + ".jpg", *TABLE[0][1:]]], BOXES, "line 3: image is '0/aaa"),
+    "full stop": ([COLUMNS, [*TABLE[0][:6], "."]], BOXES, r'line 2: metaphors\[0\].secondary is ".", must be a text'),
     "box beyond": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "0", "0", "33", "9"]], "but the picture is 32 x 32"),
-    "box nan": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "0", "0", "nan", "9"]], "boxes.csv row 2: bbox is"),
+    "box nan": ([COLUMNS, TABLE[0]], [BOXES[0], [*BOXES[1][:3], "0", "0", "nan", "9"]], "boxes.csv, line 2: bbox is"),
 }  # fmt: skip
 
 
@@ -327,16 +329,16 @@ def test_import_names_the_fault_and_writes_nothing(pitt: Path, tmp_path: Path, f
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[" * 100_000, "row 2: not JSON"),
+        ("[" * 100_000, "line 2 is not valid JSON"),
         ('{"image": "0/10.jpg", "split": "test", "votes": "5", "primary": NaN, "relationship": "a", "secondary": "b"}',
-         "row 2: primary is nan, must be a text"),
+         "line 2: primary is nan, must be a text"),
         ('{"image": "0/10.jpg", "split": "test", "votes": [5], "primary": "a", "relationship": "a", "secondary": "b"}',
-         "row 2: votes is a list or an object"),
+         "line 2: votes is a list or an object"),
         ('{"image": "0/10.jpg", "split": "test", "votes": 5, "primary": "\\ud800", "relationship": 2, "secondary": 1}',
          "primary is .*valid Unicode"),
         ('{"image": "0/\\ud800.jpg", "split": "test", "votes": 5, "primary": "", "relationship": "", "secondary": ""}',
-         "row 2: image is '0/.ud800.jpg', must be"),
-        ('{"image": "0/10.jpg", "image": "1/11.jpg"}', "row 2: not JSON .the key 'image' occurs twice"),
+         "line 2: image is '0/.ud800.jpg', must be"),
+        ('{"image": "0/10.jpg", "image": "1/11.jpg"}', "line 2 is not valid JSON .the key 'image' occurs twice"),
     ],
 )  # fmt: skip
 def test_import_names_the_fault_of_a_json_line(pitt: Path, tmp_path: Path, line: str, message: str) -> None:
@@ -351,7 +353,7 @@ def test_import_names_the_fault_of_a_json_line(pitt: Path, tmp_path: Path, line:
 def test_a_fault_of_a_table_in_row_7_is_named_as_row_7(pitt: Path, tmp_path: Path, wrong: str) -> None:
     lines = as_csv([COLUMNS, *[TABLE[0]] * 3]).splitlines()
     table = "\n".join([*lines, "", lines[1], wrong, lines[1], lines[1]])
-    with pytest.raises(DataError, match="table.csv row 7: not "):
+    with pytest.raises(DataError, match="table.csv, line 7: not "):
         imported(pitt, tmp_path, table)
 
 
@@ -360,26 +362,24 @@ def test_import_tells_what_it_cannot_read_or_write(pitt: Path, tmp_path: Path) -
     table.write_text(as_csv([COLUMNS, TABLE[0]]), newline="")
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataError, match="file/out cannot be written"):
-        data.import_files(pitt, table, tmp_path / "file" / "out")
+        annotation_file.import_files(pitt, table, tmp_path / "file" / "out")
     with pytest.raises(DataError, match="is no folder"):
-        data.import_files(tmp_path / ("a" * 5000), table, tmp_path / "out")
-    with pytest.raises(DataError, match="is no folder"):
-        data.check_folder(tmp_path / ("a" * 5000))
+        annotation_file.import_files(tmp_path / ("a" * 5000), table, tmp_path / "out")
     for text in ("[" * 100_000, '{"0/10.jpg": ' + "[" * 100_000):
         (pitt / "Topics.json").write_text(text)
         with pytest.raises(DataError, match="is not Topics.json of the Pitt Ads"):
-            data.import_files(pitt, table, tmp_path / "out")
+            annotation_file.import_files(pitt, table, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_import_needs_the_pitt_ads_and_a_place(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIGLANG_DATA_DIR", raising=False)
     with pytest.raises(DataError, match="where to\\? Name a folder, or set FIGLANG_DATA_DIR"):
-        data.import_files(pitt, tmp_path / "table.csv")
+        annotation_file.import_files(pitt, tmp_path / "table.csv")
     with pytest.raises(DataError, match="it must be that of the Pitt Ads"):
-        data.import_files(tmp_path / "none", tmp_path / "table.csv", tmp_path / "out")
+        annotation_file.import_files(tmp_path / "none", tmp_path / "table.csv", tmp_path / "out")
     with pytest.raises(DataError, match="none.json does not exist"):
-        data.import_files(pitt, tmp_path / "table.csv", tmp_path / "out", topics=tmp_path / "none.json")
+        annotation_file.import_files(pitt, tmp_path / "table.csv", tmp_path / "out", topics=tmp_path / "none.json")
 
 
 # --- check -----------------------------------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ def test_import_needs_the_pitt_ads_and_a_place(pitt: Path, tmp_path: Path, monke
 
 def paper() -> Iterable[dict[str, Any]]:
     number = 0
-    for (kind, split), count in data.PAPER.items():
+    for (kind, split), count in annotation_file.PAPER.items():
         for _ in range(count):
             changed = {"split": split, "boxes": None}
             yield row(number, **changed) if kind == "metaphor" else negative(number, kind.split("_")[0], **changed)
@@ -395,8 +395,8 @@ def paper() -> Iterable[dict[str, Any]]:
 
 
 def test_check_counts_what_the_paper_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = local(tmp_path, monkeypatch, paper(), pictures=False)
-    lines = data.check_folder(folder).lines
+    local(tmp_path, monkeypatch, paper(), pictures=False)
+    lines = check().lines
     for name, count in (("symbolic images", "8480"), ("metaphorical images", "5061"), ("metaphor, train", "3730")):
         (line,) = [line for line in lines if line.startswith(name)]
         assert line.split()[-2:] == [count, count]
@@ -416,22 +416,20 @@ def test_check_lists_every_fault_and_the_gaps(tmp_path: Path, monkeypatch: pytes
         negative(5),
     ]
     folder = local(tmp_path, monkeypatch, found)
-    report = data.check_folder()
+    report = check()
     text = "\n".join(report.lines)
     assert report.faults == 2
     (line,) = [line for line in report.lines if line.startswith("metaphor, test")]
     assert line.split()[2:] == ["3", "1331", "(1328", "missing)"]
-    assert f"{folder / 'annotations.jsonl'} row 2: votes is 9" in text and "row 5: set is" in text
+    assert f"{folder / 'annotations.jsonl'}, line 2: votes is 9" in text and "line 5: set is" in text
     assert "1 of 3 test metaphors without a topic: metaclue_retrieve_neg_* need one of each" in text
     assert "1 of 3 test metaphors without metaphors" in text
-    with pytest.raises(DataError, match="is no folder; make it with `figlang data import metaclue`"):
-        data.check_folder(tmp_path / "none")
 
 
 def test_the_mini_set_is_in_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIGLANG_DATA_DIR", raising=False)
-    report = data.check_folder(data.read("figlang_mini_metaclue").folder)
-    assert report.faults == 0
+    table, faults = annotation_file.load("figlang_mini_metaclue")
+    assert faults == [] == annotation_file.picture_faults("figlang_mini_metaclue", table, table.rows)
 
 
 def test_the_card_describes_every_key_and_names_every_task() -> None:

@@ -15,7 +15,7 @@ from benchmarks.metaclue.generated import metaphor, negative, row, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, schema
 from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, Candidates, normal
 from figlang_tasks.core.hub import DataError
@@ -32,7 +32,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def put(folder: Path, rows: list[dict[str, Any]]) -> None:
     write(folder, rows, pictures=False)
-    for function in (data.read, candidates.load):
+    for function in (annotation_file.read, candidates.load):
         function.cache_clear()
 
 
@@ -41,7 +41,7 @@ def own(row: schema.Annotation) -> set[str]:
 
 
 def annotated() -> dict[str, schema.Annotation]:
-    return {row.image: row for row in data.read("MetaCLUE").rows}
+    return {row.image: row for row in annotation_file.read("MetaCLUE").rows}
 
 
 def many(count: int = 220) -> list[dict[str, Any]]:
@@ -220,7 +220,7 @@ DIGESTS = {"random50": "e17d3459adcd", "neg_sec_rel": "da007c0a4b8a", "swap": "5
 
 def test_too_few_statements_are_told(local: Path) -> None:
     put(local, [row(number) for number in range(10)])  # 50 statements, 45 of them of other images
-    with pytest.raises(DataError, match=r"row 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .* needs 49"):
+    with pytest.raises(DataError, match=r"line 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .*needs 49"):
         candidates.draw("MetaCLUE", "random50")
     put(local, [row(0, metaphors=[], boxes=None), negative(1)])
     with pytest.raises(DataError, match="has no test image with metaphors"):
@@ -230,7 +230,9 @@ def test_too_few_statements_are_told(local: Path) -> None:
 @pytest.mark.parametrize("name", HARD)
 def test_hard_negatives_need_topics(local: Path, name: str) -> None:
     put(local, [*many(60), row(99, topic=None)])
-    with pytest.raises(DataError, match=r"row 82 \(9/99.jpg\): topic is missing, and metaclue_retrieve_neg.*Topics.js"):
+    with pytest.raises(
+        DataError, match=r"line 82 \(9/99.jpg\): topic is missing, and metaclue_retrieve_neg.*Topics.js"
+    ):
         candidates.draw("MetaCLUE", name)
     put(local, [row(number, topic="cars") for number in range(60)])
     with pytest.raises(DataError, match="0 distinct negatives"):
@@ -287,7 +289,7 @@ def test_command_line_writes_all_and_tells_faults(
 
 
 FILE_FAULTS: dict[str, tuple[Any, str]] = {
-    "JSON": ("{", "not JSON"),
+    "JSON": ("{", "is not valid JSON"),
     "keys": ({"image": "1/1.jpg"}, "must be an object with image, answer and candidates"),
     "image": ({"image": "1/999.jpg"}, "image '1/999.jpg' is no test image"),
     "twice": ({"image": "0/0.jpg"}, "is no ground truth of 0/0.jpg|image 0/0.jpg occurs twice"),
@@ -299,8 +301,8 @@ FILE_FAULTS: dict[str, tuple[Any, str]] = {
     "image mark": ({"candidates": ["a <image>"] * 50}, r"candidates\[0\] must be a text .*line breaks or <image>"),
     "surrogate": ({"candidates": ["a \ud800"] * 50}, r"candidates\[0\] must be a text .*valid Unicode"),
     "image number": ({"image": 5}, "image must be the path of a picture"),
-    "deep": ("[" * 100_000, "not JSON"),
-    "key twice": ('{"answer": 1, "answer": 2}', "not JSON .the key 'answer' occurs twice"),
+    "deep": ("[" * 100_000, "is not valid JSON"),
+    "key twice": ('{"answer": 1, "answer": 2}', "is not valid JSON .the key 'answer' occurs twice"),
     "answer": ({"answer": 50}, "answer is 50, must be a place from 0 to 49"),
     "true": ({"answer": True}, "answer is True, must be a place"),
     "wrong": ({"answer": "next"}, "is no ground truth|is a ground truth"),
@@ -322,7 +324,7 @@ def test_faults_of_a_file_are_named(local: Path, fault: str) -> None:
     path.write_text("\n".join([lines[0], wrong, *lines[2:]]), encoding="utf-8")
     with pytest.raises(DataError, match=message) as caught:
         candidates.load("MetaCLUE", "random50")
-    assert str(caught.value).startswith(f"{path} row 2: ")
+    assert str(caught.value).startswith(f"{path}, line 2")
 
 
 def test_a_file_that_cannot_be_read_is_no_draw(local: Path) -> None:
@@ -331,7 +333,7 @@ def test_a_file_that_cannot_be_read_is_no_draw(local: Path) -> None:
     candidates.write(candidates.draw("MetaCLUE", "random50"), path)
     lines = path.read_bytes().split(b"\n")
     path.write_bytes(b"\n".join([*lines[:6], lines[6] + b"\xff", *lines[7:]]))
-    with pytest.raises(DataError, match="random50.jsonl row 7: not UTF-8"):
+    with pytest.raises(DataError, match="random50.jsonl, line 7 is not UTF-8"):
         candidates.load("MetaCLUE", "random50")
     path.unlink()
     path.mkdir()
@@ -352,7 +354,7 @@ def test_a_file_of_swaps_has_the_images_that_a_draw_keeps(local: Path) -> None:
     with pytest.raises(DataError, match="lacks 1 image\\(s\\), e.g. 4/4.jpg"):
         candidates.load("MetaCLUE", "swap")
     candidates.write([*drawn, Candidates("0/0.jpg", ("a is as odd 0 as b", "x"), 0)], path)
-    with pytest.raises(DataError, match="row 5: image '0/0.jpg' is no test image with metaphors that can be swapped"):
+    with pytest.raises(DataError, match="line 5: image '0/0.jpg' is no test image with metaphors that can be swapped"):
         candidates.load("MetaCLUE", "swap")
 
 

@@ -16,7 +16,7 @@ from models import tiny_encoders
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks.benchmarks.metaclue import annotations as data
+from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, retrieve, rows
 from figlang_tasks.core import hub, notes
 from figlang_tasks.core.score_requests import read_answer
@@ -110,7 +110,7 @@ def test_results_say_which_annotations_and_candidates_were_read() -> None:
     digest = candidates.load(MINI, "swap")[1]
     metadata = results["configs"][task]["metadata"]
     assert metadata["data"] == rows.load(MINI, "retrieve_swap")[0]["data"]
-    assert metadata["data"] == f"{MINI}/retrieve_swap@package:{data.read(MINI).digest}+{digest}"
+    assert metadata["data"] == f"{MINI}/retrieve_swap@package:{annotation_file.read(MINI).digest}+{digest}"
 
 
 NO_CHANCE = [f"{MINI}_{name}" for name in ("caption_careful", "localize", "generate")]
@@ -229,16 +229,14 @@ def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> N
 def test_requests_for_1000_candidates_are_built_fast_and_without_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = write(tmp_path, [row(number) for number in range(1331)], pictures=False)
-    for number in range(1331):
-        path = folder / "MetaCLUE" / row(number)["image"]
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(b"to decode this would be an error")
+    folder = write(tmp_path, [row(number) for number in range(1331)], same=True)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
     name = "metaclue_retrieve_random1000"
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")
     started = time.process_time()
     task = get_task_dict([name], manager, "simple")[name]
+    for path in (folder / "MetaCLUE").glob("*/*.jpg"):
+        path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
     task.build_all_requests(rank=0, world_size=1)
     assert time.process_time() - started < 5
     assert len(task.instances) == 1331

@@ -465,7 +465,7 @@ def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
     numbers = []
     for place, found in enumerate((given, given[::-1])):
         monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path / str(place), found, same=True)))
-        for function in (rows.load, rows.data.read):
+        for function in (rows.load, rows.annotation_file.read):
             function.cache_clear()
         numbers.append([(doc["number"], doc["image"], doc["primary"]) for doc in rows.load("MetaCLUE", "generate")])
     assert numbers[0] == numbers[1] and [number for number, _, _ in numbers[0]] == [*range(8)]
@@ -511,10 +511,10 @@ def test_prompts_score_and_preference(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "left, tied, right of 4 pairs: 50% 25% 25%" in capsys.readouterr().out
     ratings.write_text("\n" + "[" * 100_000)
     assert generate.main(["preference", str(ratings)]) == 1
-    assert "row 2: maximum recursion depth" in capsys.readouterr().err
+    assert "line 2 is not valid JSON (maximum recursion depth" in capsys.readouterr().err
     ratings.write_text('["left"]\n')
     assert generate.main(["preference", str(ratings)]) == 1
-    assert "row 1: a pair has 1 ratings" in capsys.readouterr().err
+    assert "line 1: a pair has 1 ratings" in capsys.readouterr().err
 
 
 def test_pictures_made_for_other_prompts_are_not_scored(
@@ -528,10 +528,13 @@ def test_pictures_made_for_other_prompts_are_not_scored(
     assert generate.main(score) == 1 and "lacks 40 of 40 pictures" in capsys.readouterr().err
     lines = written.read_text().splitlines()
     other = tmp_path / "other.jsonl"
-    for changed, place in (([*lines[:6], lines[7], lines[6], *lines[8:]], "row 7"), (lines[:-1], "39 prompts instead")):
+    for changed, place in (
+        ([*lines[:6], lines[7], lines[6], *lines[8:]], ", line 7"),
+        (lines[:-1], ": 39 prompts instead"),
+    ):
         other.write_text("\n".join(changed) + "\n")
         assert generate.main([*score, "--prompts", str(other)]) == 1
-        assert f"other.jsonl: {place}" in capsys.readouterr().err
+        assert f"other.jsonl{place}" in capsys.readouterr().err
     assert generate.main([*score, "--prompts", str(tmp_path / "none")]) == 1
     assert "none cannot be read" in capsys.readouterr().err
     assert generate.main(["--dataset", MINI, "prompts", str(written / "below")]) == 1

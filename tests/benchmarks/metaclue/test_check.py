@@ -1,0 +1,188 @@
+"""What a run of any MetaCLUE task refuses, ``figlang data check metaclue`` finds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.metaclue.generated import metaphor, negative, row, write
+
+from figlang_tasks.benchmarks.metaclue import candidates
+from figlang_tasks.benchmarks.metaclue import rows as tasks
+from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
+from figlang_tasks.core.hub import DataError
+
+IMAGES = [*(row(number) for number in range(60)), negative(60), negative(61, "literal"), row(62, split="train")]
+FILE = "annotations.jsonl"
+
+
+def line(number: int, change: Callable[[str], str]) -> Callable[[Path], None]:
+    """Change a line of the annotations."""
+
+    def damage(folder: Path) -> None:
+        lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
+        lines[number - 1] = change(lines[number - 1])
+        (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+
+    return damage
+
+
+def fields(number: int, **changed: Any) -> Callable[[Path], None]:
+    """Change fields of a line of the annotations."""
+    return line(number, lambda text: json.dumps(json.loads(text) | changed))
+
+
+def rows(*given: dict[str, Any]) -> Callable[[Path], None]:
+    """Other annotations."""
+
+    def damage(folder: Path) -> None:
+        (folder / FILE).write_text("".join(f"{json.dumps(each)}\n" for each in given), encoding="utf-8")
+
+    return damage
+
+
+def picture(content: bytes | None) -> Callable[[Path], None]:
+    """Another picture of line 3, or none."""
+
+    def damage(folder: Path) -> None:
+        (folder / "2/2.jpg").unlink()
+        if content is not None:
+            (folder / "2/2.jpg").write_bytes(content)
+
+    return damage
+
+
+def linked(folder: Path) -> None:
+    (folder / "2/2.jpg").rename(folder.parent / "elsewhere.jpg")
+    (folder / "2/2.jpg").symlink_to(folder.parent / "elsewhere.jpg")
+
+
+def cut(folder: Path) -> None:
+    whole = (folder / "2/2.jpg").read_bytes()
+    (folder / "2/2.jpg").write_bytes(whole[: len(whole) // 2])
+
+
+def drawn(change: Callable[[list[dict[str, Any]]], object], name: str = "random50") -> Callable[[Path], None]:
+    """A file of candidates, changed."""
+
+    def damage(folder: Path) -> None:
+        path = folder / "candidates" / f"{name}.jsonl"
+        candidates.write(candidates.draw("MetaCLUE", name), path)
+        lines = [json.loads(each) for each in path.read_text(encoding="utf-8").splitlines()]
+        change(lines)
+        path.write_text("".join(f"{json.dumps(each)}\n" for each in lines), encoding="utf-8")
+
+    return damage
+
+
+def in_place_of_a_file(folder: Path) -> None:
+    (folder / "candidates" / "swap.jsonl").mkdir(parents=True)
+
+
+BEYOND = [{"role": "primary", "type": "logo", "bbox": [0, 0, 33, 10]}]
+RANDOM = "retrieve_random50"
+# damage -> what is done, a task that refuses it, what is said, and whether it is a fault: something to be put right
+DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
+    "not JSON": (line(3, lambda text: text[:-9]), "caption", "line 3 is not valid JSON", True),
+    "no object": (line(3, lambda _: "[1]"), "vqa", "line 3 is [1], not a JSON object", True),
+    "not UTF-8": (
+        lambda folder: (folder / FILE).write_bytes(b"\xff\n" + (folder / FILE).read_bytes()),
+        "caption", "line 1 is not UTF-8", True,
+    ),
+    "key twice": (line(3, lambda text: f'{text[:-1]}, "votes": 4}}'), "caption", "the key 'votes' occurs twice", True),
+    "unknown key": (fields(3, label="x"), "generate", "line 3: label is no field of this format", True),
+    "wrong type": (fields(3, votes="4"), "classify_symbolic", 'line 3: votes is "4", must be', True),
+    "empty part": (fields(3, metaphors=[metaphor(2, primary="")]), "caption", "line 3: metaphors[0].primary is", True),
+    "no best": (fields(3, metaphors=[metaphor(2, best=False)]), "caption", "line 3: metaphors: best is true 0", True),
+    "image twice": (fields(3, image="0/0.jpg"), "caption", "line 3: image 0/0.jpg is that of line 1 too", True),
+    "image outside": (fields(3, image="0/../../x.jpg"), "caption", "line 3: image is", True),
+    "only in train": (fields(63, topic=" "), "caption", "line 63: topic is", True),
+    "no rows": (rows(), "caption", f"{FILE} has no rows", True),
+    "no file": (lambda folder: (folder / FILE).unlink(), "caption", f"{FILE} cannot be read", True),
+    "no folder": (shutil.rmtree, "caption", "MetaCLUE has no public release", True),
+    "box beyond": (fields(3, boxes=BEYOND), "localize", "line 3 (2/2.jpg): boxes[0].bbox is [0, 0, 33, 10], but", True),
+    "picture missing": (picture(None), "caption", "line 3 (2/2.jpg): there is no picture 2/2.jpg", True),
+    "picture of a negative": (
+        lambda folder: (folder / "1/61.jpg").unlink(), "classify_literal", "there is no picture 1/61.jpg", True
+    ),
+    "picture a text": (picture(b"no picture"), "vqa_best", "line 3 (2/2.jpg): the image cannot be decoded", True),
+    "picture cut off": (cut, "localize_pixel", "line 3 (2/2.jpg): the image cannot be decoded", True),
+    "picture empty": (picture(b""), "generate", "2/2.jpg has zero bytes. Replace it", True),
+    "picture linked": (linked, "caption", "line 3 (2/2.jpg): image '2/2.jpg' leads out of", True),
+    "candidates nobody has": (
+        drawn(lambda found: found[1]["candidates"].__setitem__(found[1]["answer"], "x is as y as z")),
+        RANDOM, "random50.jsonl, line 2: candidates[", True,
+    ),
+    "candidates two right": (
+        drawn(lambda found: found[1].update(answer=(found[1]["answer"] + 1) % 50)), RANDOM, "the answer alone", True
+    ),
+    "candidates too few": (
+        drawn(lambda found: found[1]["candidates"].pop()), RANDOM, "line 2: 49 different candidates, must be 50", True
+    ),
+    "candidates, image missing": (drawn(lambda found: found.pop()), RANDOM, "lacks 1 image(s), e.g. 9/59.jpg", True),
+    "candidates, image twice": (drawn(lambda found: found.append(found[0])), RANDOM, "line 61: image 0/0.jpg", True),
+    "candidates no object": (drawn(lambda found: found.insert(0, 7)), RANDOM, "line 1 is 7, not a JSON obj", True),  # type: ignore[arg-type]
+    "candidates, other keys": (drawn(lambda found: found[0].pop("answer")), RANDOM, "line 1: must be an object", True),
+    "candidates of a swap": (
+        drawn(lambda found: found[0].update(answer=2), "swap"), "retrieve_swap", "line 1: answer is 2, must be", True
+    ),
+    "candidates unreadable": (in_place_of_a_file, "retrieve_swap", "swap.jsonl cannot be read", True),
+    # What does not suffice for a task is no fault: other tasks run.
+    "too few statements": (lambda _: None, "retrieve_random500", "distinct negatives for retrieve_random500", False),
+    "no topic": (rows(*IMAGES, row(70, topic=None)), "retrieve_neg_prim", "topic is missing", False),
+    "no negatives": (rows(row(0)), "classify_literal", "needs test images of the sets", False),
+    "no metaphors": (rows(row(0, metaphors=[], boxes=None)), "vqa", "no test image with metaphors", False),
+    "no boxes": (rows(row(0, boxes=None)), "localize", "no image for the task localize", False),
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, [*IMAGES, row(70)])))
+    rows(*IMAGES)(tmp_path / "MetaCLUE")  # the picture of image 70 is there for one of the damages
+    return tmp_path / "MetaCLUE"
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_a_run_refuses_the_check_finds(folder: Path, damage: str) -> None:
+    change, task, message, is_fault = DAMAGES[damage]
+    change(folder)
+    tasks.annotation_file.read.cache_clear()  # which the drawing of candidates has filled
+    with pytest.raises(DataError) as refused:
+        BENCHMARK.load({"dataset": "MetaCLUE", "task": task}, True)
+    assert message in str(refused.value)
+    try:
+        report = BENCHMARK.check() if BENCHMARK.check else None
+    except DataError as error:
+        assert message in str(error) and not (folder / FILE).exists()
+        return
+    assert report is not None
+    assert (report.faults > 0) == is_fault
+    start = "" if is_fault else f"a run refuses metaclue_{task}: "
+    (found,) = [each for each in report.lines if each.startswith(start) and message in each]
+    assert found.startswith("a run refuses ") != is_fault
+
+
+def test_what_no_task_refuses_has_no_fault(folder: Path) -> None:
+    report = BENCHMARK.check() if BENCHMARK.check else None
+    assert report is not None and report.faults == 0
+    refused = {each.split(":")[0] for each in report.lines if each.startswith("a run refuses ")}
+    for task in tasks.TASKS:
+        if f"a run refuses metaclue_{task}" not in refused:
+            assert len(BENCHMARK.load({"dataset": "MetaCLUE", "task": task}, True))
+    too_few = ("retrieve_random500", "retrieve_random1000", "retrieve_neg_sec")
+    assert refused == {f"a run refuses metaclue_{task}" for task in too_few}
+
+
+def test_a_run_ends_with_the_first_fault_and_tells_of_the_others(folder: Path) -> None:
+    for number in (2, 3, 5):
+        os.unlink(folder / f"{number}/{number}.jpg")
+    with pytest.raises(DataError) as refused:
+        BENCHMARK.load({"dataset": "MetaCLUE", "task": "caption"}, True)
+    assert "there is no picture 2/2.jpg" in str(refused.value) and "3/3.jpg" not in str(refused.value)
+    assert str(refused.value).endswith(". 2 more fault(s): `figlang data check metaclue` lists all.")
