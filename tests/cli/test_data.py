@@ -151,7 +151,7 @@ def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
     ]
     said = " ".join(RUN.invoke(app, ["data", "import", "metaclue", "--help"]).output.split())
     for words in (
-        "(docs/metaclue.md). figlang data import metaclue pitt_ads",
+        "(docs/cards/metaclue.md). figlang data import metaclue pitt_ads",
         "CSV or JSON lines with boxes.",
         "Topics.json.",
     ):

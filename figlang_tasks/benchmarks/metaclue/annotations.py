@@ -100,8 +100,8 @@ def _content(path: Path) -> bytes:
     except DataError as error:
         raise DataError(
             f"{error}. MetaCLUE's annotations have no public release: make the file with `figlang data import "
-            f"metaclue`, or write it yourself (docs/cards/metaclue.md), and set {DATA_DIR_VARIABLE} to the folder above "
-            f"{path.parent.name}"
+            f"metaclue`, or write it yourself (docs/cards/metaclue.md), and set {DATA_DIR_VARIABLE} to the folder "
+            f"above {path.parent.name}"
         ) from error
 
 
@@ -198,7 +198,7 @@ def import_files(
     boxes: Annotated[Path | None, "CSV or JSON lines with boxes."] = None,
     topics: Annotated[Path | None, "Topics.json, if it is not with the pictures."] = None,
 ) -> str:
-    """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table of annotations (docs/cards/metaclue.md).
+    """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table (docs/cards/metaclue.md).
 
     \b
     figlang data import metaclue pitt_ads metaphors.csv --boxes boxes.csv --output my_data/MetaCLUE

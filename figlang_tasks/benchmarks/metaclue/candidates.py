@@ -321,7 +321,7 @@ def _checked(
         pool = [row for row in pool if _swappable(row)]
     own = {row.image: {normal(metaphor.statement) for metaphor in row.metaphors} for row in pool}
     found: dict[str, Candidates] = {}
-    for where, values in lines:
+    for where, values, _ in lines:
         try:
             row = _candidates_of(values, SETTINGS[name].count, where)
             if row.image not in own:
