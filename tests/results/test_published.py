@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import published
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.benchmarks.metaclue.annotations import PAPER
@@ -32,14 +33,13 @@ from figlang_tasks.results.published import (
     rows,
 )
 
-FOLDER = Path(published.__file__).parent
 MATCHED = ("idiom", "metaphor", "simile", "open_simile")
 NO_SHARES = ("rank", "cider", "clip_similarity", "fid")
 NOT_IRFL = ("flute", "metaclue", "nykms", "vflute")
 
 
 def records(name: str = "irfl") -> list[dict[str, Any]]:
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["records"]
+    return json.loads((benchmarks()[name].folder / "published.json").read_text(encoding="utf-8"))["records"]
 
 
 def tasks_of(record: dict[str, Any]) -> frozenset[str]:
@@ -201,7 +201,7 @@ def test_nothing_is_read_at_import() -> None:
         "import figlang_tasks.results.published as published\n"
         "before = [name for name in opened if name.endswith('.json') and 'figlang_tasks' in name]\n"
         "published.for_task('irfl_match_idiom'), published.for_task('irfl_match_simile')\n"
-        "after = [name for name in opened if name.endswith('irfl.json')]\n"
+        "after = [name for name in opened if name.endswith('irfl/published.json')]\n"
         "print(len(before), len(after))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -521,7 +521,7 @@ def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
     counts = {
         task: count
         for name in ("irfl", *NOT_IRFL)
-        for task, count in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["rows"].items()
+        for task, count in json.loads((benchmarks()[name].folder / "published.json").read_text(encoding="utf-8"))["rows"].items()
     }
     known = {task: definitions()[task].rows for task in counts}
     known["metaclue_vqa"] = PAPER["metaphor", "test"]  # images; their questions depend on the annotations
