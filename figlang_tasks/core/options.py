@@ -3,7 +3,9 @@
 A benchmark declares them as fields of a dataclass, each with the values that are valid::
 
     @dataclass(frozen=True)
-    class Options(options.Options):
+    class Options(TaskOptions):
+        OF: ClassVar[str] = "IRFL"
+
         prompt: str = one_of(("choose", "grid"))
         blind: bool = true_or_false()
 """

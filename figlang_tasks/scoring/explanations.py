@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from loguru import logger
 
 from figlang_tasks.core import interrupts, notes
+from figlang_tasks.core.options import option
 from figlang_tasks.scoring import Record, explained
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def choose(option: str | Literal[False] | None, default: str = DEFAULT) -> str:
     if name not in CHOICES:
         raise ValueError(f"{where}={name!r}; valid: {', '.join(CHOICES)}")
     return name
+
+
+def scorer_option() -> Any:
+    """The field `scorer` of the options of a task; None where the task file names none."""
+    return option(None, lambda value: value in (None, False, *CHOICES), ", ".join(CHOICES))
 
 
 _scorers: dict[tuple[str, str, str], Scorer] = {}

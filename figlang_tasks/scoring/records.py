@@ -71,15 +71,6 @@ def entailment_record(record: Mapping[str, Any]) -> type[EntailmentRecord]:
     return FluteRecord if "explained" in record else EntailmentRecord
 
 
-PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
-
-
-def flute_scopes(report_group: str) -> tuple[str, ...]:
-    """Parts of FLUTE that a row of that type counts for: its type, and the paper's "Paraphrase + Sarcasm" portion."""
-    pooled = (PARAPHRASE_AND_SARCASM,) if report_group in ("sarcasm", "creative_paraphrase") else ()
-    return (report_group, *pooled)
-
-
 @dataclass(frozen=True)
 class BlindRecord:
     """What was read from one output about a row without a published answer (FigLang 2022): what is handed in.

@@ -8,7 +8,6 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.card import entailment, entailment_answer
 from figlang_tasks.core.hub import Source
 from figlang_tasks.core.presentation import Part, Parts
-from figlang_tasks.scoring.records import PARAPHRASE_AND_SARCASM
 
 BENCHMARK = Benchmark(
     name="flute",
@@ -26,7 +25,7 @@ BENCHMARK = Benchmark(
     count=rows.count,
     card=entailment,
     answer=entailment_answer,
-    parts=Parts(of={PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")}),
+    parts=Parts(of={rows.PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")}),
     scorer="flute22",
     fetch=check.fetch,
     check=check.check,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.benchmarks.flute.rows import SCOPES
+from figlang_tasks.benchmarks.flute.rows import SCOPES, scopes
 from figlang_tasks.scoring import Measures, Record, Scopes, explanations
 from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
-from figlang_tasks.scoring.records import flute_scopes
 
-_TYPES = Scopes(SCOPES, lambda record: flute_scopes(record["report_group"]))
+_TYPES = Scopes(SCOPES, lambda record: scopes(record["report_group"]))
 
 V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES))
 V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES))

@@ -23,14 +23,22 @@ from figlang_tasks.core import hub, json_lines
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics.intervals import linked
-from figlang_tasks.scoring.records import flute_scopes
 
 if TYPE_CHECKING:
     import datasets
 
 LABELS = {"Entailment": 1, "Contradiction": 0}
 REPORT_GROUPS = ("sarcasm", "simile", "metaphor", "idiom", "creative_paraphrase")
-SCOPES = tuple(dict.fromkeys(scope for group in REPORT_GROUPS for scope in (group, *flute_scopes(group)[1:])))
+PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
+
+
+def scopes(report_group: str) -> tuple[str, ...]:
+    """Parts that a row of that type counts for: its type, and the paper's "Paraphrase + Sarcasm" portion."""
+    pooled = (PARAPHRASE_AND_SARCASM,) if report_group in ("sarcasm", "creative_paraphrase") else ()
+    return (report_group, *pooled)
+
+
+SCOPES = tuple(dict.fromkeys(scope for group in REPORT_GROUPS for scope in (group, *scopes(group)[1:])))
 PARTS = ("heldout", "rest", "train")
 COLUMNS = ("id", "premise", "hypothesis", "label", "explanation", "type")
 

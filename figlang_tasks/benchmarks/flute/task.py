@@ -16,7 +16,7 @@ from figlang_tasks.benchmarks.flute.parse import parse_official, parse_strict
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.lm_eval_options import lm_eval_options
-from figlang_tasks.core.options import Kwargs, option
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
@@ -44,9 +44,7 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "FLUTE"
 
-    scorer: str | Literal[False] | None = option(
-        None, lambda value: value in (None, False, *explanations.CHOICES), ", ".join(explanations.CHOICES)
-    )
+    scorer: str | Literal[False] | None = explanations.scorer_option()
 
 
 # --- data ------------------------------------------------------------------------------------------------------------

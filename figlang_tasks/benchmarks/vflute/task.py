@@ -19,7 +19,7 @@ from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.benchmarks.vflute.parse import parse_official, parse_strict
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.options import Kwargs, option, true_or_false, whole_number
+from figlang_tasks.core.options import Kwargs, true_or_false, whole_number
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
@@ -55,9 +55,7 @@ class Options(TaskOptions):
     fewshot_seed: int = whole_number(42)
     blind: bool = true_or_false()
     label_only: bool = true_or_false()
-    scorer: str | Literal[False] | None = option(
-        None, lambda value: value in (None, False, *explanations.CHOICES), ", ".join(explanations.CHOICES)
-    )
+    scorer: str | Literal[False] | None = explanations.scorer_option()
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
