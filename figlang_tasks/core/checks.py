@@ -99,7 +99,7 @@ def _difference(here: int | None, published: int | None) -> str:
     return f"  ({abs(here - published)} {'missing' if here < published else 'more'})"
 
 
-def refuse(faults: Sequence[str], benchmark: str) -> None:
+def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
     """End a run whose data has faults.
 
     Raises:
@@ -109,7 +109,7 @@ def refuse(faults: Sequence[str], benchmark: str) -> None:
         raise DataError(faults[0])
     if faults:
         raise DataError(
-            f"{faults[0].rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists all."
+            f"{faults[0].rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
         )
 
 

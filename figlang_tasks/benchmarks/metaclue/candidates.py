@@ -36,7 +36,7 @@ from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue.annotations import Table
 from figlang_tasks.benchmarks.metaclue.schema import TEXT, Annotation, Metaphor, is_text, statement
 from figlang_tasks.core import json_lines
-from figlang_tasks.core.checks import refuse
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import printable
 
@@ -90,7 +90,7 @@ def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
         raise DataError(f"MetaCLUE has no retrieval setting {name!r}; known: {', '.join(SETTINGS)}")
     given = of_file(dataset, name)
     rows, faults = given or (draw(dataset, name), [])
-    refuse(faults, "metaclue")
+    end_with_the_first(faults, "metaclue")
     logger.info(
         f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {SETTINGS[name].count} candidates, "
         + (f"from {annotation_file.read(dataset).folder / FOLDER}" if given else f"drawn, seed {SEED}")

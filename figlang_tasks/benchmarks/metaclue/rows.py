@@ -13,7 +13,7 @@ from figlang_tasks.benchmarks.metaclue import candidates, pictures, schema
 from figlang_tasks.benchmarks.metaclue.annotations import Table
 from figlang_tasks.benchmarks.metaclue.schema import Annotation
 from figlang_tasks.core import hub
-from figlang_tasks.core.checks import refuse
+from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import render
@@ -51,7 +51,7 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
     import datasets
 
     found, faults = documents(dataset, task, look_at_pictures)
-    refuse(faults, "metaclue")
+    end_with_the_first(faults, "metaclue")
     return datasets.Dataset.from_list(found)
 
 
