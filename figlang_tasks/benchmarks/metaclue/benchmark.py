@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import card, charts, check, measures, pictures, rows, task
+from figlang_tasks.benchmarks.metaclue.annotations import import_files
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -27,6 +27,6 @@ BENCHMARK = Benchmark(
     charts=charts.CHARTS,
     fetch=check.fetch,
     check=check.check,
-    importer=annotation_file.import_files,
+    importer=import_files,
     needs={"java": "metaclue_caption* and metaclue_vqa*", "generation": "FID of metaclue_generate"},
 )

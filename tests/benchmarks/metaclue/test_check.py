@@ -185,4 +185,4 @@ def test_a_run_ends_with_the_first_fault_and_tells_of_the_others(folder: Path) -
     with pytest.raises(DataError) as refused:
         BENCHMARK.load({"dataset": "MetaCLUE", "task": "caption"}, True)
     assert "there is no picture 2/2.jpg" in str(refused.value) and "3/3.jpg" not in str(refused.value)
-    assert str(refused.value).endswith(". 2 more fault(s): `figlang data check metaclue` lists all.")
+    assert str(refused.value).endswith(". 2 more fault(s): `figlang data check metaclue` lists them.")
