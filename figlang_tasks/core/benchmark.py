@@ -14,9 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.core import hub
 from figlang_tasks.core.checks import Fetched, Report
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError, Source
+from figlang_tasks.core.hub import Source
 from figlang_tasks.core.options import NoOptions, Options
 from figlang_tasks.core.presentation import BarSection, Instructions, Parts
 
@@ -138,8 +139,5 @@ def of_dataset(name: str) -> Benchmark:
     Raises:
         DataError: no benchmark has such a dataset.
     """
-    for benchmark in benchmarks().values():
-        if any(source.name == name for source in benchmark.sources):
-            return benchmark
-    known = [source.name for benchmark in benchmarks().values() for source in benchmark.sources]
-    raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
+    known = hub.source(name)
+    return next(benchmark for benchmark in benchmarks().values() if known in benchmark.sources)
