@@ -19,7 +19,7 @@ from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.core.text import printable
 from figlang_tasks.harness import judge_client
 from figlang_tasks.judge import JudgeError, sheet
-from figlang_tasks.judge.sheet import Row, Sheet
+from figlang_tasks.judge.sheet import Sheet, SheetRow
 
 if TYPE_CHECKING:
     from lmms_eval.llm_judge import ServerInterface
@@ -43,7 +43,7 @@ _FAILURES = 3
 class _Question:
     """One request: what is asked of a row (`label` and `preferred`: of the first row of the item), and its letters."""
 
-    row: Row
+    row: SheetRow
     asked: str
     prompt: str
     letters: tuple[str, ...]
@@ -126,7 +126,7 @@ def fill(
 # --- sheets ----------------------------------------------------------------------------------------------------------
 
 
-def _place(row: Row) -> tuple[int, str]:
+def _place(row: SheetRow) -> tuple[int, str]:
     return int(row.cells["item"]), row.cells["letter"]
 
 
@@ -153,7 +153,7 @@ def _content(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]], a
     return sheet.content_of(columns, rows)
 
 
-def _picture(blank: Sheet, row: Row, images_dir: Path | None) -> str:
+def _picture(blank: Sheet, row: SheetRow, images_dir: Path | None) -> str:
     """The picture of a row as base64, encoded as the harness does it.
 
     A sheet may be of somebody else, and its pictures go to a server: no other file may.

@@ -64,7 +64,7 @@ _SEPARATORS = (",", ";", "\t")
 
 
 @dataclass(frozen=True)
-class Row:
+class SheetRow:
     """One row of a sheet.
 
     Attributes:
@@ -95,7 +95,7 @@ class Sheet:
     annotator: str
     code: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SheetRow, ...]
     exact: bool
 
     @property
@@ -103,9 +103,9 @@ class Sheet:
         """Whether a language model filled it in."""
         return self.annotator.startswith(LLM)
 
-    def by_item(self) -> dict[int, dict[str, Row]]:
+    def by_item(self) -> dict[int, dict[str, SheetRow]]:
         """Rows by number of item, then by letter."""
-        found: dict[int, dict[str, Row]] = {}
+        found: dict[int, dict[str, SheetRow]] = {}
         for row in self.rows:
             found.setdefault(int(row.cells["item"]), {})[row.cells["letter"]] = row
         return found
@@ -182,7 +182,7 @@ def read(path: Path) -> Sheet:
     except UnicodeDecodeError as error:
         raise JudgeError(f"{path} is damaged UTF-16: save it again as CSV UTF-8") from error
     columns, records = _records(path, text)
-    rows: list[Row] = []
+    rows: list[SheetRow] = []
     for number, record in enumerate(records, start=2):
         if any(cell.strip() for cell in record):
             if any(cell.strip() for cell in record[len(columns) :]):
@@ -191,7 +191,7 @@ def read(path: Path) -> Sheet:
                     f"separator in it, not quoted? Put it into one cell"
                 )
             cells = dict(zip(columns, map(restored, record), strict=False))
-            rows.append(Row(number, {name: _trimmed(name, cells.get(name, "")) for name in columns}))
+            rows.append(SheetRow(number, {name: _trimmed(name, cells.get(name, "")) for name in columns}))
     if not rows:
         raise JudgeError(f"{path} has no rows below its head: get the sheet again from figlang judge export")
     _check_places(path, rows)
@@ -239,7 +239,7 @@ def _trimmed(column: str, text: str) -> str:
     return text if column in _TEXTS else text.strip()
 
 
-def _check_places(path: Path, rows: Sequence[Row]) -> None:
+def _check_places(path: Path, rows: Sequence[SheetRow]) -> None:
     seen: dict[tuple[int, str], int] = {}
     for row in rows:
         item, letter = row.cells["item"], row.cells["letter"]
@@ -253,7 +253,7 @@ def _check_places(path: Path, rows: Sequence[Row]) -> None:
             raise JudgeError(f"{path}: rows {first} and {row.number} both hold item {item} {letter}: delete one")
 
 
-def _one(path: Path, rows: Sequence[Row], column: str) -> str:
+def _one(path: Path, rows: Sequence[SheetRow], column: str) -> str:
     first = rows[0].cells[column]
     for row in rows:
         if not row.cells[column]:
@@ -338,7 +338,7 @@ def judged(sheet: Sheet) -> dict[int, Judged]:
     return found
 
 
-def _once(sheet: Sheet, rows: Mapping[str, Row], column: str, values: Mapping[str, str | None]) -> str | None:
+def _once(sheet: Sheet, rows: Mapping[str, SheetRow], column: str, values: Mapping[str, str | None]) -> str | None:
     said = {letter: value for letter, value in values.items() if value is not None}
     if len(set(said.values())) > 1:
         where = ", ".join(f"{value} in row {rows[letter].number}" for letter, value in said.items())

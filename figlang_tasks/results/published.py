@@ -29,7 +29,7 @@ __all__ = [
     "Measured",
     "Published",
     "PublishedError",
-    "Row",
+    "PublishedRow",
     "beside",
     "comparable",
     "for_task",
@@ -108,7 +108,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """What a paper has of one model in one setting, for one of our tasks.
 
     Attributes:
@@ -217,7 +217,7 @@ def for_task(task: str) -> tuple[Published, ...]:
     return _by_task().get(task, ())
 
 
-def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[Row]:
+def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[PublishedRow]:
     """Return what was published for `task`, one row per model and setting, in the order of the papers.
 
     Args:
@@ -237,7 +237,7 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[R
             found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = figure
     labels = _labels(list(found))
     return [
-        Row(
+        PublishedRow(
             labels[of],
             *of,
             table=", ".join(dict.fromkeys(figure.table for figure in figures.values())),

@@ -45,7 +45,7 @@ class NothingToScore(SamplesError):
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoredLine:
     """One line.
 
     Attributes:
@@ -73,7 +73,7 @@ class Samples:
     sha256: str
     task: str | None
     data: DataId
-    rows: tuple[Row, ...]
+    rows: tuple[ScoredLine, ...]
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
     return NothingToScore(f"{what}: {task} This works on the files that --log_samples writes for {wanted}")
 
 
-def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str, Any]) -> Row:
+def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str, Any]) -> ScoredLine:
     if "codalab_id" in record:
         raise NothingToScore(
             f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
@@ -260,7 +260,7 @@ def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str,
             f"{where}: the task of this file asks for labels alone (its option scorer is off): there is no explanation "
             f"to score"
         )
-    return Row(values, kind(**checked))
+    return ScoredLine(values, kind(**checked))
 
 
 def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord] | type[BlindRecord]) -> dict[str, Any]:
@@ -302,7 +302,7 @@ def _check_ids(path: Path, ids: Sequence[str]) -> None:
             )
 
 
-def _data(path: Path, rows: Sequence[Row]) -> DataId:
+def _data(path: Path, rows: Sequence[ScoredLine]) -> DataId:
     _check_ids(path, [row.record.id for row in rows])
     schemes = Counter(row.record.scheme for row in rows)
     if len(schemes) > 1:

@@ -34,7 +34,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """A model's row.
 
     Attributes:
@@ -52,7 +52,7 @@ class Row:
     revision: str
 
 
-def row(found: Sequence[Run], family: str | None = None) -> Row:
+def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
     """Return the row of one model.
 
     Args:
@@ -74,7 +74,7 @@ def row(found: Sequence[Run], family: str | None = None) -> Row:
     revisions = sorted({task.data.revision or "" for task in [*used, *retrieved]})
     if len(revisions) > 1:
         raise SubmissionError(f"the tasks read several revisions of IRFL ({listing(revisions)}): evaluate them on one")
-    return Row(found[0].name, chosen, detection, retrieval, revisions[0])
+    return BoardRow(found[0].name, chosen, detection, retrieval, revisions[0])
 
 
 def _name(family: str, phrase: str) -> str:
@@ -204,7 +204,7 @@ def _reported(task: TaskRun, name: str) -> dict[str, float]:
 # --- how it is written -----------------------------------------------------------------------------------------------
 
 
-def as_markdown(found: Row) -> str:
+def as_markdown(found: BoardRow) -> str:
     """The row as a Markdown table, in percent; below it that of retrieval, if there is one."""
     model = brief(found.model)
     parts = [table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
@@ -214,7 +214,7 @@ def as_markdown(found: Row) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def as_text(found: Row) -> str:
+def as_text(found: BoardRow) -> str:
     """The row as aligned lines, in percent."""
     lines = [f"{'model':24}  {brief(found.model)}", f"{'asked for':24}  {FAMILIES[found.family]}"]
     for title, values in (("accuracy", found.detection), ("precision@k", found.retrieval)):
@@ -224,7 +224,7 @@ def as_text(found: Row) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_csv(found: Row) -> str:
+def as_csv(found: BoardRow) -> str:
     """The row as CSV with a head: task (detection, retrieval), model, and the columns in percent."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -237,7 +237,7 @@ def as_csv(found: Row) -> str:
     return text.getvalue()
 
 
-def as_email(found: Row) -> str:
+def as_email(found: BoardRow) -> str:
     """An e-mail with the row, and what the organisers need to judge it."""
     return (
         f"Subject: IRFL leaderboard: {brief(found.model)}\n\n"
@@ -249,7 +249,7 @@ def as_email(found: Row) -> str:
     )
 
 
-FORMATS: Mapping[str, Callable[[Row], str]] = {
+FORMATS: Mapping[str, Callable[[BoardRow], str]] = {
     "text": as_text,
     "markdown": as_markdown,
     "csv": as_csv,

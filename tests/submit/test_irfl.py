@@ -93,7 +93,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def row(*folders: Path, family: str | None = None) -> irfl.Row:
+def row(*folders: Path, family: str | None = None) -> irfl.BoardRow:
     return irfl.row(runs.read_all([str(folder) for folder in folders]), family)
 
 
@@ -129,7 +129,9 @@ def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
 
 
 def test_every_form_says_the_same(folder: Path) -> None:
-    found = irfl.Row("=cmd|'x'\x1b", "match", row(folder).detection, {name: 0.125 for name in irfl.COLUMNS}, REVISION)
+    found = irfl.BoardRow(
+        "=cmd|'x'\x1b", "match", row(folder).detection, {name: 0.125 for name in irfl.COLUMNS}, REVISION
+    )
     percents = ["76.3", "29.0", "33.3", "36.1", "99.6"]
     table = list(csv.reader(io.StringIO(irfl.as_csv(found))))
     assert table[0] == ["task", "model", *irfl.COLUMNS]
