@@ -37,7 +37,7 @@ class Benchmark:
     """A benchmark. What it does not declare, it does not have.
 
     Attributes:
-        name: of its package, its folders of prompts and of task files, and its card (``docs/NAME.md``).
+        name: of its package, its folders of prompts and of task files, and its card (``docs/cards/NAME.md``).
         sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
         measures: ``(records) -> Measures``: the measures of the task that wrote these records, at least one.
         load: ``(asked, look_at_pictures) -> documents``, pictures undecoded. Raises `DataError` with the first faults.
