@@ -115,7 +115,7 @@ def by_model(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     outside = {name: value for name, value in kwargs.items() if name not in blocks}
     usual = {**outside, **blocks.get("default", {})}
     upon = {"default": outside, SCORES: outside, ONLY_SCORES: outside, PICTURES_FIRST: usual}
-    found = [{**upon.get(name, {}), **block} for name, block in blocks.items()]
+    found: list[Mapping[str, Any]] = [{**upon.get(name, {}), **block} for name, block in blocks.items()]
     if "default" not in blocks and (outside or config.get("model") not in (None, *blocks) or not blocks):
         found.append(outside)
     return found

@@ -201,11 +201,12 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
 def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str:
     """The tasks of some benchmarks, in words: ``NAME*``, and those on what this package ships.
 
-    The name of a dataset that others begin with (``figlang_mini``) has no ``*``: theirs are other tasks.
+    Without ``*`` is the name of a dataset that one of another benchmark begins with: ``figlang_mini``.
     """
     found = [benchmark for benchmark in benchmarks().values() if which(benchmark)]
     shipped = [source.name for benchmark in found for source in benchmark.sources if source.folder]
-    begun = [name for name in shipped if any(other.startswith(f"{name}_") for other in hub.sources())]
+    others = hub.sources().keys() - shipped
+    begun = [name for name in shipped if any(other.startswith(f"{name}_") for other in others)]
     names = (*(benchmark.name for benchmark in found), *shipped)
     return ", ".join(name if name in begun else f"{name}*" for name in names)
 
