@@ -131,7 +131,7 @@ class _Importers(typer.core.TyperGroup):
         importer = benchmarks()[cmd_name].importer if cmd_name in names() else None
         if importer is None:
             there = ", ".join(self.list_commands(ctx))
-            raise typer.BadParameter(f"nothing is imported for {printable(cmd_name)}; there are: {there}")
+            raise typer.BadParameter(f"nothing is imported for {printable(cmd_name)}; there are: {there}", ctx=ctx)
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
         single.command(cmd_name)(_command(importer))
         return typer.main.get_command(single)

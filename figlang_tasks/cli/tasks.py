@@ -42,7 +42,7 @@ class Definition:
         harnesses: which run it.
         card: the page that describes it, in the project's repository; an installed package holds no pages.
         members: of a group: tasks and groups, in order.
-        dataset: key of :data:`figlang_tasks.core.hub.SOURCES`; None for a group.
+        dataset: a key of :func:`figlang_tasks.core.hub.sources`; None for a group.
         data: which part of it: split, table, question ...; "" for a group.
         rows: published rows of that part, those of the package's own data counted; None where no number was
             published. A row of IRFL's retrieval is one request for each image, one with rotations is four.

@@ -20,7 +20,7 @@ class DataId:
     """Which data, and a digest of it: ``IRFL/idiom-detection-task@{revision}:{digest}``.
 
     Attributes:
-        dataset: a key of :data:`figlang_tasks.core.hub.SOURCES`.
+        dataset: a key of :func:`figlang_tasks.core.hub.sources`.
         part: split, table, file or task of it.
         digest: the first 12 hex digits of a SHA-256 of what is asked and compared; of MetaCLUE's retrieval two, joined
             by ``+``: of the annotations and of the candidates.

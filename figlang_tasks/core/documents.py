@@ -37,17 +37,20 @@ def preflight(config: Mapping[str, Any]) -> None:
     Raises:
         SystemExit: as :func:`process_docs`; also for an invalid option.
     """
-    task = config.get("task")
+    task, name = config.get("task"), config.get("dataset_name")
     try:
-        benchmark, asked = asked_for(config.get("dataset_name"))
+        benchmark = of_dataset(read_name(name)["dataset"])
     except DataError as error:
         raise SystemExit(f"figlang_tasks: task {task}: {error}") from error
-    steps: list[Callable[[], object]] = [
-        lambda: benchmark.load(asked, True),
-        lambda: benchmark.options.blocks(config),
-        lambda: benchmark.preflight(config, asked) if benchmark.preflight else None,
-    ]
+    steps: list[Callable[[], object]] = [lambda: benchmark.options.blocks(config)]
     faults = []
+    try:
+        asked = named(name, benchmark.keys, benchmark.optional_keys)
+    except DataError as error:
+        faults.append(str(error))
+    else:
+        own = benchmark.preflight
+        steps += [lambda: benchmark.load(asked, True), *([lambda: own(config, asked)] if own else [])]
     for step in steps:
         try:
             step()

@@ -16,8 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
+from figlang_tasks.core.score_requests import ONLY_SCORES, SCORES
+
 Kwargs = Mapping[str, Any] | None
 """What the harness hands to the functions of a task."""
+
+PICTURES_FIRST = "pictures_first"
+"""A block of the options: a prompt for models that read all pictures before the text."""
 
 _Own = TypeVar("_Own", bound="Options")
 
@@ -50,7 +55,7 @@ def whole_number(default: int | None = 0, low: int = 0, high: float = float("inf
             (value is None and default is None)
             or (isinstance(value, int) and not isinstance(value, bool) and low <= value <= high)
         ),
-        words or f"{low} or a positive whole number",
+        words or f"{low} or a greater whole number",
     )
 
 
@@ -82,23 +87,37 @@ class Options:
 
     @classmethod
     def blocks(cls: type[_Own], config: Mapping[str, Any]) -> list[_Own]:
-        """The options that a task file has for each model: those of its blocks, or the ones outside of blocks.
+        """The options that a task file has, for each model (:func:`by_model`).
 
         Args:
             config: the task's YAML as a dict.
 
         Raises:
-            ValueError: as :meth:`of`; what stands outside of blocks is looked at in any case.
+            ValueError: as :meth:`of`.
         """
-        kwargs = config.get("lmms_eval_specific_kwargs") or {}
-        blocks = [block for block in kwargs.values() if isinstance(block, Mapping)]
-        if not blocks:
-            return [cls.of(kwargs)]
-        if any(not isinstance(value, Mapping) for value in kwargs.values()):
-            cls.of(kwargs)
-        return [cls.of(block) for block in blocks]
+        return [cls.of(kwargs) for kwargs in by_model(config)]
 
 
 @dataclass(frozen=True)
 class NoOptions(Options):
     """Of a benchmark whose tasks have no options."""
+
+
+def by_model(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a task file gives each model, put together as the harness does.
+
+    ``default``, and a block that may take its place, adds to what stands outside of blocks; a block with the name of a
+    model stands alone. What stands outside is for models without a block where there is no ``default``.
+
+    Args:
+        config: the task's YAML as a dict, with the name after ``--model`` under ``model`` where it is known.
+    """
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
+    blocks = {name: block for name, block in kwargs.items() if isinstance(block, Mapping)}
+    outside = {name: value for name, value in kwargs.items() if name not in blocks}
+    usual = {**outside, **blocks.get("default", {})}
+    upon = {"default": outside, SCORES: outside, ONLY_SCORES: outside, PICTURES_FIRST: usual}
+    found: list[Mapping[str, Any]] = [{**upon.get(name, {}), **block} for name, block in blocks.items()]
+    if "default" not in blocks and (outside or config.get("model") not in (None, *blocks) or not blocks):
+        found.append(outside)
+    return found

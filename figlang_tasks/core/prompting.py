@@ -14,9 +14,6 @@ from figlang_tasks import resource_dir
 if TYPE_CHECKING:
     from PIL import Image
 
-PICTURES_FIRST = "pictures_first"
-"""Block of ``lmms_eval_specific_kwargs`` in a task file: a prompt for models that read all pictures before the text."""
-
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:

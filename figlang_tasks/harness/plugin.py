@@ -22,7 +22,7 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import redaction, score_requests
-from figlang_tasks.core.prompting import PICTURES_FIRST
+from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answer_cache, judgement, saving, task_index, versions
 from figlang_tasks.harness.preflight import listed, preflight
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, tasks_dir

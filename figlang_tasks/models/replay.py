@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from lmms_eval.api.instance import Instance
 from loguru import logger
 
-from figlang_tasks.core.prompting import PICTURES_FIRST
+from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.offline import Offline
 

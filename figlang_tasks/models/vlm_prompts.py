@@ -12,7 +12,7 @@ from loguru import logger
 from tokenizers import AddedToken
 from transformers import IdeficsProcessor
 
-from figlang_tasks.core.prompting import PICTURES_FIRST
+from figlang_tasks.core.options import PICTURES_FIRST
 
 from . import vlm_loading
 

@@ -142,7 +142,7 @@ class TaskRun:
 
     @property
     def dataset(self) -> str:
-        """Name of the dataset."""
+        """Name of the dataset, a key of :func:`figlang_tasks.core.hub.sources`."""
         return self.data.dataset
 
     @property

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from figlang_tasks.core import data_id
+from figlang_tasks.core import data_id, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, entailment_record
@@ -199,10 +199,16 @@ def _lines(path: Path) -> tuple[bytes, list[bytes]]:
 
 
 def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str:
-    """The tasks of some benchmarks, in words: ``NAME*``, and those on what this package ships."""
+    """The tasks of some benchmarks, in words: ``NAME*``, and those on what this package ships.
+
+    Without ``*`` is the name of a dataset that one of another benchmark begins with: ``figlang_mini``.
+    """
     found = [benchmark for benchmark in benchmarks().values() if which(benchmark)]
     shipped = [source.name for benchmark in found for source in benchmark.sources if source.folder]
-    return ", ".join(f"{name}*" for name in (*(benchmark.name for benchmark in found), *shipped))
+    others = hub.sources().keys() - shipped
+    begun = [name for name in shipped if any(other.startswith(f"{name}_") for other in others)]
+    names = (*(benchmark.name for benchmark in found), *shipped)
+    return ", ".join(name if name in begun else f"{name}*" for name in names)
 
 
 def _any_task() -> str:

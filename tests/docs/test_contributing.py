@@ -89,7 +89,7 @@ def test_a_new_benchmark_is_evaluated_and_compared_as_described(checkout: Path) 
     assert "7 passed" in said
     assert "no faults" in said  # figlang data check
     assert said.count("| emblems |") >= 2  # the short table after each run
-    assert "# emblems, docs/emblems.md" in said  # the list of tasks
+    assert "# emblems, docs/cards/emblems.md" in said  # the list of tasks
     assert "## emblems" in said  # the comparison
     report = (checkout / "report.html").read_text(encoding="utf-8")
     assert report.count("data:image/") >= 8 and "emblems" in report

@@ -115,6 +115,7 @@ def test_another_task_of_the_harness(tmp_path: Path) -> None:
     assert all(f"{name}*" in told for name in (*names(), "figlang_mini"))
     told = str(pytest.raises(SamplesError, samples.read, path).value)
     assert "explainable entailment" in told and "flute*" in told and "irfl*" not in told
+    assert "figlang_mini_flute*" in told and "figlang_mini*" not in told  # others of that name are not
     with pytest.raises(SamplesError, match="for flute_codalab"):
         samples.read_blind(path, "flute_codalab")
 

@@ -17,7 +17,7 @@ from PIL import Image
 from figlang_tasks.benchmarks.metaclue import pictures, rows
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.options import Kwargs, one_of
+from figlang_tasks.core.options import Kwargs, by_model, one_of
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import captions
@@ -79,8 +79,8 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, asked["task"]
     if task not in rows.TASKS:
         return  # loading has told
-    for block in [each for each in kwargs.values() if isinstance(each, Mapping)] or [kwargs]:
-        Options.of_task(block, task)
+    for each in by_model(config):
+        Options.of_task(each, task)
     if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
         captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
     _check_convention(Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)

@@ -109,7 +109,7 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
     ``description``.
 
     Args:
-        name: a dataset of :data:`figlang_tasks.core.hub.SOURCES` in this format.
+        name: a dataset of :func:`figlang_tasks.core.hub.sources` in this format.
         question: see :data:`figlang_tasks.benchmarks.nykms.parse.Question`.
         modality: see :data:`Modality`.
         check_images: look at every picture now; an error then costs no model time.
