@@ -656,4 +656,4 @@ def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: 
 )
 def test_preflight_tells_a_wrong_name_of_data(name: str, message: str) -> None:
     with pytest.raises(SystemExit, match=f"task mine: {message}"):
-        preflight({"task": "mine", "dataset_name": name})
+        preflight({"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": {"prompt": "caption"}})
