@@ -386,7 +386,12 @@ def _commands(online: bool) -> Iterator[Finding]:
 # --- machine ---------------------------------------------------------------------------------------------------------
 
 _SCORER_MEMORY = 8e9  # the two models of vflute25 in fp32 (4.9 GB) and room to work in
-_ALL_DOWNLOADS = 12.5e9  # V-FLUTE 4.8, IRFL 1.7, cartoons 0.6, metric models 5.4
+_METRIC_MODELS = 5.4e9
+
+
+def _all_downloads() -> float:
+    """Bytes of all datasets and metric models."""
+    return _METRIC_MODELS + 1e9 * sum(source.gigabytes for source in hub.sources().values())
 
 
 def _memory(online: bool) -> Iterator[Finding]:
@@ -421,8 +426,8 @@ def _disks(online: bool) -> Iterator[Finding]:
         if not os.access(existing, os.W_OK):
             variable = "HF_HOME" if name == "hub cache" else "FIGLANG_CACHE"
             yield Finding(name, "warning", f"{text}, cannot be written", f"set {variable} to another folder")
-        elif name == "hub cache" and free < _ALL_DOWNLOADS:
-            needed = f"all datasets and metric models take {_gigabytes(_ALL_DOWNLOADS)}"
+        elif name == "hub cache" and free < _all_downloads():
+            needed = f"all datasets and metric models take {_gigabytes(_all_downloads())}"
             yield Finding(name, "warning", f"{text}; {needed}", "set HF_HOME to a larger disk")
         else:
             yield Finding(name, "ok", text)

@@ -27,7 +27,6 @@ RIGHT, WRONG, NO_ANSWER, OPEN = "right", "wrong", "no answer", "open"
 YES = {1: "yes", 0: "no"}
 
 _LONGEST = 6000  # characters of a text; scores of 1,000 candidates are longer
-_ENTAILMENT = {1: "entailment", 0: "contradiction"}
 
 
 def clip(text: Any, most: int = _LONGEST) -> str:
@@ -43,31 +42,6 @@ def no_choice(record: Record) -> tuple[str, bool]:
 
 def outcome(right: bool, answered: bool = True, otherwise: str = WRONG) -> str:
     return NO_ANSWER if not answered else RIGHT if right else otherwise
-
-
-def entailment(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """Of explainable entailment."""
-    record = records[0]
-    known = document or record  # the blind rows of FLUTE hold their texts themselves
-    return {
-        "source": record.get("report_group", ""),
-        "facts": [(name, known.get(name)) for name in ("claim", "premise", "hypothesis", "phenomenon")],
-        "gold": [("label", _ENTAILMENT[record["gold"]])] if "gold" in record else [],
-        "reference": clip(record.get("reference", "")),
-    }
-
-
-def entailment_answer(records: Sequence[Record]) -> Answer:
-    record = records[0]
-    predicted, strict = record["predicted"], record["predicted_strict"]
-    scores = {name: value for name, value in record.get("explanation_scores", {}).items() if name != "scorer"}
-    made: Answer = {
-        "predicted": _ENTAILMENT.get(predicted, "none"),
-        "outcome": outcome(predicted == record.get("gold"), predicted is not None, WRONG if "gold" in record else OPEN),
-        "explanation": clip(record["explanation"] or ""),
-        "said": [("a careful reader sees", _ENTAILMENT.get(strict, "no label"))] if strict != predicted else [],
-    }
-    return made | ({"score": float(scores["mean"]), "scores": scores} if "mean" in scores else {})
 
 
 def any_card(data: DataId, records: Sequence[Record], document: Document) -> Card:

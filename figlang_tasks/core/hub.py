@@ -44,6 +44,7 @@ class Source:
         gated: the hub asks for the acceptance of conditions.
         folder: the shipped folder, for data that this package ships.
         title: in reports, where the name alone does not tell whose it is.
+        gigabytes: to download, about; 0 where nothing is.
         bring: how users get their own files of data without a release, for ``figlang doctor``: a command and a card.
     """
 
@@ -56,6 +57,7 @@ class Source:
     folder: Path | None = None
     title: str = ""
     bring: str = ""
+    gigabytes: float = 0
 
     @property
     def page(self) -> str:

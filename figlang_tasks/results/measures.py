@@ -7,14 +7,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.benchmark import benchmarks, of_dataset
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record, explained
 
 
 def of_explained(records: Sequence[Record]) -> Measures:
-    """Those of records of explainable entailment, whatever dataset they are of: its schema tells the benchmark."""
-    scorer = explained.scheme_of(records[0]).scorer
-    found: Measures = next(each for each in benchmarks().values() if each.scorer == scorer).measures(records)
+    """Those of records of explainable entailment; of a dataset of the user's own the paper's scorer tells the benchmark."""
+    try:
+        benchmark = of_dataset(DataId.parse(records[0]["data"]).dataset)
+    except DataError:
+        scorer = explained.scheme_of(records[0]).scorer
+        benchmark = next(each for each in benchmarks().values() if each.scorer == scorer)
+    found: Measures = benchmark.measures(records)
     return found
 
 

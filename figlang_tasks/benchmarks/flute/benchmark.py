@@ -5,9 +5,9 @@ from __future__ import annotations
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import check, measures, rows, task
 from figlang_tasks.core.benchmark import Benchmark
-from figlang_tasks.core.card import entailment, entailment_answer
 from figlang_tasks.core.hub import Source
 from figlang_tasks.core.presentation import Part, Parts
+from figlang_tasks.scoring import entailment_card
 
 BENCHMARK = Benchmark(
     name="flute",
@@ -23,8 +23,8 @@ BENCHMARK = Benchmark(
     options=task.Options,
     preflight=task.preflight,
     count=rows.count,
-    card=entailment,
-    answer=entailment_answer,
+    card=entailment_card.card,
+    answer=entailment_card.answer,
     parts=Parts(of={rows.PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")}),
     scorer="flute22",
     fetch=check.fetch,

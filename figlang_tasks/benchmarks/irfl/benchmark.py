@@ -13,7 +13,7 @@ BENCHMARK = Benchmark(
     name="irfl",
     sources=(
         # The full commit of the release is not known here.
-        Source(name="IRFL", repository="lampent/IRFL"),
+        Source(name="IRFL", repository="lampent/IRFL", gigabytes=1.7),
         Source(name="figlang_mini_irfl", folder=mini.IRFL_DIR),
     ),
     measures=measures.of_records,

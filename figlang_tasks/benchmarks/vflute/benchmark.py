@@ -5,8 +5,8 @@ from __future__ import annotations
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.vflute import card, check, measures, report, rows, task
 from figlang_tasks.core.benchmark import Benchmark
-from figlang_tasks.core.card import entailment_answer
 from figlang_tasks.core.hub import Source
+from figlang_tasks.scoring import entailment_card
 
 COLUMNS = ("image", *rows.TEXTS)
 
@@ -20,6 +20,7 @@ BENCHMARK = Benchmark(
             repository="ColumbiaNLP/V-FLUTE",
             revision="d920d848e21b6aba96e03704b134c546f89b74f4",
             gated=True,
+            gigabytes=4.8,
         ),
         Source(
             name="figlang_mini",
@@ -34,7 +35,7 @@ BENCHMARK = Benchmark(
     options=task.Options,
     preflight=task.preflight,
     card=card.card,
-    answer=entailment_answer,
+    answer=entailment_card.answer,
     parts=report.PARTS,
     instructions=report.INSTRUCTIONS,
     scorer="vflute25",

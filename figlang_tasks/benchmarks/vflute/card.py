@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.core.card import Card, Document, Record, entailment
+from figlang_tasks.core.card import Card, Document, Record
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.scoring import entailment_card
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    return entailment(data, records, document) | {"pictures": [{"name": records[0]["id"], "label": "", "role": ""}]}
+    return entailment_card.card(data, records, document) | {
+        "pictures": [{"name": records[0]["id"], "label": "", "role": ""}]
+    }
