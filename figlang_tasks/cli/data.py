@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import click
 import typer
 
 from figlang_tasks.cli import say, say_json
@@ -174,9 +173,7 @@ def import_() -> None:
 
 @app.command()
 def check(
-    benchmark: Annotated[
-        str, typer.Argument(help="The benchmark that the data is for.", click_type=click.Choice(names()))
-    ],
+    benchmark: Annotated[str, typer.Argument(help="The benchmark that the data is for.", metavar="|".join(names()))],
     folder: Annotated[
         Path | None,
         typer.Argument(

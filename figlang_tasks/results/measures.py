@@ -14,7 +14,7 @@ from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record, 
 
 
 def of_explained(records: Sequence[Record]) -> Measures:
-    """Those of records of explainable entailment; of a dataset of the user's own the paper's scorer tells the benchmark."""
+    """Those of records of explainable entailment; of a dataset of the user's own the scorer tells the benchmark."""
     try:
         benchmark = of_dataset(DataId.parse(records[0]["data"]).dataset)
     except DataError:
