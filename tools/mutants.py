@@ -68,6 +68,7 @@ TESTS = {
     # megabytes, for the time
     "figlang_tasks/benchmarks/vflute/parse.py": ["tests/benchmarks/vflute/test_parse.py", "-k", "not explode"],
     "figlang_tasks/scoring/records.py": ["tests/results/test_samples.py"],
+    "figlang_tasks/scoring/entailment_card.py": ["tests/report/test_gallery.py"],
     "figlang_tasks/results/comparison.py": ["tests/results/test_comparison.py", "tests/cli/test_compare.py"],
     "figlang_tasks/benchmarks/irfl/measures.py": [
         "tests/benchmarks/irfl/test_task.py",
