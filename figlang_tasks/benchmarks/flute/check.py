@@ -22,7 +22,7 @@ def check() -> Report:
     valid: Sequence[rows.Pair] = ()
     with found.fault():
         valid, faults, _ = rows.read("FLUTE")
-        found.faults += faults
+        found.note(faults)
         if not faults:
             rows.load("FLUTE", "heldout")
     found.count("train, valid rows", len(valid), hub.source("FLUTE").splits["train"])
@@ -33,7 +33,7 @@ def check() -> Report:
     if (here.folder / rows.BLIND_FILE).is_file():
         with found.fault():
             blind, faults = rows.read_blind()
-            found.faults += faults
+            found.note(faults)
     else:
         found.remarks.append(f"{rows.BLIND_FILE} is not here: flute_codalab needs it, and nothing else")
     found.count("blind test rows of FigLang 2022", None if blind is None else len(blind), rows.BLIND_ROWS)

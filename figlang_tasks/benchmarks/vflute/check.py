@@ -30,7 +30,8 @@ def fetch() -> Iterator[Fetched]:
 
 
 def check() -> Report:
-    source, here, found = hub.source("V-FLUTE"), on_this_machine("vflute", hub.source("V-FLUTE")), Findings()
+    source = hub.source("V-FLUTE")
+    here, found = on_this_machine("vflute", source), Findings()
     for split, published in source.splits.items():
         if split != "test" and not any(here.folder.glob(f"**/{split}-*.parquet")):
             found.count(split, None, published)
@@ -39,7 +40,7 @@ def check() -> Report:
         valid: list[rows.Claim] = []
         with found.fault():
             valid, faults = rows.read(source.name, split)
-            found.faults += faults
+            found.note(faults)
         found.count(f"{split}, valid rows", len(valid), published)
         groups = Counter(row.report_group for row in valid)
         for group, count in TEST.items() if split == "test" else ():
