@@ -27,7 +27,7 @@ BENCHMARK = Benchmark(
     picture=lambda dataset, name, where: pictures(dataset).read(name, where),
     card=card.card,
     answer=card.answer,
-    parts=Parts(in_short=charts.CLASSES),
+    parts=Parts(in_short=rows.CLASSES),
     charts=charts.CHARTS,
     fetch=check.fetch,
     check=check.check,

@@ -10,12 +10,9 @@ from functools import partial
 import numpy as np
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES
-from figlang_tasks.benchmarks.irfl.rows import LETTERS
+from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS
 from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Records
 from figlang_tasks.metrics import ranking
-
-CLASSES = ("figurative", "figurative_literal")
-"""Of idioms, which the paper reports apart: scopes of its measures."""
 
 _TASK = re.compile(
     r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?:_(?P<variant>grid|circular|phrase_only))?"

@@ -14,7 +14,7 @@ from loguru import logger
 
 from figlang_tasks.benchmarks.irfl.parse import CHOSEN
 from figlang_tasks.benchmarks.irfl.random_tables import CONFIGURATIONS
-from figlang_tasks.benchmarks.irfl.rows import LETTERS, TYPES, figurative_type
+from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS, figurative_type
 from figlang_tasks.core import notes
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import ranking
@@ -32,7 +32,7 @@ def _types(record: Record) -> tuple[str, ...]:
     return (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
 
 
-_TYPES = Scopes(tuple(dict.fromkeys(TYPES.values())), _types)
+_TYPES = Scopes(CLASSES, _types)
 
 
 # --- detection --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCD"
 TYPES = {"FvsPL": "figurative", "FLvsPL": "figurative_literal", "figurative+literal": "figurative_literal"}
+CLASSES = tuple(dict.fromkeys(TYPES.values()))
+"""Of idioms, which the paper reports apart: scopes of the measures."""
 
 
 @lru_cache(maxsize=8)
