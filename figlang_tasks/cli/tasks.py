@@ -1,4 +1,4 @@
-"""``figlang tasks``: which tasks there are, on what data and with which metrics, and where their definitions lie.
+"""``figlang tasks``: which benchmarks and tasks there are, on what data and with which metrics.
 
 Task files are read as the harnesses read them, but of what they name only the measures are imported: the list is there
 at once.
@@ -20,13 +20,14 @@ import typer
 from figlang_tasks import resource_dir
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import names, of_dataset
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
 from figlang_tasks.harness.versions import unknown_harness
 
 Harness = Literal["lmms_eval", "lm_eval"]
 HARNESSES: tuple[Harness, ...] = get_args(Harness)
 MINI = "figlang_mini"
 WIDTH = 100
+_ABOUT_MINI = ("the same tasks on small data of our own", "ships with the package", "demo")
 
 _TOLD = ("sample", "explanation_scorer")  # "metrics" by which lm-eval says what was read and what scored it
 
@@ -80,19 +81,23 @@ def tasks(
             "--path", help="Print the folder with the task files for that harness instead.", show_default=False
         ),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Tell version, harness and metrics of each task too.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON list, with all metrics of each task.")
     ] = False,
 ) -> None:
-    """List the tasks and groups of this package: data, rows, version, harness, metrics, and the members of groups.
+    """List the benchmarks of this package, the tasks of one, or those whose name matches a pattern.
 
     \b
     figlang tasks
     figlang tasks irfl
+    figlang tasks irfl -v
     figlang tasks 'nykms_*_text'
     figlang tasks --json | jq -r '.[] | select(.kind == "task") | .name'
 
-    lmms-eval finds them by itself. lm-eval, for the text tasks, is told where they are:
+    lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
     \b
     lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf --model_args pretrained=ID
@@ -100,7 +105,7 @@ def tasks(
     Exit status: 0, 1 if no task matches, 2 wrong usage.
     """
     if path is not None:
-        if pattern is not None or as_json:
+        if pattern is not None or as_json or verbose:
             raise typer.BadParameter("--path goes with nothing else")
         if message := unknown_harness(path.replace("_", "-")):
             say(f"figlang tasks: {message}", err=True)
@@ -111,12 +116,16 @@ def tasks(
     if not found:
         say(
             f"figlang tasks: no task matches {pattern!r}; benchmarks: {', '.join([*names(), MINI])}; names may hold "
-            f"* and ?; `figlang tasks` lists all",
+            f"* and ?; `figlang tasks -v` lists all",
             err=True,
         )
         raise typer.Exit(1)
     if as_json:
         say_json([asdict(each) for each in found])
+    elif verbose:
+        say(_all_of(found))
+    elif pattern is None:
+        say(_overview(found))
     else:
         say(_listing(found))
 
@@ -230,7 +239,43 @@ def _matches(each: Definition, pattern: str | None) -> bool:
     return pattern is None or each.benchmark == pattern or fnmatchcase(each.name, pattern)
 
 
+def _overview(found: Sequence[Definition]) -> str:
+    """A line for each benchmark."""
+    lines = [_overview_line(("benchmark", "what it measures", "rows", "access", "needs"))]
+    for name in dict.fromkeys(each.benchmark for each in found):
+        counts = sorted({each.rows for each in found if each.benchmark == name and each.rows is not None})
+        rows = "-".join(f"{count:,}" for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
+        about, access, needs = _ABOUT_MINI if name == MINI else _about(benchmarks()[name])
+        lines.append(_overview_line((name, about, rows, access, needs)))
+    lines += ["", "rows: of the smallest and of the largest task. needs: scorer of explanations, Java, extras of pip."]
+    lines += ["`figlang tasks irfl` lists the tasks of a benchmark, `figlang doctor` what this machine lacks."]
+    return "\n".join(lines)
+
+
+def _overview_line(cells: tuple[str, str, str, str, str]) -> str:
+    name, about, rows, access, needs = cells
+    return f"{name:12}  {about:39}  {rows:>11}  {access:14}  {needs}".rstrip()
+
+
+def _about(benchmark: Benchmark) -> tuple[str, str, str]:
+    needs = [f"scorer {benchmark.scorer}"] if benchmark.scorer else []
+    needs += ["Java" if need == "java" else need for need in benchmark.needs]
+    return benchmark.about, benchmark.source.access, ", ".join(needs)
+
+
 def _listing(found: Sequence[Definition]) -> str:
+    """A line for each task or group."""
+    width = max(len(each.name) for each in found)
+    lines = [f"{'':{width}}   rows  data"]
+    for each in found:
+        rows = "-" if each.rows is None else f"{each.rows:,}"
+        lines.append(f"{each.name:{width}}  {rows:>5}  {each.data or f'group of {len(each.members)}'}")
+    lines += ["", "rows: as published. -v also tells version, harness and metrics, and the members of groups."]
+    return "\n".join(lines)
+
+
+def _all_of(found: Sequence[Definition]) -> str:
+    """Task by task all but the metrics of parts of the rows."""
     lines: list[str] = []
     for benchmark in dict.fromkeys(each.benchmark for each in found):
         members = [each for each in found if each.benchmark == benchmark]

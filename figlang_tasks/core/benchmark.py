@@ -39,6 +39,8 @@ class Benchmark:
 
     Attributes:
         name: of its package, its folders of prompts and of task files, and its card (``docs/cards/NAME.md``).
+        about: what it measures, in at most 39 characters: the line of ``figlang tasks``.
+        citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, and the shipped one.
         measures: ``(records) -> Measures``: the measures of the task that wrote these records, at least one.
         load: ``(asked, look_at_pictures) -> documents``, pictures undecoded. Raises `DataError` with the first faults.
@@ -69,6 +71,8 @@ class Benchmark:
     """
 
     name: str
+    about: str
+    citation: str = ""
     sources: tuple[Source, ...]
     measures: Callable[[Sequence[Record]], Any]
     load: Callable[[Asked, bool], datasets.Dataset]

@@ -60,6 +60,15 @@ class Source:
     gigabytes: float = 0
 
     @property
+    def access(self) -> str:
+        """How users get the data."""
+        if self.folder is not None:
+            return "ships with the package"
+        if self.repository is None:
+            return "bring your own"
+        return "gated" if self.gated else "open"
+
+    @property
     def page(self) -> str:
         return f"https://huggingface.co/datasets/{self.repository}"
 

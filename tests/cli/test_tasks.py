@@ -16,6 +16,7 @@ from lm_eval.tasks import TaskManager
 import figlang_tasks
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.harness.plugin import tasks_dir
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -113,21 +114,46 @@ def test_every_card_is_there() -> None:
     assert all((REPOSITORY / each["card"]).is_file() for each in listed().values())
 
 
-def test_the_text_holds_every_name_at_the_start_of_a_line_and_fits() -> None:
-    lines = figlang().stdout.splitlines()
+def test_the_overview_has_a_line_for_each_benchmark() -> None:
+    head, *lines = figlang().stdout.partition("\n\n")[0].splitlines()
+    assert head.split() == ["benchmark", "what", "it", "measures", "rows", "access", "needs"]
+    assert [line.split()[0] for line in lines] == [*names(), "figlang_mini"]
+    assert max(map(len, lines)) <= 100
+    assert [line[55:] for line in lines] == [  # access and rows as in the papers and in docs/cards
+        "1,500-7,534  open            scorer flute22",
+        "     34-333  open",
+        "  300-2,750  bring your own  Java, generation",
+        "  687-1,583  bring your own",
+        "    723-726  gated           scorer vflute25",
+        "       5-76  ships with the package  demo",
+    ]
+    assert all(len(benchmark.about) <= 39 for benchmark in benchmarks().values())
+
+
+def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
+    lines = figlang("irfl").stdout.partition("\n\n")[0].splitlines()[1:]
+    own = {name: each for name, each in listed().items() if each["benchmark"] == "irfl"}
+    assert [line.split()[0] for line in lines] == list(own) and max(map(len, lines)) <= 100
+    assert any(line.startswith("irfl_detect ") for line in lines)  # .ci/run looks for it
+    shown = {line.split()[0]: line.split(maxsplit=2)[1:] for line in lines}
+    assert shown["irfl_detect"] == ["-", "group of 4"]
+    assert shown["irfl_detect_idiom_circular"] == ["200", "idiom-detection-task, rotations"]
+
+
+def test_all_that_is_known_holds_every_name_at_the_start_of_a_line_and_fits() -> None:
+    lines = figlang("-v").stdout.splitlines()
     assert max(map(len, lines)) <= 100
     assert {line.split()[0] for line in lines if line[:1].isalpha() and not line.startswith("rows:")} == set(listed())
-    assert any(line.startswith("irfl_detect ") for line in lines)  # .ci/run looks for it
     number = next(number for number, line in enumerate(lines) if line.startswith("vflute "))
     assert lines[number].split() == ["vflute", "723", "2-2", "lmms_eval"]
     assert lines[number + 1].strip().startswith("test: f1@0, f1@53, f1@60")
 
 
 def test_filters() -> None:
-    names = [each["name"] for each in json.loads(figlang("nykms", "--json").stdout)]
-    assert names and all(name.startswith("nykms_") or name == "nykms" for name in names)
-    names = [each["name"] for each in json.loads(figlang("irfl_detect_*_grid", "--json").stdout)]
-    assert names == [f"irfl_detect_{kind}_grid" for kind in ("idiom", "metaphor", "open_simile", "simile")]
+    found = [each["name"] for each in json.loads(figlang("nykms", "--json").stdout)]
+    assert found and all(name.startswith("nykms_") or name == "nykms" for name in found)
+    found = [each["name"] for each in json.loads(figlang("irfl_detect_*_grid", "--json").stdout)]
+    assert found == [f"irfl_detect_{kind}_grid" for kind in ("idiom", "metaphor", "open_simile", "simile")]
     done = figlang("vflutes")
     assert done.exit_code == 1 and done.stdout == ""
     assert "no task matches 'vflutes'; benchmarks: flute, irfl" in done.stderr

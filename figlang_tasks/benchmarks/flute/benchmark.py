@@ -11,6 +11,17 @@ from figlang_tasks.scoring import entailment_card
 
 BENCHMARK = Benchmark(
     name="flute",
+    about="does a text entail another, and why?",
+    citation="""\
+@inproceedings{chakrabarty-etal-2022-flute,
+  title = {{FLUTE}: Figurative Language Understanding through Textual Explanations},
+  author = {Chakrabarty, Tuhin and Saakyan, Arkadiy and Ghosh, Debanjan and Muresan, Smaranda},
+  booktitle = {Proceedings of the 2022 Conference on Empirical Methods in Natural Language Processing},
+  pages = {7139--7159},
+  year = {2022},
+  eprint = {2205.12404},
+  archivePrefix = {arXiv}
+}""",
     sources=(
         # Text only, train split only. The full commit of the release is not known here.
         Source(name="FLUTE", splits={"train": 7534}, repository="ColumbiaNLP/FLUTE"),

@@ -11,6 +11,17 @@ from figlang_tasks.core.presentation import Parts
 
 BENCHMARK = Benchmark(
     name="irfl",
+    about="which picture shows what a phrase says?",
+    citation="""\
+@inproceedings{yosef-etal-2023-irfl,
+  title = {{IRFL}: Image Recognition of Figurative Language},
+  author = {Yosef, Ron and Bitton, Yonatan and Shahaf, Dafna},
+  booktitle = {Findings of the Association for Computational Linguistics: EMNLP 2023},
+  pages = {1044--1058},
+  year = {2023},
+  eprint = {2303.15445},
+  archivePrefix = {arXiv}
+}""",
     sources=(
         # The full commit of the release is not known here.
         Source(name="IRFL", repository="lampent/IRFL", gigabytes=1.7),

@@ -10,6 +10,19 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="metaclue",
+    about="visual metaphors in advertisements",
+    citation="""\
+@inproceedings{akula-etal-2023-metaclue,
+  title = {{MetaCLUE}: Towards Comprehensive Visual Metaphors Research},
+  author = {Akula, Arjun R. and Driscoll, Brendan and Narayana, Pradyumna and Changpinyo, Soravit and Jia, Zhiwei and
+    Damle, Suyash and Pruthi, Garima and Basu, Sugato and Guibas, Leonidas and Freeman, William T. and Li, Yuanzhen and
+    Jampani, Varun},
+  booktitle = {Proceedings of the IEEE/CVF Conference on Computer Vision and Pattern Recognition (CVPR)},
+  pages = {23201--23211},
+  year = {2023},
+  eprint = {2212.09898},
+  archivePrefix = {arXiv}
+}""",
     sources=(
         # The annotations have no public release (module annotations).
         Source(name="MetaCLUE", bring="figlang data import metaclue (docs/cards/metaclue.md)"),

@@ -9,6 +9,16 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="nykms",
+    about="metaphor and sarcasm in cartoons",
+    citation="""\
+@misc{chang-etal-2024-nykms,
+  title = {{NYK-MS}: A Well-annotated Multi-modal Metaphor and Sarcasm Understanding Benchmark on Cartoon-Caption
+    Dataset},
+  author = {Chang, Ke and Li, Hao and Zhang, Junzhao and Wu, Yunfang},
+  year = {2024},
+  eprint = {2409.01037},
+  archivePrefix = {arXiv}
+}""",
     sources=(
         # The annotations have no public release; their cartoons and descriptions have.
         Source(name="NYK-MS", bring="figlang data template nykms (docs/cards/nykms.md)"),

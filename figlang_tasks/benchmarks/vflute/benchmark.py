@@ -12,6 +12,18 @@ COLUMNS = ("image", *rows.TEXTS)
 
 BENCHMARK = Benchmark(
     name="vflute",
+    about="does a picture entail a claim, and why?",
+    citation="""\
+@inproceedings{saakyan-etal-2025-understanding,
+  title = {Understanding Figurative Meaning through Explainable Visual Entailment},
+  author = {Saakyan, Arkadiy and Kulkarni, Shreyas and Chakrabarty, Tuhin and Muresan, Smaranda},
+  booktitle = {Proceedings of the 2025 Conference of the Nations of the Americas Chapter of the Association for
+    Computational Linguistics: Human Language Technologies (Volume 1: Long Papers)},
+  pages = {1--23},
+  year = {2025},
+  eprint = {2405.01474},
+  archivePrefix = {arXiv}
+}""",
     sources=(
         Source(
             name="V-FLUTE",
