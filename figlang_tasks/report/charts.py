@@ -89,6 +89,7 @@ class Chart:
         alt: what it shows and what is to be seen in it, in words and numbers.
         svg: an ``<svg>`` element with a viewBox and no size; every id in it begins with `id`.
         csv: its data, a header line first.
+        wide: whether it takes the whole width of the page; two others fit beside each other.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Chart:
     alt: str
     svg: str
     csv: str
+    wide: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from figlang_tasks.report import charts, gallery, how_it_was_run, thumbnails
 from figlang_tasks.results.runs import Run
 
 if TYPE_CHECKING:
-    from figlang_tasks.report.sections import Section
+    from figlang_tasks.report.sections import Group
 
 GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``; by it a report is known again."""
@@ -83,10 +83,8 @@ def build(
     return render(runs, sections.build(runs, published=published), shown, title=title, command=command)
 
 
-def render(
-    runs: Sequence[Run], found: Sequence[Section], shown: gallery.Gallery, title: str, command: str = ""
-) -> Page:
-    """Make the page of sections and a gallery; see `build`."""
+def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, title: str, command: str = "") -> Page:
+    """Make the page of groups of sections and a gallery; see `build`."""
     style = _colours() + (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     kept = [picture for picture in shown.pictures if picture is not None]
@@ -99,7 +97,7 @@ def render(
             policy=_policy(style, script),
             style=Markup(style),
             script=Markup(script),
-            sections=found,
+            groups=found,
             runs=[how_it_was_run.of(run) for run in runs],
             notices=shown.notices,
             samples=len(shown.cards),

@@ -73,12 +73,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report.
+    """A part of a group.
 
     Attributes:
-        id: unique on the page; letters and ``-``.
+        id: unique on the page; letters, digits and ``-``.
         title, intro: its head, and what to read first.
-        tables, charts: what it holds.
+        tables, charts: what it holds; the page shows charts first.
         notes: what to know about them, a paragraph each.
     """
 
@@ -88,6 +88,21 @@ class Section:
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sections under one heading: those of a dataset, or what concerns all.
+
+    Attributes:
+        id: unique on the page; letters, digits and ``-``.
+        title: its head.
+        sections: at least one.
+    """
+
+    id: str
+    title: str
+    sections: tuple[Section, ...]
 
 
 METRICS: Mapping[str, str] = {
@@ -146,13 +161,16 @@ class _Result:
 _Results = Mapping[str, Sequence[_Result]]
 
 
-def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED) -> list[Section]:
-    """Return the sections of a report on some runs, in the order of the page; those without content are left out.
+def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED) -> list[Group]:
+    """Return what a report on some runs shows, in the order of the page; what has no content is left out.
 
     Args:
         runs: at least one, their names distinct (`figlang_tasks.results.runs.read_all`).
         published: whether to show what papers published beside the runs' own results.
         seed: of the tests for significance.
+
+    Returns:
+        The overview, a group for each dataset, the differences between runs, and how outputs were read.
 
     Raises:
         ValueError: there are no runs.
@@ -162,18 +180,40 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
         raise ValueError("there are no runs")
     results = _by_task(runs)
     plain = {task: of for task, of in results.items() if _instruction_of(task, of) is None}
-    own = dict.fromkeys(section for of_task in plain.values() for section in of_task[0].benchmark.charts)
-    makers: list[Callable[[], Section | None]] = [
-        lambda: _summary(runs, plain, published),
-        lambda: _scopes(plain, published),
-        lambda: _explanation_quality(plain),
-        *(partial(_bar_section, section, plain) for section in own),
-        lambda: _instructions(results),
-        lambda: _significance(runs, plain, seed),
-        lambda: _outcomes(plain),
+    makers: dict[tuple[str, str], list[Callable[[], Section | None]]] = {
+        ("overview", "Overview"): [lambda: _overview(runs, results)]
+    }
+    for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in results.values()):
+        makers[_slug(dataset), _dataset_name(dataset)] = _of_dataset(dataset, results, plain, published)
+    makers["differences", "Differences between runs"] = [lambda: _significance(runs, plain, seed)]
+    makers["parsing", "Parsing"] = [lambda: _outcomes(plain)]
+    groups = []
+    for (group_id, title), own in tqdm(makers.items(), "sections", delay=2, leave=False, disable=None):
+        if found := [section for make in own if (section := make()) is not None]:
+            groups.append(Group(group_id, title, tuple(found)))
+    return groups
+
+
+def _of_dataset(
+    dataset: str, results: _Results, plain: _Results, published: bool
+) -> list[Callable[[], Section | None]]:
+    """What makes the sections of a dataset, charts before tables."""
+    results, plain = (
+        {task: of for task, of in all_.items() if of[0].of.dataset == dataset} for all_ in (results, plain)
+    )
+    slug, benchmark = _slug(dataset), next(iter(results.values()))[0].benchmark
+    return [
+        lambda: _explanation_quality(slug, plain),
+        *(partial(_bar_section, slug, section, plain) for section in benchmark.charts),
+        lambda: _instructions(slug, results),
+        lambda: _scopes(slug, plain, published),
+        lambda: _summary(slug, plain, published),
     ]
-    sections = [make() for make in tqdm(makers, "sections", delay=2, leave=False, disable=None)]
-    return [section for section in sections if section is not None]
+
+
+def _slug(dataset: str) -> str:
+    """A dataset's name as part of an id."""
+    return re.sub("[^a-z0-9]+", "-", dataset.lower()).strip("-")
 
 
 def _by_task(runs: Sequence[Run]) -> _Results:
@@ -264,16 +304,31 @@ def _told(panels: charts.Panels, references: Mapping[tuple[str, str], float] | N
 # --- 1. summary, 2. sources ------------------------------------------------------------------------------------------
 
 
-def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section | None:
+def _overview(runs: Sequence[Run], results: _Results) -> Section | None:
+    """What to know about the runs before their numbers are read."""
+    notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
+    every = [result for of_task in results.values() for result in of_task]
+    without = sorted({result.run for result in every if not result.of.reported})
+    if without:
+        notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
+    for result in every:
+        if unknown := [name for name in result.of.reported if name not in result.of.measures.by_name]:
+            notes.append(
+                f"{result.run}, {result.of.task}: not shown, since this version does not know it: {', '.join(unknown)}."
+            )
+    return Section("overview-tasks", "All tasks", "", notes=tuple(notes)) if notes else None
+
+
+def _summary(slug: str, results: _Results, published: bool) -> Section | None:
     """A table for the tasks of a dataset that report the same metrics."""
-    groups: dict[tuple[str, frozenset[str]], list[str]] = {}
+    groups: dict[frozenset[str], list[str]] = {}
     heads: dict[str, list[str]] = {}
     for task, of_task in results.items():
         heads[task] = list(dict.fromkeys(head for result in of_task for head in result.heads))
         if heads[task]:
-            groups.setdefault((of_task[0].of.dataset, frozenset(heads[task])), []).append(task)
+            groups.setdefault(frozenset(heads[task]), []).append(task)
     tables = []
-    for (dataset, _), tasks in groups.items():
+    for tasks in groups.values():
         columns, every = heads[tasks[0]], [result for task in tasks for result in results[task]]
         rows: list[tuple[Cell, ...]] = []
         for task in tasks:
@@ -282,29 +337,19 @@ def _summary(runs: Sequence[Run], results: _Results, published: bool) -> Section
             rows += _published_rows(task, results[task], columns, about) if published else []
         tables.append(
             Table(
-                _caption(dataset, tasks),
+                _caption(every[0].of.dataset, tasks),
                 (*([Cell("task")] if len(tasks) > 1 else []), Cell("model"), _N, *_heads(columns, every)),
                 tuple(rows),
                 _notes_of_table({task: results[task] for task in tasks}, columns if published else []),
             )
         )
-    notes = [f"{caveat}." for run in runs for caveat in finished.caveats(run)]
-    without = sorted({result.run for of_task in results.values() for result in of_task if not result.of.reported})
-    if without:
-        notes.append(f"{', '.join(without)}: no reported metrics; values are from the samples.")
-    for result in (result for of_task in results.values() for result in of_task):
-        if unknown := [name for name in result.of.reported if name not in result.of.measures.by_name]:
-            notes.append(
-                f"{result.run}, {result.of.task}: not shown, since this version does not know it: {', '.join(unknown)}."
-            )
-    if not tables and not notes:
+    if not tables:
         return None
     return Section(
-        "summary",
-        "Summary",
-        "All tasks of the runs, in percent unless a column says otherwise, with 95 % intervals.",
+        f"{slug}-numbers",
+        "All metrics",
+        "In percent unless a column says otherwise, with 95 % intervals.",
         tuple(tables),
-        notes=tuple(notes),
     )
 
 
@@ -356,17 +401,18 @@ def _published_cell(figure: papers.Published | None) -> Cell:
     return Cell(figure.text(), f"{figure.paper}, {figure.table}; {figure.source}", numeric=True, published=True)
 
 
-def _scopes(results: _Results, published: bool) -> Section | None:
+def _scopes(slug: str, results: _Results, published: bool) -> Section | None:
     """A table for the tasks of a dataset that report the same measures by source, type or part; and phenomena."""
-    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     places = {task: _places(of_task) for task, of_task in results.items()}
     for task, of_task in results.items():
         heads = {head for scope, of in places[task].items() if scope != OVERALL for head in of}
         shown = tuple(dict.fromkeys(head for result in of_task for head in result.heads if head in heads))
         if shown:
-            groups.setdefault((of_task[0].of.dataset, shown, tuple(places[task])), []).append(task)
+            groups.setdefault((shown, tuple(places[task])), []).append(task)
     tables = []
-    for (dataset, columns, scopes), tasks in groups.items():
+    for (columns, scopes), tasks in groups.items():
+        dataset = results[tasks[0]][0].of.dataset
         named = results[tasks[0]][0].benchmark.parts
         rows: list[tuple[Cell, ...]] = []
         notes = [named.of[scope].note for scope in scopes if scope in named.of and named.of[scope].note]
@@ -395,7 +441,7 @@ def _scopes(results: _Results, published: bool) -> Section | None:
     if not tables:
         return None
     intro = "The same metrics for each part of a benchmark. Intervals are wide where a part has few rows."
-    return Section("sources", "By source and phenomenon", intro, tuple(tables))
+    return Section(f"{slug}-parts", f"By {next(iter(results.values()))[0].benchmark.parts.kind}", intro, tuple(tables))
 
 
 def _places(results: Sequence[_Result]) -> dict[str, list[str]]:
@@ -457,7 +503,7 @@ def _pooled(scopes: Collection[str], declared: Measures, records: Sequence[Recor
 # --- 3. curves, 4. drops ---------------------------------------------------------------------------------------------
 
 
-def _explanation_quality(results: _Results) -> Section | None:
+def _explanation_quality(slug: str, results: _Results) -> Section | None:
     found: list[Chart] = []
     notes = []
     for number, (task, of_task) in enumerate(results.items()):
@@ -465,8 +511,8 @@ def _explanation_quality(results: _Results) -> Section | None:
             continue
         scored = [result for result in of_task if explained.has_scores(result.of.records)]
         if scored:
-            found.append(_curves(f"curves-{number}", task, scored))
-            drops = _drops(f"drops-{number}", task, scored)
+            found.append(_curves(f"{slug}-curves-{number}", task, scored))
+            drops = _drops(f"{slug}-drops-{number}", task, scored)
             found += [drops] if drops else []
         if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
             notes.append(f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds scores).")
@@ -476,7 +522,7 @@ def _explanation_quality(results: _Results) -> Section | None:
         "A label counts only if the score of its explanation lies above the threshold t. The farther a curve reaches "
         "to the right, the better the explanations."
     )
-    return Section("explanations", "Explanation quality", intro, charts=tuple(found), notes=tuple(notes))
+    return Section(f"{slug}-explanations", "Explanation quality", intro, charts=tuple(found), notes=tuple(notes))
 
 
 def _explains(result: _Result) -> bool:
@@ -564,30 +610,25 @@ class _Drawn(NamedTuple):
     references: dict[tuple[str, str], float]
 
 
-def _bar_section(section: BarSection, results: _Results) -> Section | None:
-    """The charts of a section, dataset by dataset."""
-    found: list[Chart] = []
-    own = {task: of_task for task, of_task in results.items() if section in of_task[0].benchmark.charts}
-    for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in own.values()):
-        drawn: dict[BarChart, _Drawn] = {}
-        for task, of_task in own.items():
-            if of_task[0].of.dataset == dataset:
-                for bars in section.bars(_dataset_name(dataset), task, of_task[0].estimates):
-                    _add(drawn, bars, of_task)
-        for chart in sorted(drawn, key=section.order):
-            panels, references = drawn[chart]
-            found.append(
-                charts.bars(
-                    f"{section.id}-{len(found)}",
-                    chart.title,
-                    f"{chart.about} {_told(panels, references)}",
-                    panels,
-                    label=chart.label,
-                    references=references,
-                    order=next(iter(own.values()))[0].runs,
-                )
-            )
-    return Section(section.id, section.title, section.intro, charts=tuple(found)) if found else None
+def _bar_section(slug: str, section: BarSection, results: _Results) -> Section | None:
+    """The charts of a section."""
+    drawn: dict[BarChart, _Drawn] = {}
+    for task, of_task in results.items():
+        for bars in section.bars(_dataset_name(of_task[0].of.dataset), task, of_task[0].estimates):
+            _add(drawn, bars, of_task)
+    found = [
+        charts.bars(
+            f"{slug}-{section.id}-{number}",
+            chart.title,
+            f"{chart.about} {_told(*drawn[chart])}",
+            drawn[chart].panels,
+            label=chart.label,
+            references=drawn[chart].references,
+            order=next(iter(results.values()))[0].runs,
+        )
+        for number, chart in enumerate(sorted(drawn, key=section.order))
+    ]
+    return Section(f"{slug}-{section.id}", section.title, section.intro, charts=tuple(found)) if found else None
 
 
 def _add(drawn: dict[BarChart, _Drawn], bars: Bars, results: Sequence[_Result]) -> None:
@@ -605,7 +646,7 @@ def _add(drawn: dict[BarChart, _Drawn], bars: Bars, results: Sequence[_Result]) 
 # --- 6. prompt sensitivity -------------------------------------------------------------------------------------------
 
 
-def _instructions(results: _Results) -> Section | None:
+def _instructions(slug: str, results: _Results) -> Section | None:
     """A measure by instruction, for the tasks that ask all rows with one and the same."""
     by_base: dict[str, dict[str, dict[int, Estimate]]] = {}
     counts: dict[tuple[str, str], set[int]] = {}
@@ -657,7 +698,7 @@ def _instructions(results: _Results) -> Section | None:
         )
         found.append(
             charts.dots(
-                f"instructions-{place}",
+                f"{slug}-instructions-{place}",
                 f"{base}: {name} by instruction",
                 f"A dot for each instruction and run, and a line at each run's mean. {' '.join(told)}",
                 series,
@@ -670,7 +711,7 @@ def _instructions(results: _Results) -> Section | None:
         return None
     times = " or ".join(str(count) for count in sorted({declared[base].count for base in by_base}))
     intro = f"All rows asked with one and the same instruction, {times} times: how much a score depends on the wording."
-    return Section("instructions", "Prompt sensitivity", intro, tuple(tables), tuple(found))
+    return Section(f"{slug}-instructions", "Prompt sensitivity", intro, tuple(tables), tuple(found))
 
 
 def _instruction_of(task: str, results: Sequence[_Result]) -> tuple[str, int, Instructions] | None:
@@ -721,7 +762,7 @@ def _significance(runs: Sequence[Run], results: _Results, seed: int) -> Section 
         f"for the {_number(tests, 'test')} shown here. Bold and framed: p < {_ALPHA:.2f}. Blue: better; orange: "
         "worse."
     )
-    return Section("significance", "Significance", intro, charts=tuple(found), notes=tuple(notes))
+    return Section("differences-pairs", "Every two runs", intro, charts=tuple(found), notes=tuple(notes))
 
 
 def _headlines(results: Sequence[_Result]) -> list[str]:
@@ -838,10 +879,10 @@ def _outcomes(results: _Results) -> Section | None:
     if not tables:
         return None
     intro = (
-        "How the outputs were read. What is neither a label nor a choice counts as wrong; a low score with few answers "
+        "What is neither a label nor a choice counts as wrong; a low score with few answers "
         "read says more about the format than about the model."
     )
-    return Section("outcomes", "Outcomes of parsing", intro, tuple(tables))
+    return Section("parsing-outcomes", "How the outputs were read", intro, tuple(tables))
 
 
 def _count(count: int, total: int) -> Cell:

@@ -23,7 +23,7 @@ from figlang_tasks.report import cards, how_it_was_run, page
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.gallery import Gallery, build
 from figlang_tasks.report.page import render
-from figlang_tasks.report.sections import Cell, Section, Table
+from figlang_tasks.report.sections import Cell, Group, Section, Table
 from figlang_tasks.results.runs import Run, TaskRun, read, read_all
 
 FOLDER = Path(page.__file__).parent
@@ -59,17 +59,18 @@ class Parsed(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def section(text: str = "a text") -> Section:
+def group(text: str = "a text") -> Group:
     cell = Cell(text, text)
     chart = Chart(
         "some-chart", text, text, '<svg class="chart" viewBox="0 0 1 1"><title>t</title></svg>', f"x\n{text}\n"
     )
-    return Section("one", text, text, (Table(text, (cell,), ((cell,),), text),), (chart,), (text,))
+    section = Section("one", text, text, (Table(text, (cell,), ((cell,),), text),), (chart,), (text,))
+    return Group("all", text, (section,))
 
 
-def text_of(run: Run, *sections: Section, title: str = "A report", gallery: Gallery | None = None) -> str:
+def text_of(run: Run, *groups: Group, title: str = "A report", gallery: Gallery | None = None) -> str:
     shown = build([run], pictures=False) if gallery is None else gallery
-    return render([run], sections, shown, title).content.decode("utf-8")
+    return render([run], groups, shown, title).content.decode("utf-8")
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_the_policy_allows_the_own_script_and_style_alone(run: Run) -> None:
-    parsed = Parsed(text_of(run, section()))
+    parsed = Parsed(text_of(run, group()))
     (policy,) = [each["content"] for each in parsed.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
     assert policy is not None
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -99,7 +100,7 @@ def test_the_policy_allows_the_own_script_and_style_alone(run: Run) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(run: Run) -> None:
-    parsed = Parsed(text_of(run, section()))
+    parsed = Parsed(text_of(run, group()))
     addresses = [
         value
         for _, attributes in parsed.elements
@@ -130,10 +131,10 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     gallery = build([evil], pictures=False)
     gallery.cards[0]["source"] = EVIL
     gallery = Gallery(gallery.cards, gallery.pictures, [EVIL])
-    text = text_of(evil, section(EVIL), title=EVIL, gallery=gallery)
+    text = text_of(evil, group(EVIL), title=EVIL, gallery=gallery)
     parsed, plain = (
         Parsed(text),
-        Parsed(text_of(evil, section("x"), title="x", gallery=Gallery(gallery.cards, [], ["x"]))),
+        Parsed(text_of(evil, group("x"), title="x", gallery=Gallery(gallery.cards, [], ["x"]))),
     )
     assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in plain.elements]
     assert len(parsed.contents["script"]) == 3 and "alert(1)" not in parsed.contents["script"][-1]
@@ -172,11 +173,11 @@ def test_json_in_a_script_block_comes_back_and_cannot_end_it(value: Any) -> None
 
 
 def test_the_data_of_a_chart_comes_back(run: Run) -> None:
-    made = section('a,"b"\n#1 % ü&<')
+    made = group('a,"b"\n#1 % ü&<')
     (link,) = [each for each in Parsed(text_of(run, made)).all("a") if "download" in each]
     assert link["download"] == "some-chart.csv" and link["href"] is not None
     head, _, content = link["href"].partition(",")
-    assert head == "data:text/csv;charset=utf-8" and unquote(content) == made.charts[0].csv
+    assert head == "data:text/csv;charset=utf-8" and unquote(content) == made.sections[0].charts[0].csv
 
 
 def test_each_file_is_read_once_and_each_card_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

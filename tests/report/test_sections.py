@@ -28,7 +28,7 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.metrics.entailment import accuracy_at
 from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
-from figlang_tasks.report.sections import Section, Table
+from figlang_tasks.report.sections import Group, Section, Table
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.runs import Run
 from figlang_tasks.scoring import Estimate, Measures
@@ -43,16 +43,27 @@ def two() -> list[Run]:
 
 
 @lru_cache(maxsize=1)
-def report() -> list[Section]:
+def report() -> list[Group]:
     return sections.build(two())
 
 
-def section(found: Sequence[Section], of: str) -> Section:
-    return next(each for each in found if each.id == of)
+def every(found: Sequence[Group]) -> list[Section]:
+    return [section for group in found for section in group.sections]
 
 
-def chart(found: Sequence[Section], title: str) -> Chart:
-    return next(each for part in found for each in part.charts if title in each.title)
+def section(found: Sequence[Group], of: str) -> Section:
+    """The sections of one kind, of all datasets, as one."""
+    own = [each for each in every(found) if each.id.endswith(of)]
+    return replace(
+        own[0],
+        tables=tuple(table for each in own for table in each.tables),
+        charts=tuple(chart for each in own for chart in each.charts),
+        notes=tuple(note for each in own for note in each.notes),
+    )
+
+
+def chart(found: Sequence[Group], title: str) -> Chart:
+    return next(each for part in every(found) for each in part.charts if title in each.title)
 
 
 def data(of: Chart) -> list[dict[str, str]]:
@@ -81,14 +92,19 @@ def samples(run: Run, task: str) -> list[Mapping[str, Any]]:
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def test_there_is_a_section_for_what_the_runs_have() -> None:
-    assert [each.id for each in report()] == [
-        *("summary", "sources", "explanations", "detection", "position", "metaclue", "significance", "outcomes")
+def test_all_that_belongs_to_a_dataset_stands_together() -> None:
+    assert [group.title for group in report()] == [
+        *("figlang_mini_flute", "figlang_mini_irfl", "figlang_mini_metaclue", "figlang_mini_nykms"),
+        *("figlang_mini (V-FLUTE)", "Differences between runs", "Parsing"),
     ]
-    ids = [each.id for part in report() for each in part.charts]
-    assert len(ids) == len(set(ids)) == 17
-    for part in report():
-        assert part.title and part.intro and (part.tables or part.charts)
+    kinds = {group.id: [each.id.removeprefix(f"{group.id}-") for each in group.sections] for group in report()}
+    assert kinds["figlang-mini"] == ["explanations", "parts", "numbers"]
+    assert kinds["figlang-mini-irfl"] == ["detection", "position", "parts", "numbers"]
+    assert kinds["figlang-mini-metaclue"] == ["retrieval", "parts", "numbers"]
+    ids = [each.id for part in every(report()) for each in (part, *part.charts)]
+    assert len(ids) == len(set(ids))
+    for part in every(report()):
+        assert part.title and (part.tables or part.charts or part.notes)
         for each in part.tables:
             assert each.rows and all(len(row) == len(each.head) for row in each.rows), each.caption
         for drawn in part.charts:
@@ -101,7 +117,9 @@ def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
     run = renamed(
         two()[1], "alone", {"figlang_mini_metaclue_classify_literal": "figlang_mini_metaclue_classify_literal"}
     )
-    assert [each.id for each in sections.build([run])] == ["summary", "sources", "outcomes"]
+    assert [each.id for each in every(sections.build([run]))] == [
+        *("figlang-mini-metaclue-parts", "figlang-mini-metaclue-numbers", "parsing-outcomes")
+    ]
     with pytest.raises(ValueError, match="no runs"):
         sections.build([])
 
@@ -110,7 +128,7 @@ def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
 
 
 def test_the_summary_has_the_reported_values_in_percent() -> None:
-    summary = table(section(report(), "summary"), "figlang_mini (V-FLUTE): figlang_mini")
+    summary = table(section(report(), "-numbers"), "figlang_mini (V-FLUTE): figlang_mini")
     value, low, high, *_ = two()[1].tasks["figlang_mini"].reported["f1@60"]["all"]
     assert low is not None and high is not None
     ends = [f"{100 * number:.1f}" for number in (value, low, high)]
@@ -126,13 +144,15 @@ def test_what_failed_or_is_not_known_is_told() -> None:
     run = Run(
         "one", Path(), {of.task: replace(of, reported=reported | {"new": of.reported["acc"]}, failed=("acc",))}, {}
     )
-    summary = section(sections.build([run]), "summary")
+    summary = section(sections.build([run]), "-numbers")
     assert column(summary.tables[0], "accuracy") == ["failed"]
-    assert summary.notes == ("one, figlang_mini: not shown, since this version does not know it: new.",)
+    assert section(sections.build([run]), "overview-tasks").notes == (
+        "one, figlang_mini: not shown, since this version does not know it: new.",
+    )
 
 
 def test_ranks_are_no_shares() -> None:
-    found = table(section(report(), "summary"), "figlang_mini_metaclue_retrieve_swap")
+    found = table(section(report(), "-numbers"), "figlang_mini_metaclue_retrieve_swap")
     rank = two()[1].tasks["figlang_mini_metaclue_retrieve_swap"].reported["rank"]["all"].value
     assert column(found, "rank")[1].startswith(f"{rank:.2f} [")
     assert {cell.text: cell.title for cell in found.head}["rank"] == "rank, on its own scale"
@@ -160,7 +180,7 @@ def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_s
     run = ours()
     few = with_rows(run, "irfl_match_simile", 9)
     other = with_rows(few, "vflute", 723, signature="figlang24|bertscore:...")
-    summary = section(sections.build([replace(run, name="whole"), other]), "summary")
+    summary = section(sections.build([replace(run, name="whole"), other]), "-numbers")
     vflute = table(summary, "vflute")
     assert column(vflute, "n")[:3] == ["723", "723", ""]
     (gpt,) = [row for row in vflute.rows if row[0].text.startswith("GPT-4o") and "5-shot" not in row[0].text]
@@ -171,12 +191,12 @@ def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_s
     assert column(simile, "n") == ["277", "9"]
     assert simile.note == "irfl_match_simile: published figures are left out: they are of 277 rows, a run has 9."
     cut = replace(run, results={"config": {"limit": 277}})
-    assert "a run was cut short (limit 277)" in table(section(sections.build([cut]), "summary"), "simile").note
+    assert "a run was cut short (limit 277)" in table(section(sections.build([cut]), "-numbers"), "simile").note
 
 
 def test_what_papers_published_stands_below_with_its_source() -> None:
     run = ours()
-    summary = section(sections.build([run]), "summary")
+    summary = section(sections.build([run]), "-numbers")
     vflute = table(summary, "vflute")
     (gpt,) = [row for row in vflute.rows if row[0].text.startswith("GPT-4o") and "5-shot" not in row[0].text]
     texts = dict(zip([cell.text for cell in vflute.head], gpt, strict=True))
@@ -187,11 +207,11 @@ def test_what_papers_published_stands_below_with_its_source() -> None:
     (blip,) = [row for row in table(summary, "irfl_match_simile").rows if row[0].text == "BLIP"]
     assert "66.0" in [cell.text for cell in blip]  # Table 3
     without = sections.build([run], published=False)
-    assert not [c for part in without for each in part.tables for row in each.rows for c in row if c.published]
+    assert not [c for part in every(without) for each in part.tables for row in each.rows for c in row if c.published]
 
 
 def test_sources_come_in_the_order_of_the_paper_with_their_phenomena() -> None:
-    found = table(section(report(), "sources"), "figlang_mini, by source")
+    found = table(section(report(), "-parts"), "figlang_mini, by source")
     assert list(dict.fromkeys(column(found, "source"))) == [
         *("all", "HAIVMet", "IRFL (metaphor / simile)", "IRFL (idiom)", "MuSE", "MemeCap", "NYCartoons")
     ]
@@ -216,7 +236,7 @@ def macro_f1(found: Sequence[Mapping[str, Any]], threshold: float) -> float:
 
 
 def test_a_phenomenon_pools_the_rows_of_its_sources() -> None:
-    found = table(section(report(), "sources"), "by phenomenon")
+    found = table(section(report(), "-parts"), "by phenomenon")
     humor = [each for each in samples(two()[1], "figlang_mini") if each["report_group"] in ("memecap", "nycartoons")]
     (row,) = [row for row in found.rows if [cell.text for cell in row[:2]] == ["humor", "strong"]]
     assert row[2].text == str(len(humor)) == "24" and found.head[2].text == "n"
@@ -241,7 +261,7 @@ def test_the_parts_that_a_benchmark_names_are_scopes_of_its_measures(name: str) 
 
 
 def test_parts_of_other_benchmarks_are_named() -> None:
-    found = table(section(report(), "sources"), "figlang_mini_flute, by part")
+    found = table(section(report(), "-parts"), "figlang_mini_flute, by part")
     assert {"paraphrase + sarcasm", "idiom", "simile"} <= set(column(found, "part"))
 
 
@@ -293,13 +313,14 @@ def test_the_drop_is_relative_to_f1_at_0() -> None:
 
 def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     run = report_runs.run_of(tmp_path / "run", "figlang_mini", count=12, name="bare")
-    found = section(sections.build([run]), "explanations")
+    built = sections.build([run])
+    found = section(built, "-explanations")
     assert not found.charts and found.notes == (
         "figlang_mini: explanations of bare are not scored (figlang score adds scores).",
     )
     # Nothing was reported: values come from the samples.
-    summary = section(sections.build([run]), "summary")
-    assert summary.notes == ("bare: no reported metrics; values are from the samples.",)
+    summary = section(built, "-numbers")
+    assert section(built, "overview-tasks").notes == ("bare: no reported metrics; values are from the samples.",)
     right = sum(sample["predicted"] == sample["gold"] for sample in samples(run, "figlang_mini"))
     (text,) = column(summary.tables[0], "accuracy")
     ends = binomtest(right, 12).proportion_ci(method="wilson")  # each row is a unit of its own
@@ -401,8 +422,8 @@ def test_instructions_are_summed_up() -> None:
         )
         for number, value in values.items()
     }
-    found = sections.build([replace(two()[1], name="one", tasks=tasks)])
-    assert [each.id for each in found] == ["instructions"]
+    found = every(sections.build([replace(two()[1], name="one", tasks=tasks)]))
+    assert [each.id for each in found] == ["figlang-mini-instructions"]
     ((*texts,),) = [[cell.text for cell in row] for row in found[0].tables[0].rows]
     assert texts == ["one", "76", "3", "50.0", "60.0", "70.0", "10.0", "1", "2"]  # sd of 50, 60, 70 is 10
     assert "50.0 (instruction 1) to 70.0 (instruction 2), mean 60.0" in found[0].charts[0].alt
@@ -426,7 +447,7 @@ def by_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def test_the_matrix_shows_differences_and_adjusted_p() -> None:
-    significance = section(report(), "significance")
+    significance = section(report(), "differences-pairs")
     drawn = [row for each in significance.charts for row in data(each)]
     tested = [row for row in drawn if row["p_randomization"]]
     assert {row["metric"] for row in drawn if row not in tested} == {"mAP50_primary"}, "average precision has no test"
@@ -450,7 +471,7 @@ def test_the_matrix_shows_differences_and_adjusted_p() -> None:
 def test_many_runs_have_a_matrix_of_run_against_run() -> None:
     of = {"figlang_mini_metaclue_classify_literal": "figlang_mini_metaclue_classify_literal"}
     four = [renamed(two()[number % 2], f"run {number}", of) for number in range(4)]
-    (drawn,) = section(sections.build(four), "significance").charts
+    (drawn,) = section(sections.build(four), "differences-pairs").charts
     assert len(data(drawn)) == 6
     texts = [element.text for element in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}text")]
     differences = Counter(text for text in texts if text and re.fullmatch(r"[+-]?\d+\.\d", text))
@@ -466,17 +487,17 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     found = sections.build([*two(), cut])
     curves = data(chart(found, "figlang_mini: F1@t"))
     assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet"}
-    compared = [row for drawn in section(found, "significance").charts for row in data(drawn)]
+    compared = [row for drawn in section(found, "differences-pairs").charts for row in data(drawn)]
     assert any(row["task"] == "figlang_mini" for row in compared)
     assert not any("cut" in (row["first"], row["second"]) for row in compared)
-    assert len(section(found, "significance").notes) == 2
+    assert len(section(found, "differences-pairs").notes) == 2
 
 
 def test_runs_on_other_rows_are_not_compared_and_the_section_says_why() -> None:
     task = "figlang_mini_metaclue_classify_literal"
     of = two()[0].tasks[task]
     cut = replace(two()[0], name="cut", tasks={task: replace(of, lines=of.lines[:10])})
-    found = section(sections.build([cut, two()[1]]), "significance")
+    found = section(sections.build([cut, two()[1]]), "differences-pairs")
     assert not found.charts and "were not evaluated on the same rows" in found.notes[0]
 
 
@@ -484,7 +505,7 @@ def test_runs_on_other_rows_are_not_compared_and_the_section_says_why() -> None:
 
 
 def test_outcomes_add_up_to_the_rows() -> None:
-    found = table(section(report(), "outcomes"), "figlang_mini (V-FLUTE)")
+    found = table(section(report(), "parsing-outcomes"), "figlang_mini (V-FLUTE)")
     heads = [cell.text for cell in found.head]
     statuses = Counter(sample["status"] for sample in samples(two()[1], "figlang_mini"))
     (row,) = [row for row in found.rows if row[1].text == "strong"]
@@ -497,4 +518,4 @@ def test_outcomes_add_up_to_the_rows() -> None:
 
 def test_a_run_that_was_cut_short_says_so() -> None:
     cut = replace(two()[1], results={"config": {"limit": 8}})
-    assert section(sections.build([cut]), "summary").notes == ("strong was cut short: limit 8.",)
+    assert section(sections.build([cut]), "overview-tasks").notes == ("strong was cut short: limit 8.",)

@@ -25,7 +25,7 @@ def _chance(records: Records) -> float:
 
 CHARTS = (
     BarSection(
-        id="metaclue",
+        id="retrieval",
         title="Retrieval (MetaCLUE)",
         intro="Which statement is conveyed by the image? Dashed lines are the chance levels.",
         bars=_retrieval,
