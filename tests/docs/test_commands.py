@@ -45,9 +45,13 @@ ELSEWHERE = {
 NOT_RUN = {
     r"make (?!.*>)": "sets up an environment, for minutes: .ci/run runs these targets",
     r"(\.venv/bin/)?python (tools|benchmarks)/": "a script of the repository, with tests of its own",
+    r"(git clone|python3 -m venv) ": "a checkout and its environment: .ci/run makes both",
     r"pip install ": "downloads: .ci/run installs the wheel",
+    r"figlang data prefetch": "downloads: tests/cli/test_data.py runs it against a local hub",
+    r"torchrun ": "several processes: tests/test_processes.py and tests/test_end_to_end.py start them",
     r"vllm serve |python -m sglang\.": "a server that needs a GPU",
     r"lmms_eval .*--model (vllm|sglang) ": "an engine that needs a GPU",
+    r"lmms_eval .*(device_map=auto|load_in_4bit)": "needs one GPU or several",
     r"figlang submit hub .*--push": "uploads: tests/cli/test_submit.py runs it against a local hub",
     r"python -m [\w.]+\.metaclue\.generate score ": "needs 300 pictures and the weights of two networks",
 }
@@ -58,13 +62,20 @@ if not WRITES_EVAL_RESULTS:
 DEMO, CLIP, LANGUAGE, SERVER, JUDGE = "@DEMO@", "@CLIP@", "@LANGUAGE@", "@SERVER@", "@JUDGE@"
 CHANGES = [
     # what is written, what is run instead, why
-    (r"(?<=pretrained=)(llava-hf|Qwen)/Qwen2\.5-VL-7B-Instruct", DEMO, "a model of 15 GB"),
-    (r"(?<=pretrained=)llava-hf/llava-v1\.6-mistral-7b-hf", DEMO, "a model of 15 GB"),
+    (r"(?<=pretrained=)Qwen/Qwen(2\.5|3)-VL-\dB-Instruct", DEMO, "a model of 15 GB"),
+    (r"(?<=pretrained=)(llava-hf|OpenGVLab)/[\w.-]+-hf", DEMO, "a model of 15 GB"),
+    (r"(?<=pretrained=)google/gemma-3-4b-it", DEMO, "a gated model of 9 GB"),
+    (r"(?<=pretrained=)HuggingFaceTB/SmolVLM2-2\.2B-Instruct", DEMO, "a model of 9 GB"),
+    (r"(?<=pretrained=)meta-llama/Llama-3\.2-11B-Vision-Instruct", DEMO, "a gated model of 21 GB"),
     (r"--model llava(?= )(?!.*pretrained)", f"--model llava --model_args pretrained={DEMO}", "its default is 14 GB"),
     (r"--model qwen2_5_vl\b", "--model figlang_vlm", "the demo model is of another architecture"),
     (r"(?<=pretrained=)openai/clip-vit-\w+-patch\d+", CLIP, "a model of .6 GB and more"),
     (r"(?<=pretrained=)(Qwen/Qwen2\.5-7B-Instruct|MODEL|\.\.\.)", LANGUAGE, "a language model, or the user's own"),
-    (r"model(_version)?=(Qwen/Qwen2\.5-VL-7B-Instruct|gpt-4o),", rf"model\1=demo_model,base_url={SERVER},", "a server"),
+    (
+        r"model(_version)?=(Qwen/Qwen2\.5-VL-72?B-Instruct|gpt-4o),",
+        rf"model\1=demo_model,base_url={SERVER},",
+        "a server",
+    ),
     (r",base_url=http://localhost:\d+/v1", "", "the same server"),
     (r"http://localhost:8000/v1/chat/completions", f"{JUDGE}/chat/completions", "a judge"),
     (r"--model (gpt-4o|Qwen/Qwen2\.5-VL-7B-Instruct)(?= -o)", "--model judge-1", "a judge"),
@@ -465,7 +476,6 @@ SETUPS: dict[str, Callable[[Path, World], None]] = {
     "judge.md": _for_judge,
     "metaclue.md": _for_metaclue,
     "model_classes.md": _for_model_classes,
-    "README.md": _saved_runs,
     "report.md": _saved_runs,
     "submit.md": _for_submit,
 }

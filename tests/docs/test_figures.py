@@ -63,7 +63,8 @@ def test_sizes_of_weights() -> None:
     assert f"{told(xlarge + bleurt)} for `vflute25` (DeBERTa-xlarge {told(xlarge)}, in half precision" in manual
     assert f"BLEURT {told(bleurt)}), {told(xlarge + large + bleurt)} for all of the papers' scorers" in manual
     assert f"take {told(cut + bleurt)} in fp32" in manual
-    assert f"V-FLUTE's scorer needs {told(xlarge + bleurt)} of weights" in text_of("README.md")
+    assert f"V-FLUTE's scorer needs {told(xlarge + bleurt)} of weights" in text_of("docs/quickstart.md")
+    assert f"({told(xlarge + bleurt)} for V-FLUTE)" in text_of("docs/troubleshooting.md")
     assert f"explanation scorers ({told(xlarge + large + bleurt)})" in text_of("figlang_tasks/cli/data.py")
     assert f"{told(xlarge)} of weights" in text_of("docs/submit.md")  # figlang24 has no BLEURT
     assert doctor_checks._all_downloads() == pytest.approx((4.8 + 1.7 + 0.6) * 1e9 + xlarge + large + bleurt, abs=1e8)
@@ -102,6 +103,19 @@ def test_the_gemini_of_v_flute(shared_file: Path) -> None:
     assert re.search(
         r"\| Gemini \(`gemini-pro-vision`, [^|]*prints \"Gemini-1.5-Pro\"\) \| 53.70", text_of("docs/cards/vflute.md")
     )
+
+
+def test_published_rows_in_the_readme() -> None:
+    published = json.loads((ROOT / "figlang_tasks/benchmarks/vflute/published.json").read_text(encoding="utf-8"))
+    models: dict[str, dict[str, str]] = {}
+    for record in published["records"]:
+        if record["table"] in ("Table 4", "Table 18") and "vflute" in (record["task"], *record["task"]):
+            models.setdefault(record["model"], {})[record["metric"]] = f"{100 * record['value']:.2f}"
+    rows = {tuple(values.get(name, "–") for name in ("f1@0", "f1@53", "f1@60")) for values in models.values()}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| .+? \| ([\d.]+) \| ([\d.–]+) \| ([\d.–]+) \| published \|$", readme, re.MULTILINE)
+    assert len(shown) == readme.count("| published |") == 8
+    assert set(shown) <= rows
 
 
 # --- released tables -------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def test_every_test_that_is_named_exists() -> None:
 def test_every_fault_names_a_test_of_its_own_and_the_count_is_right() -> None:
     assert all("`tests/" in line for line in FAULTS)
     assert f"\n{len(FAULTS)} faults, each injected for real by a test" in LIST
-    assert f"[{len(FAULTS)} faults](tests/faults.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{len(FAULTS)} faults (`tests/faults.md`)" in (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
 
 
 def test_every_file_here_is_named() -> None:
