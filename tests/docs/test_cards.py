@@ -6,12 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.documents import ROOT, prose
+from docs.documents import ROOT, blocks, prose
+from lmms_eval import utils
 
 from figlang_tasks.cli.tasks import definitions
+from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.hub import sources
+from figlang_tasks.harness.plugin import tasks_dir
 
 HEADINGS = [
+    "Example",
     "Paper",
     "Data access and licence",
     "Tasks",
@@ -40,6 +44,22 @@ def test_every_benchmark_has_a_card() -> None:
 def test_headings(name: str) -> None:
     assert list(sections(name)) == HEADINGS
     assert all(text.strip() for text in sections(name).values())
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_the_example_is_a_row_that_the_package_ships(name: str) -> None:
+    text = sections(name)["Example"].strip() + "\n"
+    (found,) = re.findall(r"^The (first|second) row of `(\w+)`", text)
+    (path,) = tasks_dir().rglob(f"{found[1]}.yaml")
+    task = utils.load_yaml_config(str(path))
+    benchmark, asked = asked_for(task["dataset_name"])
+    row = benchmark.load(asked, True)[("first", "second").index(found[0])]
+    turns = task["doc_to_messages"](row, task["lmms_eval_specific_kwargs"]["default"])
+    parts = [part.get("text", "[image]") for turn in turns for part in turn["content"]]
+    prompt, answer = (block.text for block in blocks(text))
+    assert prompt == "\n".join(parts) + "\n"
+    references = task["doc_to_target"](row)
+    assert answer.strip() == (references.splitlines()[0] if "The first of its" in text else references)
 
 
 @pytest.mark.parametrize("name", sorted(CARDS))
