@@ -1,7 +1,7 @@
 """Figurative-language benchmarks for vision-language models, as a plugin of lmms-eval.
 
 Installing the package is enough: ``lmms-eval --tasks vflute ...`` finds the tasks through the entry point
-``figlang_tasks.harness.plugin:register``. :func:`task_manager` serves the Python API.
+``figlang_tasks.harness.plugin:register``. What is public stands in ``__all__``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.core.errors import DataError, FigLangError, RunError
+
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
 
 __version__ = "0.1.0"
+
+__all__ = ["DataError", "FigLangError", "RunError", "__version__", "task_manager"]
 
 _PACKAGE = Path(__file__).resolve().parent
 

@@ -73,7 +73,7 @@ HOOKS = (
     Hook(
         "lmms_eval.evaluator:simple_evaluate",
         "harness.plugin",
-        takes=("model", "tasks", "verbosity", "task_manager"),
+        takes=("model", "tasks", "verbosity", "task_manager", "cli_args"),
         source=("TaskManager(verbosity, model_name=model)", "get_task_dict(", "results = evaluate("),
     ),
     Hook("lmms_eval.tasks:TaskManager", "harness.plugin", call=(1, ("model_name", "include_path", "include_defaults"))),
@@ -100,6 +100,7 @@ HOOKS = (
     # --- building, aggregating, saving ---
     Hook("lmms_eval.api.task:Task", "models.offline"),
     Hook("lmms_eval.api.task:ConfigurableTask.__init__", "harness.plugin", takes=("config", "model_name")),
+    Hook("lmms_eval.api.task:ConfigurableTask.download", "harness.plugin", source=("@retry(", "process_docs(")),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
     Hook(
         "lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric",
@@ -151,7 +152,13 @@ HOOKS = (
         "lmms_eval.__main__:cli_evaluate_single",
         "cli.lmms_eval",
         call=(1, ()),
-        source=("tasks=task_names", "task_manager=task_manager", "return results, samples\n", "return None, None\n"),
+        source=(
+            "tasks=task_names",
+            "task_manager=task_manager",
+            "cli_args=args",
+            "return results, samples\n",
+            "return None, None\n",
+        ),
     ),
     Hook("lmms_eval.__main__:cli_evaluate", "cli.lmms_eval", source=("cli_evaluate_single(args)",)),
     Hook(
@@ -287,7 +294,9 @@ def doc_to_visual(doc):
     return []
 
 def leave(stub):
-    raise SystemExit("no data")
+    from figlang_tasks import DataError
+
+    raise DataError("no data")
 
 def process_results(doc, results):
     return {"acc": len(results), "sample": {"id": doc["id"], "answer": results[0]}}
@@ -440,13 +449,17 @@ def tasks_of_chat_and_simple_models(home: Path) -> None:
             _expect(message["content"][0]["text"] == "5", "options do not reach doc_to_messages")
 
 
-def system_exit_ends_a_run_without_retries(home: Path) -> None:
+def a_missing_dataset_is_told_without_retries(home: Path) -> None:
+    from figlang_tasks import DataError
+    from figlang_tasks.harness import plugin
+
+    plugin.register_tasks()
     try:
         _task(home, "probe_leaves", "simple")
-    except SystemExit as error:
+    except DataError as error:
         _expect(str(error) == "no data", f"the message became {error}")
     else:
-        raise AssertionError("SystemExit in process_docs does not end a run")
+        raise AssertionError("a DataError in process_docs does not end a run")
 
 
 def a_run_and_its_files(home: Path) -> None:
@@ -541,7 +554,7 @@ PROBES: tuple[Callable[[Path], None], ...] = (
     task_index_entries,
     included_files_functions_and_data_files,
     tasks_of_chat_and_simple_models,
-    system_exit_ends_a_run_without_retries,
+    a_missing_dataset_is_told_without_retries,
     metrics_of_a_task_output,
     agentic_tasks_of_two_stages,
     a_run_and_its_files,

@@ -22,6 +22,7 @@ def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
     from figlang_tasks.cli.summary import summary_table
     from figlang_tasks.core import notes, part_of_data, redaction
+    from figlang_tasks.core.errors import ending_the_command
     from figlang_tasks.core.text import printable, printable_lines
     from figlang_tasks.harness import plugin
     from figlang_tasks.harness.versions import UnusableHarness
@@ -39,7 +40,8 @@ def main() -> None:
     evaluate = harness.cli_evaluate_single
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
-        part_of_data.check_values(args.limit, args.offset)  # the harness would show a traceback
+        with ending_the_command():  # the harness would show a traceback
+            part_of_data.check_values(args.limit, args.offset)
         try:
             results, samples = evaluate(args)
         except Exception as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
-from figlang_tasks.core.hub import DataError, named, read_name
+from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.hub import named, read_name
 
 if TYPE_CHECKING:
     import datasets
@@ -18,14 +19,16 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
     The harness loads a stub, which has that name: it could not load gated or local data with clear errors itself.
 
     Raises:
-        SystemExit: the data is missing or wrong. Not an Exception, because the harness would try those five times
-            and then exit with status 0.
+        DataError: the data is missing or wrong.
+        FigLangError: the task file asks for it with an invalid value.
     """
     try:
         benchmark, asked = asked_for(stub.config_name)
         return benchmark.load(asked, True)
-    except (DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
+    except DataError as error:
+        raise DataError(f"figlang_tasks: {error}") from error
+    except ValueError as error:
+        raise FigLangError(f"figlang_tasks: {error}") from error
 
 
 def preflight(config: Mapping[str, Any]) -> None:
@@ -35,19 +38,20 @@ def preflight(config: Mapping[str, Any]) -> None:
         config: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
 
     Raises:
-        SystemExit: as :func:`process_docs`; also for an invalid option.
+        DataError: data is missing or wrong.
+        FigLangError: nothing but options is.
     """
     task, name = config.get("task"), config.get("dataset_name")
     try:
         benchmark = of_dataset(read_name(name)["dataset"])
     except DataError as error:
-        raise SystemExit(f"figlang_tasks: task {task}: {error}") from error
+        raise DataError(f"figlang_tasks: task {task}: {error}") from error
     steps: list[Callable[[], object]] = [lambda: benchmark.options.blocks(config)]
-    faults = []
+    faults: list[Exception] = []
     try:
         asked = named(name, benchmark.keys, benchmark.optional_keys)
     except DataError as error:
-        faults.append(str(error))
+        faults.append(error)
     else:
         own = benchmark.preflight
         steps += [lambda: benchmark.load(asked, True), *([lambda: own(config, asked)] if own else [])]
@@ -55,9 +59,14 @@ def preflight(config: Mapping[str, Any]) -> None:
         try:
             step()
         except (DataError, ValueError) as error:
-            faults.append(str(error))
+            faults.append(error)
     if faults:
-        raise SystemExit(f"figlang_tasks: task {task}: " + "\n".join(dict.fromkeys(faults)))
+        raise of_faults(faults)(f"figlang_tasks: task {task}: " + "\n".join(dict.fromkeys(map(str, faults))))
+
+
+def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:
+    """The exception that tells of several faults together: a `DataError` where one is of data."""
+    return DataError if any(isinstance(fault, DataError) for fault in faults) else FigLangError
 
 
 def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:

@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from figlang_tasks.core.errors import DataError
+
 if TYPE_CHECKING:
     import datasets
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
-
-
-class DataError(Exception):
-    """Data is missing, not accessible or not what it should be; the message says what to do about it."""
 
 
 @dataclass(frozen=True)

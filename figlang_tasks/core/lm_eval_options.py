@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks.core import task_files
+from figlang_tasks.core.errors import DataError
 
 _LIKE = 0.8  # "promt" and "scorrer" are like an option; "path", "prompt_template" and the names in our metadata are not
+
+
+class LmEvalError(SystemExit, DataError):
+    """Options or data of a task are wrong, in lm-eval.
+
+    lm-eval has no hook for its command, which shows a traceback of exceptions. Of a SystemExit the interpreter prints
+    the message alone, with status 1; in Python it is a `DataError` all the same.
+    """
 
 
 def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:

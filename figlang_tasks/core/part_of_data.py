@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.errors import FigLangError
 
 
 class _Sized(Protocol):
@@ -17,16 +18,16 @@ def check_values(limit: float | None, offset: float | None) -> None:
     """Check the two values by themselves.
 
     Raises:
-        SystemExit: one is no number that the harness takes, or asks for no row.
+        FigLangError: one is no number that the harness takes, or asks for no row.
     """
     if limit == 0:
-        raise SystemExit("figlang_tasks: --limit 0 asks for no row; leave it out, or give -1, for all of them")
+        raise FigLangError("figlang_tasks: --limit 0 asks for no row; leave it out, or give -1, for all of them")
     if limit is not None and limit != -1 and not 0 < limit < math.inf:
-        raise SystemExit(
+        raise FigLangError(
             f"figlang_tasks: --limit {limit:g}: a number of rows, a share of them below 1, or -1 for all of them"
         )
     if offset is not None and not 0 <= offset < math.inf:
-        raise SystemExit(f"figlang_tasks: --offset {offset:g}: number of rows to leave out at the start, 0 or more")
+        raise FigLangError(f"figlang_tasks: --offset {offset:g}: number of rows to leave out at the start, 0 or more")
 
 
 def check_offset(config: Mapping[str, Any]) -> None:
@@ -36,12 +37,12 @@ def check_offset(config: Mapping[str, Any]) -> None:
         config: as :func:`chosen` takes it.
 
     Raises:
-        SystemExit: it leaves none.
+        FigLangError: it leaves none.
     """
     try:
         chosen(config["process_docs"](hub.stub(config.get("dataset_name"))), config)
     except ValueError as error:
-        raise SystemExit(f"figlang_tasks: task {config.get('task')}: {error}") from error
+        raise FigLangError(f"figlang_tasks: task {config.get('task')}: {error}") from error
 
 
 def chosen(docs: _Sized, config: Mapping[str, Any]) -> range:

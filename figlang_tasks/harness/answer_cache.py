@@ -24,6 +24,7 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.core import notes, redaction, score_requests
+from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -64,7 +65,7 @@ def check_folder(use_cache: str) -> None:
     """Write to the folder of ``--use_cache`` as a run does, before a model is loaded.
 
     Raises:
-        SystemExit: it cannot be written to, or there is no room for 64 KiB.
+        FigLangError: it cannot be written to, or there is no room for 64 KiB.
     """
     # The harness takes the name of a database for that of its folder.
     folder = Path(use_cache).parent if use_cache.endswith(".db") else Path(use_cache)
@@ -78,7 +79,7 @@ def check_folder(use_cache: str) -> None:
             if path.exists():
                 path.open("ab").close()
     except OSError as error:
-        raise SystemExit(
+        raise FigLangError(
             f"figlang_tasks: --use_cache {use_cache}: {error.strerror}: {error.filename or folder}. Name a folder that "
             "can be written to and has room"
         ) from error

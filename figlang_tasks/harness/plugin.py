@@ -14,7 +14,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import redaction, score_requests
+from figlang_tasks.core.errors import FigLangError, ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answer_cache, judgement, saving, task_index, versions
 from figlang_tasks.harness.preflight import listed, preflight
@@ -71,6 +72,7 @@ def register_tasks() -> None:
     _wrap(TaskManager, "initialize_tasks", task_index.initialize_tasks)
     _wrap(TaskManager, "match_tasks", task_index.match_tasks)
     _wrap(ConfigurableTask, "__init__", _build_task)
+    _wrap(ConfigurableTask, "download", _download)
     _wrap(TaskOutput, "calculate_aggregate_metric", judgement.aggregate_task)
     _wrap(response_cache.ResponseCache, "create", _create_cache)
     _wrap(response_cache.ResponseCache, "execute", answer_cache.execute)
@@ -157,7 +159,9 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
 
         # As simple_evaluate makes it where none is given.
         manager = kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=model)
-    with _named_model(manager, model):
+    # The harness's command, and nobody else, hands over its own arguments.
+    ending = nullcontext() if kwargs.get("cli_args") is None else ending_the_command()
+    with ending, _named_model(manager, model):
         try:
             if names:
                 named = model if isinstance(model, str) else None
@@ -171,7 +175,7 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
             redaction.clean_error(error)
             if isinstance(error, OSError | ValueError) and _is_of_loading(error) and _names_ours(manager, names):
                 checkpoint = _checkpoint(kwargs.get("model_args"))
-                raise SystemExit(f"{model}: {models.cannot_load('the checkpoint', checkpoint, error)}") from error
+                raise FigLangError(f"{model}: {models.cannot_load('the checkpoint', checkpoint, error)}") from error
             raise
         finally:
             explanations.release()
@@ -238,6 +242,13 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
+
+
+def _download(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Load the data of a task. What the harness tries again, five times, is none of our own messages."""
+    import tenacity
+
+    original.retry_with(retry=tenacity.retry_if_not_exception_type(FigLangError))(*args, **kwargs)  # type: ignore[attr-defined]
 
 
 def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

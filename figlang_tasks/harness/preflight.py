@@ -11,6 +11,8 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import hub, part_of_data, score_requests
+from figlang_tasks.core.documents import of_faults
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.harness.task_index import config_for, did_you_mean, is_ours, leaf_configs, require_tasks
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ def preflight(
         limit, offset: likewise; the part of the data that a run is about.
 
     Raises:
-        SystemExit: something is missing or wrong; the message says what to do.
+        DataError: data is missing or wrong.
+        FigLangError: something else is; the message says what to do.
     """
     require_tasks(manager, [name for name in names if name not in manager.task_index])
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
@@ -52,6 +55,7 @@ def preflight(
         limit = None  # the harness makes a number of it with the first task, and takes that for all
     model = manager.model_name if isinstance(manager.model_name, str) else None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
+    found: list[FigLangError] = []
     with hub.asking_once():
         for config in ours:
             own = {**config_for(config, manager.model_name), "model": model, "limit": limit, "offset": offset}
@@ -60,11 +64,13 @@ def preflight(
                 sys.modules[config["process_docs"].__module__].preflight(own)
                 if offset:
                     part_of_data.check_offset(own)
-            except SystemExit as fault:
+            except FigLangError as fault:
+                found.append(fault)
                 for what in str(fault).removeprefix(f"figlang_tasks: task {config['task']}: ").split("\n"):
                     faults.setdefault(what, []).append(config["task"])
     if faults:
-        raise SystemExit("\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items()))
+        told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
+        raise of_faults(found)(told)
     if os.environ.get("RANK", "0") == "0":
         _warn_of_options_without_effect(ours, repeats, baseline)
 
@@ -83,24 +89,24 @@ def _require_model(name: str) -> None:
     except ValueError:
         hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
         ours = ", ".join(manifest.model_id for manifest in models.manifests())
-        raise SystemExit(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
+        raise FigLangError(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
 
 
 def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) -> None:
     """Refuse a task that asks for scores, or for words, what is known to give none.
 
     Raises:
-        SystemExit: so it is. Of a user's own class that a task file asks by its name that file knows best.
+        FigLangError: so it is. Of a user's own class that a task file asks by its name that file knows best.
     """
     model, task = config["model"], config["task"]
     is_asked = score_requests.is_asked(config)
     if is_asked and model is not None and models.only_words(model):
-        raise SystemExit(
+        raise FigLangError(
             f"figlang_tasks: task {task}: it asks {model} for scores ({score_requests.KEY}), and this class answers in "
             f"words: take that line out of the task file, or a class that gives scores (figlang_clip, figlang_vlm)"
         )
     if not is_asked and not score_requests.answers_words(model_class):
-        raise SystemExit(score_requests.only_ranks(model or "this model", task))
+        raise FigLangError(score_requests.only_ranks(model or "this model", task))
 
 
 def _warn_of_options_without_effect(ours: Sequence[Mapping[str, Any]], repeats: int, baseline: str | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests, task_files
+from figlang_tasks.core.errors import FigLangError, ending_the_command
 
 
 @contextmanager
@@ -57,14 +58,17 @@ def match_tasks(original: Callable[..., list[str]], manager: Any, names: Sequenc
     """
     found = original(manager, names)
     if isinstance(manager.model_name, str):  # of an evaluation, which is named a model
-        require_tasks(manager, [name for name in names if not original(manager, [name]) and not Path(name).is_file()])
+        with ending_the_command():
+            require_tasks(
+                manager, [name for name in names if not original(manager, [name]) and not Path(name).is_file()]
+            )
     return found
 
 
 def require_tasks(manager: Any, unknown: Sequence[str]) -> None:
     if unknown:
         told = "; ".join(f"no task {name!r}{did_you_mean(name, manager.all_tasks)}" for name in unknown)
-        raise SystemExit(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
+        raise FigLangError(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -111,4 +115,4 @@ def config_for(config: Mapping[str, Any], model: object) -> dict[str, Any]:
     try:
         return score_requests.for_model(config, model, models.class_of(model))
     except score_requests.ScoreRequestError as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
+        raise FigLangError(f"figlang_tasks: {error}") from error

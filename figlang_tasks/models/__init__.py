@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.core.errors import FigLangError
+
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
@@ -32,12 +34,12 @@ def require_checkpoint(name: str, pretrained: object) -> None:
     """Tell of a folder that is not there; the libraries take its path for a malformed id of the hub.
 
     Raises:
-        SystemExit: `pretrained` is no id of the hub, and there is no such folder.
+        FigLangError: `pretrained` is no id of the hub, and there is no such folder.
     """
     pretrained = str(pretrained)
     is_id = pretrained.count("/") <= 1 and not pretrained.startswith((".", "/", "~"))
     if not is_id and not Path(pretrained).is_dir():
-        raise SystemExit(
+        raise FigLangError(
             f"{name}: there is no folder {pretrained} (pretrained=); an id of the hub is NAME or OWNER/NAME"
         )
 

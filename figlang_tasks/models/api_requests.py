@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from loguru import logger
 
 from figlang_tasks.core import interrupts
+from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -72,7 +73,7 @@ def limit(given: object) -> float:
     """Seconds for one try of a request: the argument ``timeout``, else the environment's, else :data:`DEFAULT`.
 
     Raises:
-        SystemExit: it is no number above 0.
+        FigLangError: it is no number above 0.
     """
     told, value = ("timeout", given) if given is not None else (VARIABLE, os.environ.get(VARIABLE) or DEFAULT)
     try:
@@ -80,7 +81,7 @@ def limit(given: object) -> float:
     except (TypeError, ValueError):
         seconds = math.nan
     if not 0 < seconds <= threading.TIMEOUT_MAX:
-        raise SystemExit(f"figlang_tasks: {told}={value}: seconds for one request to a server, a number above 0")
+        raise FigLangError(f"figlang_tasks: {told}={value}: seconds for one request to a server, a number above 0")
     return seconds
 
 
@@ -96,7 +97,7 @@ def prepare(wrap: Wrap, model: object, model_args: object) -> None:
         model_args: the arguments of the model, to check the time-out before anything is loaded.
 
     Raises:
-        SystemExit: the time-out is not valid.
+        FigLangError: the time-out is not valid.
     """
     if isinstance(model, str):
         from lmms_eval import models

@@ -46,6 +46,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from figlang_tasks import models
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
@@ -91,8 +92,7 @@ class FigLangCLIP(lmms):
         trust_remote_code: as in transformers.
 
     Raises:
-        SystemExit: unknown or wrong argument, or not a dual encoder. Not an Exception: the harness prints those and
-            exits with status 0.
+        FigLangError: unknown or wrong argument, or not a dual encoder.
     """
 
     is_simple = True
@@ -123,7 +123,7 @@ class FigLangCLIP(lmms):
                 trust_remote_code, unknown,
             )  # fmt: skip
         except ValueError as error:
-            raise SystemExit(str(error)) from error
+            raise FigLangError(str(error)) from error
 
     def _set_up(
         self,

@@ -21,6 +21,7 @@ from lmms_eval.models.simple.llava_hf import LlavaHf as HarnessSimple
 from loguru import logger
 
 from figlang_tasks import models
+from figlang_tasks.core.errors import FigLangError
 
 from .vlm_prompts import ChatTemplate
 
@@ -69,7 +70,7 @@ class LlavaHfSimple(HarnessSimple):
         others: those of the harness's class.
 
     Raises:
-        SystemExit: there is no such checkpoint. Not an Exception: the harness prints those with a traceback.
+        FigLangError: there is no such checkpoint.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class LlavaHfSimple(HarnessSimple):
         try:
             super().__init__(pretrained=pretrained, device=device, device_map=device_map, **others)
         except (OSError, HFValidationError) as error:
-            raise SystemExit(f"llava_hf: {models.cannot_load('the model', pretrained, error)}") from error
+            raise FigLangError(f"llava_hf: {models.cannot_load('the model', pretrained, error)}") from error
         self.model.generate = _tells(self.model.generate)
         self._image_processor: Any = _Processor(self._image_processor)
 
@@ -125,7 +126,7 @@ class LlavaSimple(LlavaHfSimple):
 
     def __init__(self, pretrained: str = DEFAULT_CHECKPOINT, **others: Any) -> None:
         if pretrained.startswith("liuhaotian/"):
-            raise SystemExit(
+            raise FigLangError(
                 f"figlang_tasks: {pretrained} is in the format of the original LLaVA package, which is not installed; "
                 f"take the same model in the format of transformers: see https://huggingface.co/llava-hf"
             )

@@ -9,6 +9,8 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 from lmms_eval.api.task import Task
 
+from figlang_tasks.core.errors import FigLangError
+
 
 class Offline(lmms):
     """A model class of the harness that loads no model.
@@ -20,7 +22,7 @@ class Offline(lmms):
         unknown: nothing else is taken.
 
     Raises:
-        SystemExit: an unknown argument.
+        FigLangError: an unknown argument.
     """
 
     is_simple = True
@@ -31,7 +33,7 @@ class Offline(lmms):
         from accelerate import Accelerator
 
         if unknown:
-            raise SystemExit(f"figlang_tasks: {type(self).__name__} takes no argument {', '.join(sorted(unknown))}")
+            raise FigLangError(f"figlang_tasks: {type(self).__name__} takes no argument {', '.join(sorted(unknown))}")
         super().__init__()
         self.accelerator = Accelerator()
         self.device = self.accelerator.device

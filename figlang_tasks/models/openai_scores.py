@@ -38,6 +38,7 @@ from openai import APIConnectionError, APIStatusError
 from tqdm import tqdm
 
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
 from figlang_tasks.models import api_requests
 
@@ -109,8 +110,7 @@ class FigLangOpenAI(OpenAICompatible):
 
         Raises:
             OpenAIScoresError: a score request cannot be answered.
-            SystemExit: the server does not know the model, or refuses the key. Not an Exception: the harness prints
-                those with a traceback.
+            FigLangError: the server does not know the model, or refuses the key.
         """
         scored = [i for i, request in enumerate(requests) if request.args[2].get(score_requests.KEY) is not None]
         if not scored:
@@ -120,7 +120,7 @@ class FigLangOpenAI(OpenAICompatible):
         except OpenAIScoresError as error:
             if getattr(error.__cause__, "status_code", None) not in _REFUSED:
                 raise
-            raise SystemExit(
+            raise FigLangError(
                 f"{error}. Check model= ({self.model_version}), base_url= ({self.client.base_url}) and the key"
             ) from error
         words = [i for i in range(len(requests)) if i not in answers]

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from lmms_eval.api.instance import Instance
 from loguru import logger
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.offline import Offline
@@ -157,8 +158,8 @@ class Replay(Offline):
         harness: see :class:`Offline`.
 
     Raises:
-        SystemExit: wrong arguments, or no files; later, while answering: answers that are missing or there twice, a
-            damaged file, a file of other data. Not an Exception, because the harness would exit with status 0.
+        FigLangError: wrong arguments, or no files; later, while answering: answers that are missing or there twice, a
+            damaged file, a file of other data.
     """
 
     needs_no_cache = True  # its files may change behind a cache of answers (figlang_tasks.harness.answer_cache)
@@ -269,4 +270,4 @@ def _compare(saved: Saved, task: Any, doc: dict[str, Any], prompt: str) -> tuple
 
 
 def _end(message: str) -> NoReturn:
-    raise SystemExit(f"figlang_replay: {message}")
+    raise FigLangError(f"figlang_replay: {message}")

@@ -85,7 +85,7 @@ class FigLangVLM(lmms):
         enable_thinking: handed to the chat template; default: the template decides.
 
     Raises:
-        SystemExit: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
+        FigLangError: an argument is unknown or invalid, or the model cannot be loaded; the message says what to do.
     """
 
     is_simple = False

@@ -13,6 +13,7 @@ import torch
 from loguru import logger
 
 from figlang_tasks import models
+from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -32,8 +33,8 @@ COUNTS = {
 
 
 def stop(problem: str) -> NoReturn:
-    """End the run before it starts. Not an Exception: the harness prints those and exits with status 0."""
-    raise SystemExit(f"{NAME}: {problem}")
+    """End the run before it starts."""
+    raise FigLangError(f"{NAME}: {problem}")
 
 
 def accelerator() -> Accelerator:
@@ -50,7 +51,7 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
     rank has its own device.
 
     Raises:
-        SystemExit: a `device_map` that spreads the model, under data parallel.
+        FigLangError: a `device_map` that spreads the model, under data parallel.
     """
     device_map = device_map or None
     if process.num_processes > 1:
@@ -66,7 +67,7 @@ def dtype_for(name: Any, where: Any) -> Any:
     """Return the dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU.
 
     Raises:
-        SystemExit: `name` is not a floating point type of torch.
+        FigLangError: `name` is not a floating point type of torch.
     """
     if name is None:
         on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
@@ -83,7 +84,7 @@ def load_config(pretrained: str, **source: Any) -> Any:
     Of a model that also speaks (Qwen-Omni) it is that of its half that reads and writes.
 
     Raises:
-        SystemExit: it cannot be loaded, or is of a model of another kind.
+        FigLangError: it cannot be loaded, or is of a model of another kind.
     """
     from transformers import AutoConfig
 
@@ -105,7 +106,7 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
     """Return the class of transformers that loads the model.
 
     Raises:
-        SystemExit: none does; the message names the model's kind.
+        FigLangError: none does; the message names the model's kind.
     """
     import transformers
 
@@ -137,7 +138,7 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
         chat_template: file with the template to use in place of the checkpoint's.
 
     Raises:
-        SystemExit: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
+        FigLangError: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
     """
     from transformers import AutoProcessor
 
@@ -211,7 +212,7 @@ def load_model(
         source: ``revision`` and ``trust_remote_code``.
 
     Raises:
-        SystemExit: it cannot be loaded, or not whole.
+        FigLangError: it cannot be loaded, or not whole.
     """
     from transformers import BitsAndBytesConfig
 
@@ -220,13 +221,14 @@ def load_model(
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
+    loader = auto_class(pretrained, config, **source)
     try:
         if load_in_4bit:
             compute = torch.bfloat16 if dtype == "auto" else dtype
             options["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
         elif load_in_8bit:
             options["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
-        model, loaded = auto_class(pretrained, config, **source).from_pretrained(pretrained, **options)
+        model, loaded = loader.from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the model", pretrained, error))
     if lost := models.missing_weights(pretrained, model, loaded):
@@ -245,7 +247,7 @@ def _with_adapter(model: Any, peft: str) -> Any:
     """Return `model` with the adapter's layers in it.
 
     Raises:
-        SystemExit: the adapter cannot be loaded, is of another kind, or does not fit: a weight has no place in the
+        FigLangError: the adapter cannot be loaded, is of another kind, or does not fit: a weight has no place in the
             model, or a layer has no weights. Such a layer would answer as the model without the adapter.
     """
     try:
@@ -265,6 +267,8 @@ def _with_adapter(model: Any, peft: str) -> Any:
             adapted = PeftModel.from_pretrained(model, peft, config=config, key_mapping=key_mapping)
         weights = load_peft_weights(peft, device="cpu", key_mapping=key_mapping)
         result: Any = set_peft_model_state_dict(adapted, weights)
+    except FigLangError:
+        raise
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
         if "missing adapter keys" not in str(error):
             stop(models.cannot_load("the adapter", peft, error))

@@ -36,7 +36,7 @@ class ChatTemplate:
             that it takes before each prompt itself (BLIP-2, InstructBLIP).
 
     Raises:
-        SystemExit: `enable_thinking` is neither True nor False, or the template has no such switch.
+        FigLangError: `enable_thinking` is neither True nor False, or the template has no such switch.
     """
 
     def __init__(self, processor: Any, enable_thinking: bool | None = None) -> None:

@@ -22,7 +22,7 @@ from figlang_tasks import scoring
 from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import SamplesError
@@ -37,10 +37,6 @@ _BY_TASK = ("results", "configs", "versions", "n-samples")
 _SHOWN = 5
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing with records that a task did not write
 _Value = TypeVar("_Value")
-
-
-class RunError(Exception):
-    """A run cannot be used; the message names the file and what to do."""
 
 
 @dataclass(frozen=True)

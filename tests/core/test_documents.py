@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core import documents
 
 
@@ -20,7 +21,7 @@ from figlang_tasks.core import documents
 )
 def test_options_and_data_are_told_together(dataset_name: str, told: list[str] | None) -> None:
     config: dict[str, Any] = {"task": "mine", "dataset_name": dataset_name}
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(FigLangError) as raised:
         documents.preflight(config | {"lmms_eval_specific_kwargs": {"default": {"num_shot": 5}}})
     lines = str(raised.value).removeprefix("figlang_tasks: task mine: ").split("\n")
     if told is None:  # whose options they are is not known

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from demo_runs import evaluate
 
+from figlang_tasks import FigLangError
+
 NO_MODEL = ("figlang_vlm", "pretrained=/there/is/no/such/model")  # told first if it were loaded first
 CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_idiom"
 
@@ -34,7 +36,7 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
     ],
 )
 def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(FigLangError, match=message):
         evaluate(task, *NO_MODEL, **options)
 
 
@@ -55,7 +57,7 @@ def test_a_whole_row_is_enough(options: dict[str, Any]) -> None:
 def test_a_folder_of_answers_that_cannot_be_written_to(below: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     folder = f"{below or tmp_path / 'file'}/answers"
-    with pytest.raises(SystemExit, match=f"--use_cache {folder}: ({message}): .*Name a folder"):
+    with pytest.raises(FigLangError, match=f"--use_cache {folder}: ({message}): .*Name a folder"):
         evaluate("figlang_mini", *NO_MODEL, use_cache=folder)
 
 
@@ -63,9 +65,11 @@ def test_no_room_for_answers(tmp_path: Path) -> None:
     """A limit of file sizes, as a full disk; before the model."""
     program = (
         "import resource, sys\n"
+        "from figlang_tasks.core.errors import ending_the_command\n"
         "from figlang_tasks.harness import answer_cache\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "answer_cache.check_folder(sys.argv[1])\n"
+        "with ending_the_command():\n"
+        "    answer_cache.check_folder(sys.argv[1])\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1

@@ -17,6 +17,9 @@ from lmms_eval.evaluator_utils import TaskOutput
 from lmms_eval.models.registry_v2 import ModelManifest, ModelRegistryV2
 from lmms_eval.tasks import TaskManager
 
+from figlang_tasks import DataError
+from figlang_tasks.harness import plugin
+
 
 def parameters(function: Any) -> list[str]:
     return list(inspect.signature(function).parameters)
@@ -186,16 +189,24 @@ def test_process_docs_is_told_the_name_of_the_data() -> None:
     assert told == [name or "default" for name in names]
 
 
-def test_system_exit_in_process_docs_is_not_retried() -> None:
+def test_what_process_docs_says_is_wrong_is_not_tried_again() -> None:
+    """The harness tries an error of loading data five times; the plugin takes ours out (`plugin._download`)."""
+    plugin.register_tasks()
     calls = []
 
     def leave(stub: datasets.Dataset) -> datasets.Dataset:
         calls.append(1)
-        raise SystemExit("no data")
+        raise DataError("no data")
 
-    with pytest.raises(SystemExit, match="no data"):
+    with pytest.raises(DataError, match="no data"):
         api_task.ConfigurableTask(config=task_config(process_docs=leave))
     assert len(calls) == 1
+
+
+def test_the_command_alone_hands_its_arguments_to_simple_evaluate() -> None:
+    """By them `plugin` tells a command, which ends with status 1, from Python, where an exception is raised."""
+    assert inspect.signature(evaluator.simple_evaluate).parameters["cli_args"].default is None
+    assert "        cli_args=args,\n" in inspect.getsource(harness_main.cli_evaluate_single)
 
 
 def test_an_empty_until_stays_empty() -> None:

@@ -27,7 +27,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import figlang_tasks
-from figlang_tasks import mini
+from figlang_tasks import FigLangError, mini
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
 from figlang_tasks.scoring import explanations
@@ -319,7 +319,7 @@ def test_options_of_a_task_are_checked(base: str, options: str, message: str, tm
     manager = TaskManager(
         include_path=str(tmp_path), include_defaults=False, metadata={"pretrained": "x", "dtype": "y"}
     )
-    with pytest.raises(SystemExit, match=f"figlang_tasks: .*{message}"):
+    with pytest.raises(FigLangError, match=f"figlang_tasks: .*{message}"):
         manager.load(["mine"])
 
 
@@ -337,7 +337,7 @@ def test_arguments_of_the_model_and_a_bare_off_are_taken(tmp_path: Path) -> None
 def test_missing_data_ends_a_run_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "FLUTE").mkdir()
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(SystemExit, match="figlang_tasks: FLUTE: its train split is looked for in .*there is none"):
+    with pytest.raises(FigLangError, match="figlang_tasks: FLUTE: its train split is looked for in .*there is none"):
         in_lm_eval(tasks=("flute",))
 
 

@@ -14,6 +14,7 @@ from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
 from openai import OpenAI
 from openai_server import OpenAIServer
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core import notes
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
@@ -165,10 +166,10 @@ def test_a_score_request_that_is_over_its_time_ends_the_run(
 
 @pytest.mark.parametrize("value", ["0", "-1.0", "soon", "nan"])
 def test_a_time_limit_that_is_none(value: str, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SystemExit, match=f"timeout={value}: seconds for one request"):
+    with pytest.raises(FigLangError, match=f"timeout={value}: seconds for one request"):
         evaluate(TASK, "openai", arguments(server, f"timeout={value}"), limit=1)
     monkeypatch.setenv("FIGLANG_REQUEST_TIMEOUT", value)
-    with pytest.raises(SystemExit, match=f"FIGLANG_REQUEST_TIMEOUT={value}: seconds for one request"):
+    with pytest.raises(FigLangError, match=f"FIGLANG_REQUEST_TIMEOUT={value}: seconds for one request"):
         evaluate(TASK, "figlang_openai", arguments(server, "num_concurrent=1"), limit=1)
     assert not server.requests
 

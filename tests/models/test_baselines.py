@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from demo_runs import answers, evaluate, mini_tasks
 
+from figlang_tasks import FigLangError
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.benchmarks.vflute import rows, task
 from figlang_tasks.benchmarks.vflute.parse import parse_official
@@ -140,5 +141,5 @@ def test_what_has_no_chance_level_is_an_error(task_name: str, model: str, messag
 
 def test_unknown_arguments_are_refused() -> None:
     arguments: dict[str, Any] = {"sed": 3}
-    with pytest.raises(SystemExit, match="Random takes no argument sed"):
+    with pytest.raises(FigLangError, match="Random takes no argument sed"):
         Random(**arguments)

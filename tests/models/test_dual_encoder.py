@@ -27,6 +27,7 @@ from models.tiny_encoders import COUNT, FRAMES, KINDS, WORDS, mini_picture, refe
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
@@ -513,24 +514,24 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
-    with pytest.raises(SystemExit, match=re.escape(message)):
+    with pytest.raises(FigLangError, match=re.escape(message)):
         FigLangCLIP(**({"pretrained": str(checkpoints["clip"])} | arguments))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="has a GPU")
 def test_a_device_that_is_not_there(checkpoints: dict[str, Path]) -> None:
-    with pytest.raises(SystemExit, match="device='cuda:0', but torch sees no GPU"):
+    with pytest.raises(FigLangError, match="device='cuda:0', but torch sees no GPU"):
         FigLangCLIP(pretrained=str(checkpoints["clip"]), device="cuda:0")
 
 
 def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:
     supported = "is not a dual encoder. Supported: .*clip, siglip.*XCLIPModel, BlipForImageTextRetrieval, Blip2For"
     answering = supported.replace("Supported", "Generative models run as --model figlang_vlm. Supported")
-    with pytest.raises(SystemExit, match=f"LlavaForConditionalGeneration.* {answering}"):
+    with pytest.raises(FigLangError, match=f"LlavaForConditionalGeneration.* {answering}"):
         load(DEMO_MODEL_DIR)
     config = json.loads((checkpoints["blip"] / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"architectures": ["BlipForConditionalGeneration"]}))
-    with pytest.raises(SystemExit, match=answering):
+    with pytest.raises(FigLangError, match=answering):
         load(tmp_path)
 
 
@@ -539,7 +540,7 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoints: dict[str, Pa
     weights = load_file(folder / "model.safetensors")
     del weights["visual_projection.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(SystemExit, match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection"):
+    with pytest.raises(FigLangError, match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection"):
         load(folder)
 
 

@@ -13,6 +13,7 @@ from models import families, tiny_vlms
 from models.families import FAMILIES, Family
 from models.test_vlm import CANDIDATES, GREEDY, asked, image, scores, text, user
 
+from figlang_tasks import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 from figlang_tasks.models.vlm_scoring import joiner
 
@@ -131,7 +132,7 @@ def check(family: Family, folder: Path) -> None:
         AssertionError: it is otherwise.
     """
     if "load" in family.refused:
-        with pytest.raises(SystemExit, match=family.refused["load"]):
+        with pytest.raises(FigLangError, match=family.refused["load"]):
             FigLangVLM(str(folder), device="cpu")
         return
     lm = FigLangVLM(str(folder), device="cpu", batch_size=4)

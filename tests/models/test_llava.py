@@ -14,6 +14,7 @@ import transformers
 from demo_runs import DEMO, answers, evaluate
 from lmms_eval.models.chat.llava_hf import LlavaHf as HarnessChat
 
+from figlang_tasks import FigLangError
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import llava, llava_hf
 
@@ -69,7 +70,7 @@ def test_the_default_checkpoint_is_the_published_one() -> None:
 
 def test_an_original_checkpoint_is_refused_with_the_place_of_the_right_one() -> None:
     with pytest.raises(
-        SystemExit, match="liuhaotian/llava-v1.5-7b is in the format .* https://huggingface.co/llava-hf"
+        FigLangError, match="liuhaotian/llava-v1.5-7b is in the format .* https://huggingface.co/llava-hf"
     ):
         llava_hf.LlavaChat(pretrained="liuhaotian/llava-v1.5-7b")
 

@@ -16,6 +16,7 @@ import pytest
 from demo_runs import DEMO, answers, evaluate
 from openai_server import OpenAIServer
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest, read_answer
 from figlang_tasks.mini import DATA_DIR, DEMO_MODEL_DIR
 from figlang_tasks.models.openai_scores import OpenAIScoresError, candidates, match
@@ -187,7 +188,9 @@ def test_refusals_and_dropped_connections_are_tried_again(server: OpenAIServer, 
 def test_a_request_that_fails_to_the_end_ends_the_run(server: OpenAIServer, ask: Callable) -> None:
     with pytest.raises(OpenAIScoresError, match="doc 0: APIConnectionError"):
         ask("match", ",num_concurrent=1,max_retries=1")
-    with pytest.raises(SystemExit, match=r"NotFoundError: .*'other' does not exist.*Check model= \(other\), base_url="):
+    with pytest.raises(
+        FigLangError, match=r"NotFoundError: .*'other' does not exist.*Check model= \(other\), base_url="
+    ):
         server.next_fault = lambda: "ok"  # type: ignore[method-assign]
         ask("match", ",num_concurrent=1,model=other")
 

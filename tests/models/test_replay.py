@@ -15,6 +15,7 @@ import saved_samples
 from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
 from lmms_eval.api.model import lmms
 
+from figlang_tasks import FigLangError
 from figlang_tasks.models import replay
 
 TASK = "figlang_mini"
@@ -105,7 +106,7 @@ def test_missing_answers_are_listed_and_fatal_unless_asked(
 ) -> None:
     file = write(tmp_path / odd_file.name, without_some(lines(odd_file)))
     listed = ", ".join(["figlang_mini doc_id 0; figlang_mini doc_id 5"])
-    with pytest.raises(SystemExit, match=f"16 answers are missing in .*: {listed}.* 45; and 6 more.*missing=empty"):
+    with pytest.raises(FigLangError, match=f"16 answers are missing in .*: {listed}.* 45; and 6 more.*missing=empty"):
         replayed(file)
     results = replayed(file, ",missing=empty")
     assert answers(results, TASK)[5] == ""
@@ -159,21 +160,21 @@ def no_ids(values: list[Line]) -> list[Line]:
 def test_a_file_that_does_not_fit_is_refused(
     change: Callable[[list[Line]], list[Line]], message: str, odd_file: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(SystemExit, match=f"figlang_replay: .*{message}"):
+    with pytest.raises(FigLangError, match=f"figlang_replay: .*{message}"):
         replayed(write(tmp_path / odd_file.name, change(lines(odd_file))))
 
 
 def test_two_runs_in_one_folder_are_refused(odd_file: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         write(tmp_path / name / odd_file.name, lines(odd_file)[:2])
-    with pytest.raises(SystemExit, match="2 answers are there twice"):
+    with pytest.raises(FigLangError, match="2 answers are there twice"):
         replayed(tmp_path, limit=2)
 
 
 def test_a_damaged_line_is_named(odd_file: Path, tmp_path: Path) -> None:
     file = tmp_path / odd_file.name
     file.write_bytes(odd_file.read_bytes()[:-40])
-    with pytest.raises(SystemExit, match="line 76 is not JSON"):
+    with pytest.raises(FigLangError, match="line 76 is not JSON"):
         replayed(file)
 
 
@@ -195,13 +196,13 @@ def test_a_new_prompt_for_the_same_documents_is_told(
     ],
 )
 def test_wrong_arguments_end_before_anything_is_run(arguments: dict[str, str], message: str) -> None:
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(FigLangError, match=message):
         replay.Replay(**arguments)
 
 
 def test_a_task_without_a_file_is_missing(odd_file: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "now_samples_vflute.jsonl", lines(odd_file))
-    with pytest.raises(SystemExit, match="76 answers are missing .*The files are of: vflute"):
+    with pytest.raises(FigLangError, match="76 answers are missing .*The files are of: vflute"):
         replayed(file)
 
 
@@ -257,7 +258,7 @@ def test_a_scene_graph_run_that_was_cut_off_lacks_its_second_round(tmp_path: Pat
     arguments: dict[str, Any] = {"include_path": mini_tasks(), "limit": 3}
     evaluate("mini_sg", Counting(), saved=tmp_path / "run", gen_kwargs="max_agentic_steps=1", **arguments)
     samples = f"samples={tmp_path / 'run'}"
-    with pytest.raises(SystemExit, match="mini_sg doc_id 0, answer 2"):
+    with pytest.raises(FigLangError, match="mini_sg doc_id 0, answer 2"):
         evaluate("mini_sg", "figlang_replay", samples, **arguments)
     again = evaluate("mini_sg", "figlang_replay", samples, gen_kwargs="max_agentic_steps=1", **arguments)
     assert answers(again, "mini_sg")[2] == " It is 2. “🫖”\nLABEL: neither "
@@ -269,7 +270,7 @@ def test_repeats_are_replayed_in_order(tmp_path: Path) -> None:
     assert [sample["resps"] for sample in again["samples"][TASK]] == [
         sample["resps"] for sample in first["samples"][TASK]
     ]
-    with pytest.raises(SystemExit, match="4 answers are missing .*doc_id 0, answer 4"):
+    with pytest.raises(FigLangError, match="4 answers are missing .*doc_id 0, answer 4"):
         evaluate(TASK, "figlang_replay", f"samples={tmp_path}", limit=4, repeats=4)
 
 

@@ -12,6 +12,7 @@ from hub_server import HubServer
 
 PROGRAM = """
 import json, sys
+from figlang_tasks import FigLangError
 from figlang_tasks.models import dual_encoder, llava_hf, vlm
 told = {}
 for made in (vlm.FigLangVLM, vlm.FigLangBlind, dual_encoder.FigLangCLIP, llava_hf.LlavaHfSimple, llava_hf.LlavaHfChat,
@@ -19,8 +20,8 @@ for made in (vlm.FigLangVLM, vlm.FigLangBlind, dual_encoder.FigLangCLIP, llava_h
     for checkpoint in ("there/is_none", "no_such_model", "not an id", "./no/such/folder"):
         try:
             made(pretrained=checkpoint)
-        except SystemExit as exit:
-            told[f"{made.__name__} {checkpoint}"] = str(exit)
+        except FigLangError as error:
+            told[f"{made.__name__} {checkpoint}"] = str(error)
 print(json.dumps(told))
 """
 

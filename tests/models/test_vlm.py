@@ -21,6 +21,7 @@ from models.tiny_vlms import FAMILIES, write
 from PIL import Image
 
 import figlang_tasks
+from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import vlm, vlm_scoring
@@ -344,7 +345,7 @@ def test_arguments(arguments: dict[str, Any], message: str | None, build: Callab
     if message is None:
         assert build(**arguments).model.dtype == torch.float32
         return
-    with pytest.raises(SystemExit) as caught:
+    with pytest.raises(FigLangError) as caught:
         build(**arguments)
     assert message in str(caught.value)
 
@@ -356,7 +357,7 @@ def test_a_processor_without_template_is_named(
     processor.chat_template = processor.tokenizer.chat_template = None
     processor.save_pretrained(tmp_path)
     shutil.copy(Path(checkpoint("llava")) / "config.json", tmp_path)
-    with pytest.raises(SystemExit, match="has no chat template"):
+    with pytest.raises(FigLangError, match="has no chat template"):
         build(pretrained=str(tmp_path))
 
 
@@ -387,7 +388,7 @@ def test_device_map_and_dtype() -> None:
     assert dtype(None, {"": torch.device("cpu")}) == torch.float32
     process.num_processes = 2
     assert place(process, "cuda", None) == {"": torch.device("cuda")}
-    with pytest.raises(SystemExit, match="2 processes"):
+    with pytest.raises(FigLangError, match="2 processes"):
         place(process, None, "auto")
 
 

@@ -18,6 +18,7 @@ from models.tiny_vlms import OLD, hf, write
 from safetensors.torch import load_file, save_file
 from tokenizers.processors import TemplateProcessing
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm_loading
 from figlang_tasks.models.vlm import FigLangVLM, Prompt, VLMError
@@ -64,7 +65,7 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
 
     folder = copied(checkpoint("llava"), tmp_path / "copy", "model.safetensors", lose)
     with pytest.raises(
-        SystemExit, match=r"lacks 1 weights of LlavaForCond.*, such as .*it has 1 of other names"
+        FigLangError, match=r"lacks 1 weights of LlavaForCond.*, such as .*it has 1 of other names"
     ) as told:
         FigLangVLM(folder, device="cpu")
     assert name.rpartition(".")[2] in str(told.value)
@@ -95,7 +96,7 @@ def test_a_checkpoint_of_another_kind_is_named(config: Callable[[], Any], messag
     if OLD and "Florence2" in inspect.getsource(config):
         pytest.skip("not in this transformers")
     config().save_pretrained(tmp_path)
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(FigLangError, match=message):
         FigLangVLM(str(tmp_path), device="cpu")
 
 
@@ -121,7 +122,7 @@ def test_code_of_the_checkpoint_s_own(
         checkpoint("idefics3"), tmp_path / f"own_{name}", "config.json", lambda config: config.update(changes)
     )
     (Path(folder) / "modeling_own.py").write_text(CODE)
-    with pytest.raises(SystemExit, match="trust_remote_code=True"):
+    with pytest.raises(FigLangError, match="trust_remote_code=True"):
         FigLangVLM(folder, device="cpu")
     assert scored(folder, trust_remote_code=True) == pytest.approx(scored(checkpoint("idefics3")), abs=1e-5)
 
@@ -158,7 +159,7 @@ def test_a_processor_that_cannot_count_is_refused(
     family: str, name: str, where: str, checkpoint: Callable[[str], str], tmp_path: Path
 ) -> None:
     folder = copied(checkpoint(family), tmp_path / "copy", "processor_config.json", lambda config: config.pop(name))
-    with pytest.raises(SystemExit, match=f"lacks {name}, .* in config.json it is {where}"):
+    with pytest.raises(FigLangError, match=f"lacks {name}, .* in config.json it is {where}"):
         FigLangVLM(folder, device="cpu")
 
 
@@ -172,7 +173,7 @@ def test_a_processor_that_is_refused_by_its_own_class_for_what_it_lacks(
         "processor_config.json",
         lambda config: config.update(processor_class="PaliGemmaProcessor"),
     )
-    with pytest.raises(SystemExit, match="lacks image_seq_length, .*preprocessor_config.json"):
+    with pytest.raises(FigLangError, match="lacks image_seq_length, .*preprocessor_config.json"):
         FigLangVLM(folder, device="cpu")
 
 
@@ -367,7 +368,7 @@ def test_an_adapter_that_does_not_fit_is_refused(
 ) -> None:
     pretrained = checkpoint("llava")
     folder = changed(adapter(pretrained, tmp_path / "new"), tmp_path / "other", name)
-    with pytest.raises(SystemExit, match=message) as told:
+    with pytest.raises(FigLangError, match=message) as told:
         FigLangVLM(pretrained, device="cpu", peft=str(folder))
     assert str(folder) in str(told.value)
 
@@ -377,5 +378,5 @@ def test_weights_of_an_adapter_without_a_layer_are_refused(checkpoint: Callable[
     new = adapter(pretrained, tmp_path / "new")
     targets = r".*layers\.[02].*\.(q_proj|v_proj)"
     folder = changed(new, tmp_path / "other", lambda key: key, target_modules=targets)
-    with pytest.raises(SystemExit, match="of its weights have no place in the model, such as base_model"):
+    with pytest.raises(FigLangError, match="of its weights have no place in the model, such as base_model"):
         FigLangVLM(pretrained, device="cpu", peft=str(folder))

@@ -15,6 +15,7 @@ import pytest
 from models.test_vlm import GREEDY, asked, image, scores, text, user
 from models.tiny_vlms import TEMPLATES, write
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.vlm import ChatMessages, FigLangVLM, VLMError
@@ -94,7 +95,7 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
     ],
 )
 def test_arguments(arguments: dict[str, Any], message: str, build: Callable[..., FigLangVLM]) -> None:
-    with pytest.raises(SystemExit) as caught:
+    with pytest.raises(FigLangError) as caught:
         build("llava", **arguments)
     assert message in str(caught.value)
 

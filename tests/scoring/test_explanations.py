@@ -18,6 +18,7 @@ from lmms_eval.evaluator import simple_evaluate
 from sklearn.metrics import f1_score
 
 import figlang_tasks
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import notes
 from figlang_tasks.harness.judgement import score_task
@@ -175,7 +176,7 @@ def test_an_unknown_choice_of_a_task_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_unknown_scorer_ends_the_run_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "bleu")
-    with pytest.raises(SystemExit, match=r"\$FIGLANG_SCORER='bleu'; valid: vflute25, figlang24, flute22"):
+    with pytest.raises(FigLangError, match=r"\$FIGLANG_SCORER='bleu'; valid: vflute25, figlang24, flute22"):
         evaluate(limit=1)
 
 
@@ -184,7 +185,7 @@ def test_invalid_settings_end_the_run_before_a_model_is_loaded(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(SystemExit, match=value):
+    with pytest.raises(FigLangError, match=value):
         evaluate(limit=1)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from figlang_tasks import FigLangError
 from figlang_tasks.models.dual_encoder import FigLangCLIP
 from figlang_tasks.models.vlm import FigLangVLM
 
@@ -33,7 +34,7 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("model", [FigLangVLM, FigLangCLIP])
 def test_code_of_a_checkpoint_does_not_run(model: Any, checkpoint: Path, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="trust_remote_code"):
+    with pytest.raises(FigLangError, match="trust_remote_code"):
         model(pretrained=str(checkpoint), device="cpu")
     assert not (tmp_path / "it-ran").exists()
 
@@ -43,7 +44,7 @@ def test_it_would_run_if_asked_for(
     model: Any, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
-    with pytest.raises((SystemExit, Exception)):  # the class is no model, but its module has been run by then
+    with pytest.raises(FigLangError):  # the class is no model, but its module has been run by then
         model(pretrained=str(checkpoint), device="cpu", trust_remote_code=True)
     assert (tmp_path / "it-ran").exists()
 
@@ -51,6 +52,6 @@ def test_it_would_run_if_asked_for(
 @pytest.mark.parametrize("model", [FigLangVLM, FigLangCLIP])
 @pytest.mark.parametrize("asked", ["no", "yes", 1, 0, None, ""])
 def test_only_true_and_false_are_answers(model: Any, asked: Any, checkpoint: Path, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="trust_remote_code=.*; valid: True, False"):
+    with pytest.raises(FigLangError, match="trust_remote_code=.*; valid: True, False"):
         model(pretrained=str(checkpoint), device="cpu", trust_remote_code=asked)
     assert not (tmp_path / "it-ran").exists()

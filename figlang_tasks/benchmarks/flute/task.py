@@ -17,7 +17,7 @@ from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_official
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.lm_eval_options import lm_eval_options
+from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
@@ -91,7 +91,7 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
             (:mod:`figlang_tasks.core.lm_eval_options`).
 
     Raises:
-        SystemExit: an option is missing or wrong, or the data is.
+        LmEvalError: an option is missing or wrong, or the data is.
     """
     import datasets
 
@@ -102,7 +102,7 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
             paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
             explanations.preflight(_scorer_name(asked) or None, paper)
     except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
+        raise LmEvalError(f"figlang_tasks: {error}") from error
     return datasets.DatasetDict({"test": found})
 
 

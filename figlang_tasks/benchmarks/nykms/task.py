@@ -27,7 +27,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
     without_mark,
 )
 from figlang_tasks.core import hub, images
-from figlang_tasks.core.lm_eval_options import lm_eval_options
+from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import overlap
@@ -104,7 +104,7 @@ def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
             (:mod:`figlang_tasks.core.lm_eval_options`).
 
     Raises:
-        SystemExit: an option is missing or wrong, or the data is.
+        LmEvalError: an option is missing or wrong, or the data is.
     """
     try:
         keys = ("dataset", *_KEYS)
@@ -115,7 +115,7 @@ def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
             )
         return {"test": rows.load(asked["dataset"], asked["question"], asked["modality"])}
     except (hub.DataError, ValueError) as error:
-        raise SystemExit(f"figlang_tasks: {error}") from error
+        raise LmEvalError(f"figlang_tasks: {error}") from error
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

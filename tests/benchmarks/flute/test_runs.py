@@ -9,6 +9,7 @@ import pytest
 from benchmarks.flute.synthetic import released_shape, write_lines
 from demo_runs import DEMO, answers, evaluate, metrics
 
+from figlang_tasks import FigLangError
 from figlang_tasks.cli.summary import summary_table
 
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
@@ -69,5 +70,5 @@ def test_missing_data_ends_a_run_before_it_begins(tmp_path: Path, monkeypatch: p
     (tmp_path / "FLUTE").mkdir()
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     for task in ("flute", "flute_codalab"):
-        with pytest.raises(SystemExit, match=f"figlang_tasks: task {task}: "):
+        with pytest.raises(FigLangError, match=f"figlang_tasks: task {task}: "):
             evaluate(task, "figlang_vlm", "pretrained=/nowhere")

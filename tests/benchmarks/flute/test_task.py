@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from benchmarks.flute.synthetic import blind_rows, write_lines
 
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.flute import rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.core import documents, hub
@@ -152,13 +153,13 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "nowhere"))
     if values["dataset"] == "figlang_mini_flute":
         monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(FigLangError, match=message):
         documents.preflight({"task": "mine", "dataset_name": named(values), "lmms_eval_specific_kwargs": options})
     if not options:
-        with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
+        with pytest.raises(FigLangError, match=message.removeprefix("task mine: ")):
             documents.process_docs(hub.stub(named(values)))
         if "shots" not in values:  # could be an argument of a model: told apart by the task file (test_lm_eval.py)
-            with pytest.raises(SystemExit, match=message.removeprefix("task mine: ")):
+            with pytest.raises(FigLangError, match=message.removeprefix("task mine: ")):
                 task.lm_eval_dataset(**values)
 
 
@@ -171,14 +172,14 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
     ],
 )
 def test_wrong_options_in_lm_eval(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(SystemExit, match=f"figlang_tasks: {message}"):
+    with pytest.raises(FigLangError, match=f"figlang_tasks: {message}"):
         task.lm_eval_dataset(**({"dataset": "figlang_mini_flute", "part": "train", "pretrained": "x"} | settings))
 
 
 def test_a_missing_key_is_named() -> None:
-    with pytest.raises(SystemExit, match="a task in lm-eval lacks part in its dataset_kwargs"):
+    with pytest.raises(FigLangError, match="a task in lm-eval lacks part in its dataset_kwargs"):
         task.lm_eval_dataset(dataset="figlang_mini_flute", version="1-0")
-    with pytest.raises(SystemExit, match="dataset_name 'FLUTE' has no part; it must be DATASET,part=..."):
+    with pytest.raises(FigLangError, match="dataset_name 'FLUTE' has no part; it must be DATASET,part=..."):
         documents.process_docs(hub.stub("FLUTE"))
 
 

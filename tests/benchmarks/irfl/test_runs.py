@@ -17,7 +17,7 @@ from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 from models import tiny_encoders
 
-from figlang_tasks import mini
+from figlang_tasks import FigLangError, mini
 from figlang_tasks.benchmarks.irfl import measures as irfl_measures
 from figlang_tasks.benchmarks.irfl import rows, tables
 from figlang_tasks.benchmarks.irfl import task as task_of
@@ -184,7 +184,7 @@ class Words(lmms):
 def test_a_model_of_words_is_not_matched(model: Any) -> None:
     """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
     name = model if isinstance(model, str) else "this model"
-    with pytest.raises(SystemExit, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Take"):
+    with pytest.raises(FigLangError, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Take"):
         demo_runs.evaluate("figlang_mini_irfl_match_idiom", model, "pretrained=there/is_none")
 
 
@@ -226,7 +226,7 @@ def test_a_class_that_declares_it_is_asked_for_scores(
 
 
 def test_a_class_of_scores_alone_is_not_asked_for_words() -> None:
-    with pytest.raises(SystemExit, match="this model: task figlang_mini_irfl_detect_idiom asks for an answer in w"):
+    with pytest.raises(FigLangError, match="this model: task figlang_mini_irfl_detect_idiom asks for an answer in w"):
         demo_runs.evaluate("figlang_mini_irfl_detect_idiom", OnlyNumbers())
 
 
@@ -242,7 +242,9 @@ def asks_for_scores(folder: Path, model: str) -> str:
 @pytest.mark.parametrize("model", ["llava_hf", "dummy", "default"])
 def test_a_class_that_is_known_to_give_no_scores_is_not_asked(model: str, tmp_path: Path) -> None:
     asked = "llava_hf" if model == "default" else model
-    with pytest.raises(SystemExit, match=f"task mine: it asks {asked} for scores .*, and this class answers in words"):
+    with pytest.raises(
+        FigLangError, match=f"task mine: it asks {asked} for scores .*, and this class answers in words"
+    ):
         demo_runs.evaluate("mine", asked, "pretrained=there/is_none", include_path=asks_for_scores(tmp_path, model))
 
 
@@ -268,7 +270,7 @@ def test_saved_scores_are_matched_again(tmp_path: Path) -> None:
 
 
 def test_a_class_that_only_ranks_is_not_asked_for_words() -> None:
-    with pytest.raises(SystemExit, match="figlang_clip: task figlang_mini_irfl_detect_idiom asks for an answer in"):
+    with pytest.raises(FigLangError, match="figlang_clip: task figlang_mini_irfl_detect_idiom asks for an answer in"):
         demo_runs.evaluate("figlang_mini_irfl_detect_idiom", "figlang_clip", "pretrained=there/is_none")
 
 
@@ -324,7 +326,7 @@ def test_a_prompt_with_letters_is_not_matched(model: str, tmp_path: Path) -> Non
         "lmms_eval_specific_kwargs: {default: {prompt: choose}}\n"
     )
     checkpoint = tiny_encoders.write("clip", tmp_path / "clip") if model == "figlang_clip" else DEMO_MODEL_DIR
-    with pytest.raises(SystemExit, match="mine: figlang_.* is asked for matching scores, with the prompt 'choose'"):
+    with pytest.raises(FigLangError, match="mine: figlang_.* is asked for matching scores, with the prompt 'choose'"):
         demo_runs.evaluate("mine", model, f"pretrained={checkpoint},device=cpu", include_path=str(tmp_path))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from irfl_hub import copy_tables
 
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import measures, rows, tables, task
 from figlang_tasks.benchmarks.irfl.task import Options
 from figlang_tasks.core import documents, notes, score_requests
@@ -167,7 +168,7 @@ def test_a_task_that_is_not_valid_ends_before_a_model(changed: dict[str, Any], m
         "dataset_name": "figlang_mini_irfl,table=idiom-detection-task",
         "lmms_eval_specific_kwargs": {"default": {"prompt": "choose"}},
     }
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(FigLangError, match=message):
         documents.preflight(config | changed)
 
 
@@ -198,7 +199,7 @@ def test_who_is_asked_for_scores_gives_some(config: dict[str, Any], message: str
     if message is None:
         preflight(config)
     else:
-        with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
+        with pytest.raises(FigLangError, match=f"task mine: .*{message}"):
             preflight(config)
 
 
@@ -220,7 +221,7 @@ def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message
     if message is None:
         preflight(config)
     else:
-        with pytest.raises(SystemExit, match=f"leave no whole row: {message}"):
+        with pytest.raises(FigLangError, match=f"leave no whole row: {message}"):
             preflight(config)
 
 

@@ -16,6 +16,7 @@ from models import tiny_encoders
 from PIL import Image
 
 import figlang_tasks
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, retrieve, rows
 from figlang_tasks.core import hub, notes
@@ -219,7 +220,7 @@ def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> N
         "lmms_eval_specific_kwargs:\n  default: {prompt: locate}\n"
         "  figlang_vlm: {prompt: locate, convention: unit}\n"
     )
-    with pytest.raises(SystemExit, match="gives boxes in the convention unit, .*: run metaclue_localize_unit"):
+    with pytest.raises(FigLangError, match="gives boxes in the convention unit, .*: run metaclue_localize_unit"):
         evaluate("mine", "figlang_vlm", demo_runs.DEMO, limit=1, include_path=str(tmp_path))
 
 

@@ -20,6 +20,7 @@ from lmms_eval.utils import load_yaml_config
 from PIL import Image
 from scipy.stats import binomtest
 
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.metaclue import classify, describe, generate, localize, measures, retrieve, rows
 from figlang_tasks.benchmarks.metaclue.task import (
     Options,
@@ -445,7 +446,7 @@ def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
     preflight(config | {"model": None})
     for model, convention, right in (("qwen2_5_vl", "pixel28", "_pixel28"), ("llava_hf", "unit", "_unit")):
         message = f"convention {convention}, and metaclue_localize reads thousand: run metaclue_localize{right}"
-        with pytest.raises(SystemExit, match=message):
+        with pytest.raises(FigLangError, match=message):
             preflight(config | {"model": model})
 
 
@@ -686,7 +687,7 @@ def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: 
         "dataset_name": f"{MINI},task={task}",
         "lmms_eval_specific_kwargs": {"default": options},
     }
-    with pytest.raises(SystemExit, match=f"figlang_tasks: task mine: .*{message}"):
+    with pytest.raises(FigLangError, match=f"figlang_tasks: task mine: .*{message}"):
         preflight(config)
 
 
@@ -699,5 +700,5 @@ def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: 
     ],
 )
 def test_preflight_tells_a_wrong_name_of_data(name: str, message: str) -> None:
-    with pytest.raises(SystemExit, match=f"task mine: {message}"):
+    with pytest.raises(FigLangError, match=f"task mine: {message}"):
         preflight({"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": {"prompt": "caption"}})

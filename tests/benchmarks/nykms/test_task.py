@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.nykms import measures as nykms_measures
 from figlang_tasks.benchmarks.nykms import rows, task
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
@@ -346,7 +347,7 @@ GOOD = "figlang_mini_nykms,question=mw,modality=image"
 )
 def test_preflight(name: str, kwargs: dict[str, Any], message: str) -> None:
     config = {"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": kwargs}
-    with pytest.raises(SystemExit, match=f"figlang_tasks: task mine: .*{message}"):
+    with pytest.raises(FigLangError, match=f"figlang_tasks: task mine: .*{message}"):
         documents.preflight(config)
 
 
@@ -361,7 +362,7 @@ def test_missing_data_ends_the_run_with_a_message(monkeypatch: pytest.MonkeyPatc
         lambda: documents.process_docs(hub.stub("NYK-MS,question=mc,modality=text")),
         lambda: task.lm_eval_dataset(dataset="NYK-MS", question="mc", modality="text", version="1-0"),
     ):
-        with pytest.raises(SystemExit, match="figlang_tasks: NYK-MS has no public release: put its files into"):
+        with pytest.raises(FigLangError, match="figlang_tasks: NYK-MS has no public release: put its files into"):
             call()
 
 
@@ -380,7 +381,7 @@ def test_documents_for_lm_eval() -> None:
     ],
 )
 def test_wrong_options_in_lm_eval(settings: dict[str, str], message: str) -> None:
-    with pytest.raises(SystemExit, match=f"figlang_tasks: .*{message}"):
+    with pytest.raises(FigLangError, match=f"figlang_tasks: .*{message}"):
         task.lm_eval_dataset(
             dataset="figlang_mini_nykms", version="1-0", prompt_hash="x", data_revision="x", **settings
         )

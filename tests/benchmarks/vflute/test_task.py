@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows, task
 from figlang_tasks.core import documents
 
@@ -168,7 +169,7 @@ def test_a_bad_option_ends_in_the_preflight(kwargs: dict, output_type: str, mess
         "output_type": output_type,
         "lmms_eval_specific_kwargs": kwargs,
     }
-    with pytest.raises(SystemExit, match=f"task mine: .*{message}"):
+    with pytest.raises(FigLangError, match=f"task mine: .*{message}"):
         documents.preflight(config)
 
 

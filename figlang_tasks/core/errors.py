@@ -1,0 +1,34 @@
+"""The exceptions that users of the package catch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class FigLangError(Exception):
+    """A task cannot be run as asked: an option, a name, a model or data is wrong. The message says what to do.
+
+    ``simple_evaluate`` raises it before a model is loaded, where that can be known. A command prints the message and
+    ends with status 1.
+    """
+
+
+class DataError(FigLangError):
+    """Data is missing, not accessible or not what it should be; the message says what to do about it."""
+
+
+class RunError(FigLangError):
+    """A finished run cannot be used; the message names the file and what to do."""
+
+
+@contextmanager
+def ending_the_command() -> Iterator[None]:
+    """End the process with the message of a `FigLangError` and status 1, inside a command of the harness.
+
+    The harness itself prints an exception with a traceback, and exits with status 0.
+    """
+    try:
+        yield
+    except FigLangError as error:
+        raise SystemExit(str(error)) from error

@@ -1,0 +1,63 @@
+"""Missing data and a wrong model end every command with one message and status 1 (also: test_plugin.py)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from figlang_tasks import resource_dir
+
+BIN = Path(sys.executable).parent
+HARNESS = {
+    "lmms_eval": [str(BIN / "lmms_eval")],
+    "python -m lmms_eval": [sys.executable, "-m", "lmms_eval"],
+    "torchrun": [str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "1", "-m", "lmms_eval"],
+    "torchrun, our command": [
+        *[str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "1"],
+        *["-m", "figlang_tasks.cli.lmms_eval"],
+    ],
+}
+NO_DATA = "figlang_tasks: task vflute: V-FLUTE: no file test-*.parquet for split 'test'"
+
+
+def ended(command: list[str], folder: Path) -> list[str]:
+    """Run a command that must end with status 1 and without a traceback; return what it wrote to stderr."""
+    for name in ("V-FLUTE", "FLUTE"):
+        (folder / name).mkdir()
+    environment = os.environ | {"FIGLANG_DATA_DIR": str(folder), "ACCELERATE_USE_CPU": "true"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr[-3000:]
+    if "torchrun" not in command[0]:  # which shows its own
+        assert "Traceback" not in done.stdout + done.stderr
+    return done.stderr.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARNESS)
+def test_missing_data(name: str, tmp_path: Path) -> None:
+    command = [*HARNESS[name], "--tasks", "vflute", "--model", "llava_hf", "--model_args", "pretrained=there/is_none"]
+    assert sum(line.startswith(NO_DATA) for line in ended(command, tmp_path)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("figlang_vml", "figlang_tasks: no model class 'figlang_vml' (did you mean `figlang_vlm`"),
+        ("qwen2_5_vl", "qwen2_5_vl: cannot load the checkpoint './there/is/none'"),
+    ],
+)
+def test_a_wrong_model(model: str, told: str, tmp_path: Path) -> None:
+    arguments = ["--tasks", "figlang_mini", "--model", model, "--model_args", "pretrained=./there/is/none"]
+    assert ended([str(BIN / "lmms-eval"), *arguments], tmp_path)[-1].startswith(told)
+
+
+@pytest.mark.slow
+def test_missing_data_in_lm_eval(tmp_path: Path) -> None:
+    command = [str(BIN / "lm_eval"), "--include_path", str(resource_dir("task_yamls") / "lm_eval"), "--tasks", "flute"]
+    lines = ended([*command, "--model", "dummy"], tmp_path)
+    assert lines[-1].startswith("figlang_tasks: FLUTE: its train split is looked for in")
