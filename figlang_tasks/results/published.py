@@ -1,4 +1,4 @@
-"""Published results that our tasks can be read beside: data files with their sources, and tables of them.
+"""Published results that our tasks can be read beside: data files with their sources, and lines of tables of them.
 
 Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records": [...]}``. A
 record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.text import table
 from figlang_tasks.results import measures
 from figlang_tasks.scoring import OVERALL, Measure
 from figlang_tasks.scoring.explained import SCHEMES
@@ -30,9 +29,10 @@ __all__ = [
     "Published",
     "PublishedError",
     "PublishedRow",
-    "beside",
+    "cells",
     "comparable",
     "for_task",
+    "lines",
     "protocol",
     "read_file",
     "rows",
@@ -42,7 +42,6 @@ _TEXTS = ("table", "model", "metric", "setting", "source")
 _NUMBERS = ("value", "low", "high", "std")
 _NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
 _WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
-_WIDE = 6  # columns; MetaCLUE's captions have 24 figures for one model
 
 
 class PublishedError(ValueError):
@@ -248,44 +247,41 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[P
     ]
 
 
-def beside(task: str, metrics: Collection[str]) -> str:
-    """Return a Markdown table of what was published for `task`, in percent but for what is no share.
+def lines(task: str, metrics: Collection[str]) -> list[tuple[str, dict[str, Published]]]:
+    """Return what was published for `task` as lines of a table whose columns are measures.
 
     Args:
         task: name of a task.
-        metrics: names of metrics, in the order of the columns; those without a published figure are left out.
+        metrics: full names of metrics, in the order of scopes.
 
     Returns:
-        One row per model and setting and one column per metric; "" if nothing was published. A table of many columns
-        has rows for the sources instead: ``acc_simile`` is then in the column ``acc``, as in our own tables.
+        For each model, setting and scope a label and the figures by measure: ``acc_simile`` is the figure of ``acc`` in
+        the line ``MODEL: simile``, as in our own tables.
 
     Raises:
         PublishedError: a data file of this package is faulty.
     """
-    found = rows(task, metrics)
-    columns = [metric for metric in dict.fromkeys(metrics) if any(metric in row.values for row in found)]
-    if not columns:
-        return ""
-    places = {metric: (metric, OVERALL) for metric in columns}
-    if len(columns) > _WIDE:
-        places = {metric: (_named(metric)[0].name, _named(metric)[1]) for metric in columns}
-    heads = list(dict.fromkeys(places[metric][0] for metric in columns))
-    digits: dict[str, int] = {}  # the most that a column needs
-    lines: dict[tuple[str, str], dict[str, Published]] = {}
-    for row in found:
+    found: dict[str, dict[str, Published]] = {}
+    for row in rows(task, metrics):
         for metric, figure in row.values.items():
-            head, scope = places[metric]
-            digits[head] = max(figure.digits, digits.get(head, 0))
-            lines.setdefault((row.label, scope), {})[head] = figure
-    shown = [["published", *heads]]
-    for (label, scope), figures in lines.items():
-        cells = [figures[head].text(digits[head]) if head in figures else "" for head in heads]
-        shown.append([label if scope == OVERALL else f"{label}: {scope}", *cells])
-    return table(shown)
+            measure, scope = _named(metric)
+            found.setdefault(row.label if scope == OVERALL else f"{row.label}: {scope}", {})[measure.name] = figure
+    return list(found.items())
+
+
+def cells(figures: Sequence[Mapping[str, Published]], columns: Iterable[str]) -> list[list[str]]:
+    """Return lines of figures as texts, in percent but for what is no share, a column with the digits that it needs.
+
+    Args:
+        figures: of each line, by measure.
+        columns: names of measures; what a line has no figure for is "".
+    """
+    digits = {name: max((of[name].digits for of in figures if name in of), default=1) for name in columns}
+    return [[of[name].text(most) if name in of else "" for name, most in digits.items()] for of in figures]
 
 
 def protocol(task: str, metrics: Collection[str]) -> str:
-    """Return papers and settings of the figures in `beside`, in one line; "" if there are none.
+    """Return papers and settings of the figures in `lines`, in one line; "" if there are none.
 
     Raises:
         PublishedError: a data file of this package is faulty.

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+from demo_runs import estimates, evaluate
+
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
@@ -84,7 +87,7 @@ def of(task: str, rows: int, scorer: str | None = None, **values: float) -> dict
     return results({task: found}, **({"explanation_scorer": scorer} if scorer else {}))
 
 
-def test_what_was_published_stands_below_the_table_of_its_task() -> None:
+def test_what_was_published_stands_beneath_what_was_measured() -> None:
     found = results(
         {
             "irfl_retrieve_metaphor": {"p@k": {OVERALL: around(0.5, 34)}, "rank": {OVERALL: Estimate(2.0, rows=34)}},
@@ -92,19 +95,43 @@ def test_what_was_published_stands_below_the_table_of_its_task() -> None:
         }
     )
     parts = summary_table(found).split("\n\n")
-    assert len(parts) == 4
-    assert parts[0].startswith("| irfl_retrieve_metaphor |  n |")
-    assert parts[1] == "published, not measured here (IRFL, arXiv 2303.15445: zero-shot, matching scores; n = 34):"
-    lines = parts[2].splitlines()
-    assert lines[0] == "| published       |  p@k |"
-    assert lines[2] == "| CLIP-VIT-L/14   | 26.0 |"
-    assert len(lines) == 2 + 8
-    assert parts[3].startswith("| figlang_mini_irfl_retrieve_metaphor |")
+    assert len(parts) == 3
+    lines = parts[0].splitlines()
+    assert lines[0].startswith("| irfl_retrieve_metaphor |  n |               p@k |")
+    assert lines[2].startswith("| all                    | 34 | 50.0 [40.0, 60.0] |")
+    assert lines[3].startswith("| published:             |    |                   |")
+    assert lines[4].startswith("| CLIP-VIT-L/14          |    |              26.0 |")
+    assert len(lines) == 4 + 8
+    assert parts[1] == "published, not measured here: IRFL, arXiv 2303.15445: zero-shot, matching scores"
+    assert parts[2].startswith("| figlang_mini_irfl_retrieve_metaphor |")
+
+
+def test_of_a_group_the_best_model_and_people_stand_beneath() -> None:
+    counts = {"idiom": 200, "metaphor": 333, "simile": 277}
+    values = {"acc": 0.2, "literal_preference": 0.3, "parse_rate": 1.0}
+    found = results(
+        {
+            f"irfl_match_{kind}": {name: {OVERALL: around(v, n)} for name, v in values.items()}
+            for kind, n in counts.items()
+        }
+    )
+    found["group_subtasks"] = {"irfl_match": list(found["configs"])}
+    lines = summary_table(found).splitlines()
+    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:10]][2:] == [
+        ["idiom", "200", "20.0 [10.0, 30.0]", "30.0 [20.0, 40.0]"],
+        ["metaphor", "333", "20.0 [10.0, 30.0]", "30.0 [20.0, 40.0]"],
+        ["simile", "277", "20.0 [10.0, 30.0]", "30.0 [20.0, 40.0]"],
+        ["published, best:", "", "", ""],
+        ["metaphor: Humans", "", "99.7", ""],
+        ["metaphor: CLIP-RN50x64/14", "", "30.0", ""],
+        ["simile: Humans", "", "100.0", ""],
+        ["simile: BLIP", "", "66.0", ""],
+    ]
 
 
 def test_only_measures_of_the_run_are_shown_as_published() -> None:
     table = summary_table(of("irfl_match_idiom", 200, acc=0.2, acc__figurative=0.1))
-    assert "97.0" in table and "figurative_literal" not in table
+    assert "| Humans: figurative " in table and "figurative_literal" not in table
     assert "published" not in summary_table(of("irfl_match_idiom", 200, acc=0.2))
 
 
@@ -120,9 +147,62 @@ def test_published_figures_are_left_out_beside_a_run_that_was_cut_short() -> Non
 def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_alone() -> None:
     values = {"f1_at_0": 0.5, "f1_at_53": 0.4, "f1_at_60": 0.3}
     table = summary_table(of("vflute", 723, "vflute25|bertscore:...|dtype:fast", **values))
-    assert re.search(r"\| published +\|  f1@0 \| f1@53 \| f1@60 \|", table) and "left out" not in table
+    assert re.search(r"\| GPT-4o, zero-shot +\| +\| +75.41 \| +60.97 \| +37.20 \|\n", table) and "left out" not in table
     for scorer in ("embedded (not a published metric)", "figlang24", "vflute25 (with other models)"):
         table = summary_table(of("vflute", 723, f"{scorer}|bertscore:...", **values))
-        assert re.search(r"\| published +\|  f1@0 \|\n", table)
+        assert re.search(r"\| GPT-4o, zero-shot +\| +\| +75.41 \| +\| +\|\n", table)
         told = f"published f1@53, f1@60 are left out: explanations scored by vflute25, in a run by {scorer}"
         assert table.splitlines()[-1] == told
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        (["figlang_mini"], {"figlang_mini": (["f1@0", "explanation_score", "acc"], 7)}),
+        (["figlang_mini_irfl"], {"figlang_mini_irfl": (["acc", "literal_preference", "p@k", "expected_p@k"], 9)}),
+        (  # single tasks that read one dataset
+            ["figlang_mini_irfl_match_simile", "figlang_mini_irfl_match_idiom"],
+            {"figlang_mini_irfl": (["acc", "literal_preference"], 2)},
+        ),
+        (  # wide: the main measure of each, and what could not be read
+            ["figlang_mini_nykms"],
+            {"figlang_mini_nykms": (["mc_macro_f1", "parse_rate", "sc_macro_f1", "mw_em"], 4)},
+        ),
+        (
+            ["figlang_mini", "figlang_mini_nykms_mc", "figlang_mini_irfl_retrieve_idiom"],
+            {
+                "figlang_mini": (["f1@0", "explanation_score", "acc"], 7),
+                "figlang_mini_nykms_mc": (["mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1"], 1),
+                "figlang_mini_irfl_retrieve_idiom": (["p@k", "expected_p@k"], 3),
+            },
+        ),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, list) else "",
+)
+def test_one_compact_table_for_each_group(tasks: list[str], expected: dict[str, tuple[list[str], int]]) -> None:
+    found = evaluate(tasks, "figlang_random")
+    shown = [part.splitlines() for part in summary_table(found).split("\n\n") if part.startswith("|")]
+    read = [[[cell.strip() for cell in line.split("|")[1:-1]] for line in lines] for lines in shown]
+    assert {rows[0][0]: (rows[0][2:], len(rows) - 2) for rows in read} == expected
+    for (title, _, *columns), _, *rows in read:
+        for label, n, *cells in rows:
+            names = [name for name in (f"{title}_{label}", title) if name in found["configs"]]
+            values = estimates(found, names[0])
+            scope = "" if label == OVERALL or names[0] != title else f"_{label}"
+            filled = {values[f"{name}{scope}"]: cell for name, cell in zip(columns, cells, strict=True) if cell}
+            assert int(n) == max(of.rows or 0 for of in filled)
+            for of, cell in filled.items():
+                assert float(cell.split()[0]) == pytest.approx(100 * of.value, abs=0.0501)
+
+
+def test_zeros_are_named_below_the_table_but_for_what_stands_for_the_task() -> None:
+    nothing = {OVERALL: Estimate(0.0, rows=4), "muse": Estimate(0.0, rows=2)}
+    some = {OVERALL: Estimate(0.25, rows=4), "muse": Estimate(0.0, rows=2), "memecap": Estimate(0.5, rows=2)}
+    good, bad = ({OVERALL: Estimate(value, rows=4)} for value in (1.0, 0.5))
+    table = summary_table(results({"mini": {"f1@0": some, "f1@60": nothing, "parse_rate": good}}))
+    assert re.findall(r"^\| (\w+) ", table, re.MULTILINE) == ["mini", "all", "memecap"]
+    assert table.splitlines()[0] == "| mini    | n | f1@0 |"
+    assert table.split("\n\n")[1:] == ["0.0 in every line: f1@60", "0.0 in every column: muse"]
+    table = summary_table(results({"mini": {"f1@0": nothing, "f1@60": nothing, "parse_rate": bad}}))
+    assert table.splitlines()[0] == "| mini | n | f1@0 | parse_rate |"
+    assert table.splitlines()[2] == "| all  | 4 |  0.0 |       50.0 |"

@@ -97,19 +97,16 @@ def test_random_labels_agree_with_scikit_learn() -> None:
         assert estimate.low <= estimate.value <= estimate.high
 
 
-def test_results_name_the_data_and_the_table_shows_the_breakdown() -> None:
+def test_results_name_the_data_and_the_table_their_headline_metrics() -> None:
     results = run_of("figlang_majority", "figlang_mini_nykms_metaphor")
     metadata = results["configs"]["figlang_mini_nykms_metaphor"]["metadata"]
     assert metadata["data"] == f"figlang_mini_nykms/nyk_m:{metadata['data_revision']}"
     assert results["samples"]["figlang_mini_nykms_metaphor"][0]["sample"]["bleu"] == overlap.signature()
-    head, *lines = summary_table(results).splitlines()
+    head, *_, zeros = summary_table(results).splitlines()
     columns = [cell.strip() for cell in head.strip("|").split("|")]
     assert columns[0] == "figlang_mini_nykms_metaphor"
-    assert columns[1] == "n" and set(columns[2:]) == {
-        *("mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1", "mw_em", "mw_relaxed_em", "mw_bleu4"),
-        *("mw_corpus_bleu4", "me_bleu4", "me_corpus_bleu4", "parse_rate", "refusal_rate", "parse_disagreement"),
-    }
-    assert {line.split("|")[1].strip() for line in lines[1:]} >= {"all", "word", "object", "image", "free"}
+    assert columns[1:] == ["n", "mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1"]
+    assert zeros == "0.0 in every line: mw_em, mw_bleu4, me_bleu4"
 
 
 @pytest.mark.parametrize("model", ["figlang_random", "figlang_majority"])
