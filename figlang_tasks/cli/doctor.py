@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -11,6 +12,8 @@ import typer
 
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.doctor_checks import SECTIONS, Finding, Section, examine
+from figlang_tasks.cli.tasks import MINI
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import printable
 
 WIDTH = 100
@@ -29,7 +32,7 @@ def doctor(
     """Look at versions, libraries, memory, hub access and data, metric models, and what the harness finds of ours.
 
     A warning: some tasks, models or metrics cannot be had. A problem: runs fail. Exit status 1 if there is a problem.
-    Tokens are never shown.
+    Tokens are never shown. Without a SECTION it ends with the benchmarks that can be run now, and what others lack.
 
     \b
     figlang doctor
@@ -50,11 +53,53 @@ def doctor(
     if as_json:
         rows = [{"section": section, **asdict(finding)} for section, finding in findings]
         report = {"problems": counts["problem"], "warnings": counts["warning"], "findings": rows}
+        if wanted == list(SECTIONS):
+            report["can_run"] = can_run(findings)
         say_json(report)
     else:
         say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
+        if wanted == list(SECTIONS):
+            say(_ending(findings))
     if counts["problem"]:
         raise typer.Exit(1)
+
+
+def can_run(findings: Sequence[tuple[Section, Finding]]) -> list[str]:
+    """The benchmarks that can be run now, by the findings of all sections."""
+    if _broken(findings):
+        return []
+    lacking = {finding.name for _, finding in findings if finding.status != "ok"}
+    return [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
+
+
+def _broken(findings: Sequence[tuple[Section, Finding]]) -> list[str]:
+    """What no run works with."""
+    at_fault = [f for section, f in findings if section in ("versions", "libraries", "harness")]
+    return [finding.name for finding in at_fault if finding.status == "problem"]
+
+
+def _ending(findings: Sequence[tuple[Section, Finding]]) -> str:
+    """What can be run now, and what each other benchmark lacks: the first remedy of those above."""
+    runs = can_run(findings)
+    lines = [f"\nCan run now: {', '.join(runs) or 'nothing'}" + " (`figlang tasks NAME` lists the tasks)" * bool(runs)]
+    if broken := _broken(findings):
+        lines.append(f"All runs need a repair of {printable(', '.join(broken))}: see the problems above.")
+    for title, names in (
+        ("Can run, but lack for some metrics:", runs),
+        ("Cannot run yet:", [name for name in benchmarks() if name not in runs]),
+    ):
+        lacks = [line for name in names for line in _lacks(name, findings)]
+        lines += [title, *lacks] * bool(lacks)
+    return "\n".join(lines)
+
+
+def _lacks(benchmark: str, findings: Sequence[tuple[Section, Finding]]) -> list[str]:
+    """A line for each remedy, with all that it is for."""
+    of_remedy: dict[str, list[str]] = {}
+    for _, finding in findings:
+        if finding.status != "ok" and benchmark in finding.concerns:
+            of_remedy.setdefault(finding.remedy.partition(", or ")[0], []).append(finding.name)
+    return [f"  {benchmark:12} {printable(', '.join(of))} -> {printable(remedy)}" for remedy, of in of_remedy.items()]
 
 
 def _lines(finding: Finding) -> str:

@@ -1,7 +1,8 @@
 """What ``figlang doctor`` looks at: versions, libraries, memory, hub access, metric models, registration.
 
 Every check yields findings as it goes, so that a slow one is seen to be at work, and none may end the others: an
-exception inside a check is a finding. Libraries that may crash the interpreter are imported in a child process.
+exception inside a check is a finding. Libraries that may crash the interpreter are imported in a child process, which
+works while the others wait for the hub.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks, of_dataset
 
@@ -46,12 +50,14 @@ class Finding:
         status: ``problem``: runs fail or give other numbers; ``warning``: some tasks, models or metrics cannot be had.
         text: what was found.
         remedy: what to do about it; "" where nothing is to be done.
+        concerns: names of the benchmarks that it is for; () where it is for all, or for none.
     """
 
     name: str
     status: Status
     text: str
     remedy: str = ""
+    concerns: tuple[str, ...] = ()
 
 
 Check = Callable[[bool], Iterator[Finding]]
@@ -64,27 +70,45 @@ def examine(sections: Sequence[Section] = SECTIONS, online: bool = True) -> Iter
         sections: which.
         online: ask the hub. It is never asked in the hub's own offline mode (``HF_HUB_OFFLINE=1``).
     """
-    for section in SECTIONS:
-        for name, check in _checks(section) if section in sections else ():
-            try:
-                for finding in check(online):
+    of_child = [section for section in _CHILDREN if section in sections]
+    with _Child(of_child) if of_child else nullcontext() as child:
+        for section in SECTIONS:
+            for name, check in _checks(section, child) if section in sections else ():
+                for finding in _guarded(name, check, online):
                     yield section, finding
-            except Exception as error:  # a check must not end the others, whatever a broken installation raises
-                yield section, Finding(name, "problem", f"this check failed ({_cause(error)})", "see the cause")
 
 
-def _checks(section: Section) -> list[tuple[str, Check]]:
+def _guarded(name: str, check: Check, online: bool) -> Iterator[Finding]:
+    try:
+        yield from check(online)
+    except Exception as error:  # a check must not end the others, whatever a broken installation raises
+        yield Finding(name, "problem", f"this check failed ({_cause(error)})", "see the cause")
+
+
+def _at_once(checks: Sequence[tuple[str, Check]]) -> Check:
+    """One check of several that wait for servers; their findings come in their order."""
+
+    def check(online: bool) -> Iterator[Finding]:
+        with ThreadPoolExecutor(len(checks)) as pool:
+            for found in pool.map(lambda each: list(_guarded(each[0], each[1], online)), checks):
+                yield from found
+
+    return check
+
+
+def _checks(section: Section, child: _Child | None) -> list[tuple[str, Check]]:
+    datasets = [name for name, source in hub.sources().items() if source.folder is None]
     found: dict[Section, list[tuple[str, Check]]] = {
         "versions": [("python", _python), ("packages", _packages), ("optional packages", _optional)],
-        "libraries": [("libraries", partial(_in_child, "libraries"))],
+        "libraries": [("libraries", partial(_in_child, child, "libraries"))],
         "machine": [("memory", _memory), ("disk", _disks)],
         "hub": [
             ("hub", _account),
             ("FIGLANG_DATA_DIR", _data_dir),
-            *((name, partial(_dataset, name)) for name, source in hub.sources().items() if source.folder is None),
+            ("datasets", _at_once([(name, partial(_dataset, name)) for name in datasets])),
         ],
         "scorers": [("FIGLANG_SCORER", _scorer_choice), ("weights", _weights), ("Java", _java)],
-        "harness": [("commands", _commands), ("harness", partial(_in_child, "harness"))],
+        "harness": [("commands", _commands), ("harness", partial(_in_child, child, "harness"))],
     }
     return found[section]
 
@@ -178,53 +202,73 @@ def _optional(online: bool) -> Iterator[Finding]:
     extras = _EXTRAS | {name: text for each in benchmarks().values() for name, text in each.needs.items()}
     for wanted in _requirements():
         for extra, purpose in extras.items():
+            concerns = _in_need_of(extra)
             if wanted.marker is None or not wanted.marker.evaluate({"extra": extra}):
                 continue
             version = _version(wanted.name)
             install = f"pip install '{DISTRIBUTION}[{extra}]'"
             if version is None:
-                yield Finding(wanted.name, "warning", f"not installed; for {purpose}", install)
+                yield Finding(wanted.name, "warning", f"not installed; for {purpose}", install, concerns)
             elif not wanted.specifier.contains(version, prereleases=True):
                 text = f"{version}, but {purpose} needs {wanted.specifier}"
-                yield Finding(wanted.name, "warning", text, install)
+                yield Finding(wanted.name, "warning", text, install, concerns)
             else:
                 yield Finding(wanted.name, "ok", f"{version}, for {purpose}")
+
+
+def _in_need_of(need: str) -> tuple[str, ...]:
+    return tuple(each.name for each in benchmarks().values() if need in each.needs)
 
 
 # --- child processes -------------------------------------------------------------------------------------------------
 
 
-def _in_child(name: str, online: bool) -> Iterator[Finding]:
-    """Run one of :data:`_CHILDREN` in a process of its own; its findings come one by one."""
-    with tempfile.TemporaryFile() as errors:
+def _in_child(child: _Child | None, section: str, online: bool) -> Iterator[Finding]:
+    assert child is not None
+    yield from child.findings(section)
+
+
+class _Child:
+    """A process that imports the libraries; it runs the checks of `sections`, one after the other."""
+
+    def __init__(self, sections: Sequence[str]) -> None:
         # What is installed: -m, and -c too, would look into the working directory first.
-        code = f"import sys; sys.path = [*filter(None, sys.path)]; from {__name__} import _child; _child({name!r})"
-        process = subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
+        code = f"import sys; sys.path = [*filter(None, sys.path)]; from {__name__} import _child; _child({sections!r})"
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=self._errors, encoding="utf-8"
         )
-        timer = threading.Timer(CHILD_TIMEOUT, process.kill)
-        timer.start()
-        try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                yield Finding(**json.loads(line))
-            process.wait()
-        finally:
-            timer.cancel()
-            process.kill()
-            process.wait()
-        if process.returncode:
-            errors.seek(0)
-            said = errors.read().decode("utf-8", "replace").strip().splitlines()
-            ended = f"ended with status {process.returncode}"
-            if process.returncode < 0:
-                ended = f"was ended by signal {-process.returncode}"
-            yield Finding(
-                name,
-                "problem",
-                f"importing the libraries {ended}: {said[-1] if said else 'no message'}",
-                "see the cause",
-            )
+        self._timer = threading.Timer(CHILD_TIMEOUT, self._process.kill)
+        self._timer.start()
+
+    def findings(self, section: str) -> Iterator[Finding]:
+        """The findings of the next of its sections, one by one; a problem if the process ended."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if not line.strip():
+                return
+            yield Finding(**json.loads(line))
+        self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        ended = f"ended with status {self._process.returncode}"
+        if self._process.returncode < 0:
+            ended = f"was ended by signal {-self._process.returncode}"
+        yield Finding(
+            section,
+            "problem",
+            f"importing the libraries {ended}: {said[-1] if said else 'no message'}",
+            "see the cause",
+        )
+
+    def __enter__(self) -> _Child:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
 
 
 def _libraries() -> Iterator[Finding]:
@@ -304,12 +348,13 @@ def _harness() -> Iterator[Finding]:
 
     from figlang_tasks import models
     from figlang_tasks.cli.tasks import definitions, folder
-    from figlang_tasks.harness import plugin
+    from figlang_tasks.harness import plugin, task_index
 
     yield from _entry_points(plugin, harness_models)
     from lmms_eval.tasks import TaskManager
 
-    index = TaskManager("ERROR").task_index
+    with task_index.read_quickly(Path(harness_models.__file__).parents[1]):  # the 2,000 files of the harness
+        index = TaskManager("ERROR").task_index
     ours = [each for each in definitions().values() if "lmms_eval" in each.harnesses]
     missing = [each.name for each in ours if each.name not in index]
     taken = [
@@ -535,17 +580,18 @@ def _dataset(name: str, online: bool) -> Iterator[Finding]:
     """Where a dataset would come from: a local folder, the cache, the hub; and whether it may."""
     source = hub.source(name)
     root = os.environ.get(hub.DATA_DIR_VARIABLE)
+    concerns = (of_dataset(name).name,)
     local = Path(root).expanduser() / name if root else None
     if local is not None and local.is_dir():
         yield Finding(name, "ok", f"in {local}")
         return
     if source.repository is None:
         text = f"has no public release, and ${hub.DATA_DIR_VARIABLE}/{name} is not there"
-        yield Finding(name, "warning", text, source.bring)
+        yield Finding(name, "warning", text, source.bring, concerns)
         return
     pin = os.environ.get(source.pin_variable)
     cached = _cached(source.repository, "dataset", pin or source.revision or "main")
-    prefetch = f"figlang data prefetch {of_dataset(name).name}"
+    prefetch = f"figlang data prefetch {concerns[0]}"
     silent = "the hub was not asked" if not online or _offline() else ""
     if not silent and _whoami().status is None:
         silent = "the hub cannot be reached"
@@ -556,9 +602,10 @@ def _dataset(name: str, online: bool) -> Iterator[Finding]:
             "ok" if cached else "warning",
             f"{cached or 'not cached'}; {silent}",
             "" if cached else f"{prefetch}, or {elsewhere}",
+            concerns,
         )
         return
-    yield _access(source, pin, cached or f"not cached yet ({prefetch})", bool(cached))
+    yield replace(_access(source, pin, cached or f"not cached yet ({prefetch})", bool(cached)), concerns=concerns)
 
 
 def _access(source: hub.Source, pin: str | None, cached: str, is_cached: bool) -> Finding:
@@ -626,7 +673,15 @@ def _weights(online: bool) -> Iterator[Finding]:
     wanted = {weights: None for recipe in SCORERS.values() for weights in (recipe.bertscore, recipe.bleurt) if weights}
     for weights in wanted:
         users = [name for name, recipe in SCORERS.items() if weights in (recipe.bertscore, recipe.bleurt)]
-        yield _weights_of(weights, ", ".join(users), online)
+        yield replace(_weights_of(weights, ", ".join(users), online), concerns=_scored_by(users))
+
+
+def _scored_by(scorers: Sequence[str]) -> tuple[str, ...]:
+    """The benchmarks whose explanations one of the scorers scores."""
+    from figlang_tasks.scoring.explanations import SCORER_VARIABLE
+
+    papers = {MINI: "embedded"} | {each.name: each.scorer for each in benchmarks().values() if each.scorer}
+    return tuple(name for name, scorer in papers.items() if (os.environ.get(SCORER_VARIABLE) or scorer) in scorers)
 
 
 def _weights_of(weights: Any, users: str, online: bool) -> Finding:
@@ -688,7 +743,7 @@ def _java(online: bool) -> Iterator[Finding]:
     java = captions._java()
     if java is None:
         text = f"there is none that runs: {tasks} leave out METEOR and SPICE"
-        yield Finding("Java", "warning", text, "install a Java runtime (8 or newer)")
+        yield Finding("Java", "warning", text, "install a Java runtime (8 or newer)", _in_need_of("java"))
         return
     yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
     if captions._spice_folder() is None:
@@ -697,20 +752,23 @@ def _java(online: bool) -> Iterator[Finding]:
             "warning",
             f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out",
             "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'",
+            _in_need_of("java"),
         )
     else:
         yield Finding("SPICE", "ok", f"{captions._spice_folder()}")
 
 
-def _child(name: str) -> None:
-    """Write the findings of one of :data:`_CHILDREN` to standard output, as JSON lines."""
+def _child(sections: Sequence[str]) -> None:
+    """Write the findings of :data:`_CHILDREN` to standard output, as JSON lines; an empty one ends a section."""
     findings = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libraries print while they are imported
-    try:
-        for finding in _CHILDREN[name]():
-            findings.write(json.dumps(asdict(finding)) + "\n")
-            findings.flush()
-    except Exception as error:  # told by its cause, without a traceback
-        finding = Finding(name, "problem", f"does not work: {_cause(error)}", "repair or reinstall what it names")
-        findings.write(json.dumps(asdict(finding)) + "\n")
-        findings.flush()
+    for section in sections:
+        try:
+            for finding in _CHILDREN[section]():
+                print(json.dumps(asdict(finding)), file=findings, flush=True)
+        except Exception as error:  # told by its cause, without a traceback
+            finding = Finding(
+                section, "problem", f"does not work: {_cause(error)}", "repair or reinstall what it names"
+            )
+            print(json.dumps(asdict(finding)), file=findings)
+        print(file=findings, flush=True)

