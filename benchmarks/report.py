@@ -52,7 +52,14 @@ def card(number: int, picture: int, runs: int) -> dict[str, Any]:
         "prompt": "prompt " * 40,
         "pictures": [{"label": "", "role": "", "picture": picture}],
         "answers": [
-            {**answer, "run": run, "score": number / 1000, "explanation": explanation, "output": explanation}
+            {
+                **answer,
+                "run": run,
+                "score": number / 1000,
+                "score_name": "explanation score",
+                "explanation": explanation,
+                "output": explanation,
+            }
             for run in range(runs)
         ],
     }

@@ -5,8 +5,8 @@ A card is a dict: ``source``; ``facts``, ``gold`` (texts with their names: what 
 ``right`` for the right ones); ``boxes`` (annotated ones). The report adds ``task``, ``id``, ``prompt`` and ``answers``.
 
 An answer is a dict: ``predicted`` (short); ``outcome``; ``status`` and ``rule`` of parsing; ``said`` (texts with their
-names); ``explanation``; ``score`` (of the explanation or the ranking, 0 to 1) and ``scores`` (its parts); ``chosen`` (a
-picture's place), ``values`` (of each picture, by place), ``boxes``. The report adds ``run`` and ``output``.
+names); ``explanation``; ``score`` (0 to 1, with ``score_name``: what it is of) and ``scores`` (its parts); ``chosen``
+(a picture's place), ``values`` (of each picture, by place), ``boxes``. The report adds ``run`` and ``output``.
 """
 
 from __future__ import annotations

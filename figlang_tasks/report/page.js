@@ -26,7 +26,7 @@
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  const { runs, cards } = JSON.parse(byId("data-cards").textContent);
+  const { runs, cards, sizes } = JSON.parse(byId("data-cards").textContent);
   let parsedPictures = null;
   const pictures = () => (parsedPictures ??= JSON.parse(byId("data-pictures").textContent));
   const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
@@ -62,7 +62,7 @@
 
   function load(image) {
     near.unobserve(image);
-    image.src = pictures()[image.dataset.picture].src;
+    image.src = pictures()[image.dataset.picture];
   }
 
   addEventListener("beforeprint", () => document.querySelectorAll("#cards > li:nth-child(-n + 12) img:not([src])").forEach(load));
@@ -71,30 +71,25 @@
   function picture(card, shown, caption, lazily, boxes) {
     const figure = element("figure", shown.right ? "picture right" : "picture");
     const what = [shown.label && `image ${shown.label}`, shown.role, shown.right && "right"].filter(Boolean).join(", ");
-    const found = shown.picture === null || lazily ? null : pictures()[shown.picture];
     let image;
     if (shown.picture !== null) {
       image = element("img");
       image.alt = `${what || "picture"} of ${card.id}`;
       image.decoding = "async";
-      if (lazily) {
-        image.dataset.picture = shown.picture;
-        near.observe(image);
-      } else {
-        image.src = found.src;
-        image.width = found.width;
-        image.height = found.height;
-      }
+      image.dataset.picture = shown.picture;
+      [image.width, image.height] = sizes[shown.picture];
+      if (lazily) near.observe(image);
+      else load(image);
     } else {
       image = element("span", "none", "no picture");
     }
-    figure.append(boxes && found ? boxed(image, found, boxes) : image);
+    figure.append(boxes && shown.picture !== null ? boxed(image, sizes[shown.picture], boxes) : image);
     const words = [caption ?? shown.label, shown.role, shown.right && "✓"].filter(Boolean).join(" · ");
     if (words) figure.append(element("figcaption", "", words));
     return figure;
   }
 
-  function boxed(image, { width, height }, boxes) {
+  function boxed(image, [width, height], boxes) {
     const space = "http://www.w3.org/2000/svg";
     const drawing = document.createElementNS(space, "svg");
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -111,7 +106,7 @@
   }
 
   function strip(card, lazily, most, boxes) {
-    const row = element("div", card.pictures.length > 1 ? "pictures several" : "pictures");
+    const row = element("div", card.pictures.some((each) => each.label) ? "pictures several" : "pictures");
     for (const shown of card.pictures.slice(0, most)) row.append(picture(card, shown, null, lazily, boxes));
     const left = card.pictures.length - most;
     if (left > 0) row.append(element("span", "meta", `and ${left} more`));
@@ -120,19 +115,44 @@
 
   // --- cards --------------------------------------------------------------------------------------------------------
 
-  function badge(outcome) {
-    return element("span", `badge ${outcome.replace(" ", "-")}`, OUTCOMES[outcome] ?? outcome);
+  const kind = (answer) => answer.outcome.replace(" ", "-");
+  const badge = (answer) => element("span", `badge ${kind(answer)}`, OUTCOMES[answer.outcome] ?? answer.outcome);
+
+  function pairs(found) {
+    const definitions = element("dl", "facts");
+    for (const [name, text] of found) {
+      definitions.append(element("div", "", element("dt", "", name), element("dd", "", text)));
+    }
+    return definitions;
   }
 
   function head(answer) {
-    const row = element("div", "head", element("bdi", "name", runs[answer.run]), badge(answer.outcome));
+    const row = element("div", "head", element("bdi", "name", runs[answer.run]), badge(answer));
     row.append(element("bdi", "predicted", answer.predicted));
-    if (answer.score !== undefined && answer.score !== null) {
-      const score = element("span", "score", number(answer.score));
-      score.title = "score, in percent";
-      row.append(score);
+    if (typeof answer.score === "number") {
+      row.append(element("span", "score", `${answer.score_name} `, element("b", "", number(answer.score))));
     }
     return row;
+  }
+
+  // What is right; its cell stands beside those of the runs.
+  function reference(card) {
+    if (!card.gold.length && !card.reference) return null;
+    const row = element("div", "head", element("span", "name", "Reference"));
+    const short = card.gold.length > 0 && !card.gold[0][1].includes("\n");
+    if (short) row.append(element("span", "meta", card.gold[0][0]), element("bdi", "predicted", card.gold[0][1]));
+    const left = short ? card.gold.slice(1) : card.gold;
+    const words = card.reference ? element("p", "text", card.reference) : null;
+    return element("section", "answer reference", row, words, left.length ? pairs(left) : null);
+  }
+
+  // A run's answer: its cell, to which the window of a sample adds more.
+  function answered(answer) {
+    const cell = element("section", `answer ${kind(answer)}`, head(answer));
+    if (answer.explanation) cell.append(element("p", "text", answer.explanation));
+    const parts = answer.said.filter(([, text]) => text !== answer.predicted);
+    if (parts.length) cell.append(pairs(parts));
+    return cell;
   }
 
   const ASIDE = new Set(["phenomenon", "candidates"]);
@@ -143,21 +163,16 @@
     const open = element("button", "open", card.id);
     open.type = "button";
     open.setAttribute("aria-label", `Open sample ${card.id} of ${card.task}`);
-    const article = element("article", "card");
-    article.append(open, element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
-    if (card.pictures.length) article.append(strip(card, true, 4));
-    for (const [, text] of told(card)) article.append(element("p", "text clamp", text));
-    if (card.gold.length) {
-      const gold = element("div", "meta");
-      gold.append("gold: ", element("bdi", "", card.gold[0][1].split("\n")[0]));
-      article.append(gold);
-    }
+    const about = element("div", "about");
+    about.append(open, element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
+    for (const [, text] of told(card)) about.append(element("p", "text fact", text));
+    const compared = element("div", "compared", reference(card));
     for (const answer of card.answers) {
       if (chosen.run !== null && answer.run !== chosen.run) continue;
-      const own = element("div", "answer", head(answer));
-      if (answer.explanation) own.append(element("p", "text clamp", answer.explanation));
-      article.append(own);
+      compared.append(answered(answer));
     }
+    about.append(compared);
+    const article = element("article", "card", card.pictures.length ? strip(card, true, 4) : null, about);
     article.addEventListener("click", (event) => {
       if (String(getSelection()) === "" || event.target === open) show(place);
     });
@@ -285,9 +300,7 @@
     const buttons = [...list.querySelectorAll("button.open")];
     const place = buttons.indexOf(document.activeElement);
     if (place < 0) return;
-    const lefts = buttons.map((button) => button.getBoundingClientRect().left);
-    const columns = Math.max(1, lefts.findIndex((left, each) => each > 0 && left <= lefts[0]));
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     if (place + step >= drawn) draw(BATCH);
@@ -300,14 +313,6 @@
   const body = byId("sample-body");
   let shownPlace = 0;
   let focusAfter = null;
-
-  function pairs(found) {
-    const definitions = element("dl", "facts");
-    for (const [name, text] of found) {
-      definitions.append(element("div", "", element("dt", "", name), element("dd", "", text)));
-    }
-    return definitions;
-  }
 
   // Pictures in the order of a run's values: what it ranked first, or which it chose.
   function judged(card, answer) {
@@ -331,10 +336,9 @@
   }
 
   function full(card, answer) {
-    const part = element("section", "answer", head(answer));
-    if (answer.explanation) part.append(element("p", "text", answer.explanation));
+    const part = answered(answer);
     if (card.pictures.length > 1) part.append(judged(card, answer));
-    const known = [...answer.said];
+    const known = [];
     if (answer.status) known.push(["parse status", answer.rule ? `${answer.status} (rule ${answer.rule})` : answer.status]);
     for (const [name, value] of Object.entries(answer.scores ?? {})) {
       known.push([name, typeof value === "number" ? number(value) : String(value)]);
@@ -354,14 +358,15 @@
     byId("next").disabled = place === matching.length - 1;
     const boxes = (card.boxes ?? []).map((edges) => ["truth", edges]);
     for (const answer of card.answers) for (const edges of answer.boxes ?? []) boxes.push(["found", edges]);
-    body.replaceChildren(element("p", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
-    if (card.pictures.length === 1) body.append(strip(card, false, 1, boxes.length ? boxes : null));
-    if (boxes.length) body.append(element("p", "meta", "dashed: annotated; solid: found by the runs"));
-    const known = [...facts(card), ...card.gold.map(([name, text]) => [`gold ${name}`, text])];
-    if (card.reference) known.push(["reference explanation", card.reference]);
-    body.append(pairs(known));
-    for (const answer of card.answers) body.append(full(card, answer));
-    body.append(details("full prompt", card.prompt));
+    const about = element("div", "about", element("p", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
+    about.append(pairs(facts(card)));
+    if (boxes.length) about.append(element("p", "meta", "Boxes: dashed are annotated, solid were found by the runs."));
+    const right = reference(card);
+    const shown = card.pictures.filter((each) => each.right);
+    if (right && shown.length) right.append(strip({ ...card, pictures: shown }, false, shown.length));
+    const compared = element("div", "compared", right, ...card.answers.map((answer) => full(card, answer)));
+    const picture = card.pictures.length === 1 ? strip(card, false, 1, boxes.length ? boxes : null) : null;
+    body.replaceChildren(element("div", "card", picture, about), compared, details("full prompt", card.prompt));
     if (!dialog.open) {
       focusAfter = document.activeElement;
       dialog.showModal();

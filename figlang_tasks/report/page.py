@@ -87,6 +87,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     """Make the page of groups of sections and a gallery; see `build`."""
     style = _colours() + (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
+    sizes = [picture and [picture["width"], picture["height"]] for picture in shown.pictures]
     kept = [picture for picture in shown.pictures if picture is not None]
     html = (
         _environment()
@@ -101,8 +102,8 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             runs=[how_it_was_run.of(run) for run in runs],
             notices=shown.notices,
             samples=len(shown.cards),
-            cards=_json({"runs": [run.name for run in runs], "cards": shown.cards}),
-            pictures=_json(shown.pictures),
+            cards=_json({"runs": [run.name for run in runs], "cards": shown.cards, "sizes": sizes}),
+            pictures=_json([picture and picture["src"] for picture in shown.pictures]),
             made=[
                 ("made", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
                 ("figlang_tasks", figlang_tasks.__version__),

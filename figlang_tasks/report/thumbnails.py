@@ -13,7 +13,7 @@ from PIL import Image
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.report.originals import Picture
 
-SIZE = 192
+SIZE = 352
 """Pixels of the long side."""
 
 BUDGET = 15_000_000

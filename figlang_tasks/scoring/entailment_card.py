@@ -32,4 +32,8 @@ def answer(records: Sequence[Record]) -> Answer:
         "explanation": clip(record["explanation"] or ""),
         "said": [("a careful reader sees", _LABELS.get(strict, "no label"))] if strict != predicted else [],
     }
-    return made | ({"score": float(scores["mean"]), "scores": scores} if "mean" in scores else {})
+    return made | (
+        {"score": float(scores["mean"]), "score_name": "explanation score", "scores": scores}
+        if "mean" in scores
+        else {}
+    )

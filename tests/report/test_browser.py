@@ -212,7 +212,7 @@ def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
                 and any(a["outcome"] == "wrong" and a["run"] == 1 for a in card["answers"])
             ),
         )
-        assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {"second"}
+        assert ids(page) == mine != wrong and set(texts(page, "#cards .answer .name")) == {"Reference", "second"}
         assert page.text_content("#count") == f"{len(mine)} of {total} samples"
 
         clear(page, total)
@@ -297,6 +297,26 @@ def test_print_is_light_and_has_the_first_pictures(browser: Browser, report: Pat
         assert seen.quiet, seen
 
 
+def test_a_card_shows_the_reference_beside_what_each_run_wrote(
+    browser: Browser, report: Path, gallery: Gallery
+) -> None:
+    card = gallery.cards[1]
+    for width, beside in ((1280, True), (400, False)):
+        with opened(browser, report, width) as (page, seen):
+            shown = page.locator("#cards .card").nth(1)
+            cells = shown.locator(".answer")
+            assert cells.nth(0).locator(".text").text_content() == card["reference"]
+            for number, answer in enumerate(card["answers"], 1):
+                cell = cells.nth(number)
+                assert cell.locator(".score").text_content() == f"explanation score {100 * answer['score']:.1f}"
+                assert (cell.locator(".text").text_content() or "") == answer["explanation"]
+            boxes = [cell.bounding_box() for cell in (cells.nth(0), cells.nth(1), shown.locator("img"))]
+            reference, predicted, picture = (box for box in boxes if box)
+            assert (reference["y"] == predicted["y"]) == beside == (picture["x"] < reference["x"] - 300)
+            assert picture["width"] >= 300
+            assert seen.quiet, seen
+
+
 # --- one sample ------------------------------------------------------------------------------------------------------
 
 
@@ -327,17 +347,17 @@ def test_keyboard(browser: Browser, report: Path) -> None:
         page.keyboard.press("ArrowRight")
         expect(buttons.nth(1)).to_be_focused()
         page.keyboard.press("ArrowDown")
-        below = buttons.nth(4)  # three columns at this width
+        below = buttons.nth(2)
         expect(below).to_be_focused()
         assert below.evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
         page.keyboard.press("Enter")
         expect(page.locator("dialog")).to_be_visible()
         expect(page.locator("#sample-title")).to_have_text(below.text_content() or "")
         page.keyboard.press("ArrowRight")
-        expect(page.locator("#sample-title")).to_have_text(buttons.nth(5).text_content() or "")
+        expect(page.locator("#sample-title")).to_have_text(buttons.nth(3).text_content() or "")
         page.keyboard.press("Escape")
         expect(page.locator("dialog")).to_be_hidden()
-        expect(buttons.nth(5)).to_be_focused()
+        expect(buttons.nth(3)).to_be_focused()
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowUp")
         expect(buttons.nth(1)).to_be_focused()
@@ -360,7 +380,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
         "figlang_mini_irfl_match_idiom": r"A 0\.100",
         "figlang_mini_irfl_retrieve_metaphor": r"1\. \d\.\d{3}",
         "figlang_mini_nykms_metaphor": "metaphorical word",
-        "figlang_mini_metaclue_localize": "dashed: annotated",
+        "figlang_mini_metaclue_localize": "dashed are annotated",
         "figlang_mini_metaclue_vqa_best": "right answers",
         "figlang_mini_flute": "hypothesis",
     }
@@ -391,7 +411,7 @@ def test_of_images_with_one_score_the_wrong_ones_come_first_as_in_the_metric(bro
     (folder / "ties.html").write_bytes(render([run], [], build([run]), "Ties").content)
     with opened(browser, folder / "ties.html") as (page, _):
         page.locator("#cards button.open").first.click()
-        shown = page.locator("#sample-body .answer .picture").evaluate_all(
+        shown = page.locator("#sample-body .answer:not(.reference) .picture").evaluate_all(
             "figures => figures.map(figure => figure.classList.contains('right'))"
         )
     assert shown == sorted(shown) and len(set(shown)) == 2
@@ -493,6 +513,7 @@ def synthetic(folder: Path, count: int, runs: int) -> bytes:
                     **{
                         "outcome": "right",
                         "score": 0.5,
+                        "score_name": "explanation score",
                         "explanation": text.format(number),
                         "output": text.format(number),
                     },

@@ -90,7 +90,7 @@ def test_every_row_has_its_card_and_picture(tmp_path: Path, task: str) -> None:
     assert {card["id"] for card in cards} == ids and len(cards) == len(ids)
     shown = [picture["picture"] for card in cards for picture in card["pictures"]]
     assert (not shown) if "flute" in task else all(made.pictures[number] for number in shown)
-    assert all(max(image_of(picture).size) <= 192 for picture in made.pictures if picture)
+    assert all(max(image_of(picture).size) <= thumbnails.SIZE for picture in made.pictures if picture)
     assert made.notices == [] and json.loads(json.dumps(cards)) == cards
 
 
@@ -118,7 +118,9 @@ def test_the_images_of_a_row_of_retrieval_make_one_card(tmp_path: Path) -> None:
         assert len(card["pictures"]) == len(records) and answer["values"] == [each["value"] for each in records]
         count = sum(record["positive"] for record in records)
         ranked = sorted(records, key=lambda record: (-record["value"], record["positive"]))  # ties against the model
-        assert answer["score"] == sum(record["positive"] for record in ranked[:count]) / count
+        on_top = sum(record["positive"] for record in ranked[:count])
+        assert answer["score"] == on_top / count and answer["score_name"] == "precision@k"
+        assert answer["predicted"] == f"{on_top} of {count} right images on top"
         assert (answer["outcome"] == "right") == (answer["score"] == 1)
 
 
@@ -128,6 +130,7 @@ def test_nyk_ms_tells_every_answer(tmp_path: Path) -> None:
     assert [name for name, _ in first["gold"]] == ["metaphor?", "metaphorical word", "explanation of the metaphor"]
     assert dict(first["answers"][0]["said"])["metaphorical word"] == "cage"
     assert first["answers"][0]["outcome"] == "right" and 0 <= first["answers"][0]["score"] <= 1
+    assert first["answers"][0]["score_name"] == "explanation of the metaphor, BLEU-4"
     assert cards[2]["answers"][0]["outcome"] == cards[3]["answers"][0]["outcome"] == "no answer"
 
 

@@ -42,9 +42,12 @@ def answer(records: Sequence[Record]) -> Answer:
         values, positives = [float(each["value"]) for each in records], [bool(each["positive"]) for each in records]
         whole = len(records) == record["images"] and any(positives)
         reached = precision_at_k(values, positives) if whole else None
-        found: Answer = {"score": reached} if reached is not None else {}
+        k = sum(positives)
+        found: Answer = {"score": reached, "score_name": "precision@k"} if reached is not None else {}
         return found | {
-            "predicted": "row cut by a limit" if reached is None else f"p@k {100 * reached:.0f} %",
+            "predicted": "row cut by a limit"
+            if reached is None
+            else f"{round(k * reached)} of {k} right images on top",
             "outcome": OPEN if reached is None else outcome(reached == 1),
             "values": values,
             "ranked": True,

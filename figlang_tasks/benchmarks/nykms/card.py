@@ -41,9 +41,12 @@ def answer(records: Sequence[Record]) -> Answer:
     scores = {
         f"{NAMES[each]}, BLEU-4": float(record["words"][each]["bleu4"]) for each, _ in fields if each in record["words"]
     }
-    return {
+    made: Answer = {
         "predicted": YES.get(value, value) if value != "" else "nothing",
         "outcome": result,
         "said": [(NAMES[each], YES.get(text, text)) for each, text in fields],
-        **({"scores": scores, "score": [*scores.values()][-1]} if scores else {}),
     }
+    if scores:
+        name, score = list(scores.items())[-1]
+        made |= {"score": score, "score_name": name, "scores": scores}
+    return made
