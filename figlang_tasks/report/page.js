@@ -20,9 +20,21 @@
   });
   prefersDark.addEventListener("change", tellTheme);
   tellTheme();
+  theme.hidden = false;
+
+  // --- print --------------------------------------------------------------------------------------------------------
+
+  // For browsers that do not know ::details-content.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details.table:not([open])")];
+    for (const table of opened) table.open = true;
+  });
+  addEventListener("afterprint", () => { for (const table of opened) table.open = false; });
 
   const filters = byId("filters");
   if (!filters) return;
+  filters.hidden = false;
 
   // --- data ---------------------------------------------------------------------------------------------------------
 

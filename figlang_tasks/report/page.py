@@ -12,14 +12,15 @@ import hashlib
 import json
 import math
 import platform
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
@@ -27,12 +28,15 @@ from figlang_tasks.report import charts, gallery, how_it_was_run, thumbnails
 from figlang_tasks.results.runs import Run
 
 if TYPE_CHECKING:
-    from figlang_tasks.report.sections import Group
+    from figlang_tasks.report.sections import Group, Table
 
 GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``; by it a report is known again."""
 
 _FOLDER = Path(__file__).resolve().parent
+# What need not be escaped in a data URL; its quotes would end an attribute.
+_IN_ADDRESSES = " !$()*+,/:;=?@~"
+_MOST_COLUMNS = 12
 # Within <script> and for older readers of JSON as JavaScript.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -130,9 +134,27 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["data_url"] = lambda text: f"data:text/csv;charset=utf-8,{quote(text)}"
+    environment.filters["data_url"] = lambda text, kind: f"data:{kind};charset=utf-8,{quote(text, safe=_IN_ADDRESSES)}"
     environment.filters["svg"] = Markup
+    environment.filters["standalone"] = standalone
+    environment.filters["fitted"] = _fitted
+    environment.filters["breakable"] = lambda text: escape(text).replace("_", Markup("_<wbr>"))
     return environment
+
+
+def standalone(svg: str) -> str:
+    """The drawing of a chart as a file of its own: its colours, those of the light page, written out."""
+    return re.sub(r"var\((--[\w-]+)[^)]*\)", lambda found: charts.COLOURS[found[1]][0], svg).replace(
+        "currentColor", "#000"
+    )
+
+
+def _fitted(table: Table) -> Table:
+    """A table with more columns than a page holds, its rows and columns swapped if that makes them fewer."""
+    if len(table.head) <= _MOST_COLUMNS or len(table.rows) + 1 >= len(table.head):
+        return table
+    head, *rows = zip(table.head, *table.rows, strict=True)
+    return replace(table, head=head, rows=tuple(rows))
 
 
 def _colours() -> str:

@@ -168,17 +168,60 @@ def contrasts(page: Page) -> dict[str, tuple[float, str]]:
 def test_charts_have_words_and_data(browser: Browser, report: Path, tmp_path: Path) -> None:
     with opened(browser, report) as (page, seen):
         charts = page.locator("figure svg[role=img]")
-        assert charts.count() == page.locator("a[download]").count() > 2
+        assert 2 * charts.count() == page.locator("a[download]").count() > 4
         for chart in charts.all():
             names = (chart.get_attribute("aria-labelledby") or "").split()
             assert names and all(page.locator(f"[id='{name}']").text_content() for name in names)
-        with page.expect_download() as download:
-            page.locator("a[download]").first.click()
-        saved = tmp_path / "data.csv"
-        download.value.save_as(saved)
-        assert download.value.suggested_filename.endswith(".csv")
-        assert len(saved.read_text(encoding="utf-8").splitlines()) > 2
+        csv, svg = (downloaded(page, kind, tmp_path) for kind in ("CSV", "SVG"))
+        assert len(csv.read_text(encoding="utf-8").splitlines()) > 2
         assert not seen.console and not seen.errors
+    with opened(browser, svg) as (page, seen):  # alone, in a viewer without the page's style sheet
+        paints = page.locator("[stroke]").evaluate_all("all => all.map(element => element.getAttribute('stroke'))")
+        assert "#0072b2" in paints and not any("var(" in paint or "current" in paint for paint in paints)
+        assert page.locator("svg text").count() > 5 and seen.quiet, seen
+
+
+def downloaded(page: Page, kind: str, folder: Path) -> Path:
+    """What the first button of a kind saves."""
+    with page.expect_download() as download:
+        page.locator("a[download]", has_text=kind).first.click()
+    name = download.value.suggested_filename
+    assert name.endswith(f".{kind.lower()}")
+    download.value.save_as(folder / name)
+    return folder / name
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_tables_are_closed_and_none_is_cut_off(browser: Browser, report: Path, width: int) -> None:
+    with opened(browser, report, width) as (page, _):
+        tables = page.locator("details.table")
+        assert tables.count() > 3 and page.locator("#group-figlang-mini table:visible").count() == 0
+        page.evaluate("document.querySelectorAll('details.table').forEach(table => { table.open = true })")
+        cut = "element => element.scrollWidth > element.clientWidth"
+        assert [each.get_attribute("aria-label") for each in page.locator(".scroll").all() if each.evaluate(cut)] == []
+
+
+def test_on_a_narrow_screen_the_first_column_stays_in_sight(browser: Browser, report: Path) -> None:
+    with opened(browser, report, 400) as (page, _):
+        page.evaluate("document.querySelectorAll('details.table').forEach(table => { table.open = true })")
+        table = page.locator("details.table .scroll").first
+        table.evaluate("element => { element.scrollLeft = 200 }")
+        first, second = (table.locator("tbody tr").first.locator("th, td").nth(place) for place in (0, 1))
+        boxes = [each.bounding_box() for each in (table, first, second)]
+        left, of_first, of_second = (box["x"] for box in boxes if box)
+        assert of_first == left > of_second
+
+
+def test_without_its_script_the_page_shows_charts_and_tables_and_nothing_that_does_not_work(
+    browser: Browser, report: Path
+) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(report.as_uri())
+    assert page.locator("svg.chart:visible").count() > 2 and page.locator("noscript").count() == 1
+    assert page.locator("button:visible, form:visible").count() == 0
+    page.locator("details.table summary").first.click()
+    assert page.locator("table:visible").count() > 0
+    page.close()
 
 
 def test_no_id_stands_twice(browser: Browser, report: Path) -> None:
@@ -291,6 +334,7 @@ def test_print_is_light_and_has_the_first_pictures(browser: Browser, report: Pat
         assert len(page.pdf()) > 10_000  # as a person would print it: the page hears of it
         assert page.locator("#cards > li:nth-child(-n + 12) img:not([src])").count() == 0
         page.emulate_media(media="print")
+        assert page.locator("details.table:not([open]) table:visible").count() > 3
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert background == "rgb(251, 251, 250)"
         assert page.locator("#cards > li:visible").count() == 12 and not page.locator("#filters").is_visible()

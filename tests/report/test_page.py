@@ -107,7 +107,9 @@ def test_nothing_is_loaded_from_elsewhere(run: Run) -> None:
         for name, value in attributes.items()
         if name in ("src", "href", "action")
     ]
-    assert addresses and all(address and address.startswith(("#", "data:text/csv")) for address in addresses)
+    assert addresses and all(
+        address and address.startswith(("#", "data:text/csv", "data:image/svg+xml")) for address in addresses
+    )
     assert "@import" not in parsed.contents["style"][0] and "url(" not in parsed.contents["style"][0]
     assert not re.search(r"fetch|XMLHttpRequest|import\s*\(|WebSocket|sendBeacon", parsed.contents["script"][-1])
 
@@ -172,12 +174,36 @@ def test_json_in_a_script_block_comes_back_and_cannot_end_it(value: Any) -> None
 # --- content ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_data_of_a_chart_comes_back(run: Run) -> None:
-    made = group('a,"b"\n#1 % ü&<')
-    (link,) = [each for each in Parsed(text_of(run, made)).all("a") if "download" in each]
-    assert link["download"] == "some-chart.csv" and link["href"] is not None
-    head, _, content = link["href"].partition(",")
-    assert head == "data:text/csv;charset=utf-8" and unquote(content) == made.sections[0].charts[0].csv
+def test_the_data_and_the_drawing_of_a_chart_come_back(run: Run) -> None:
+    svg = '<svg fill="currentColor"><path stroke="var(--grid, #123)"/><text>"50 %" &amp; #1 é</text></svg>'
+    made = Chart("some-chart", "t", "a", svg, 'a,"b"\n#1 % ü&<')
+    text = text_of(run, Group("all", "all", (Section("one", "t", "", charts=(made,)),)))
+    links = {str(each["download"]): str(each["href"]) for each in Parsed(text).all("a") if "download" in each}
+    light = svg.replace("var(--grid, #123)", "#d0d0d0").replace("currentColor", "#000")
+    for name, kind, content in (("csv", "text/csv", made.csv), ("svg", "image/svg+xml", light)):
+        head, _, found = links[f"some-chart.{name}"].partition(",")
+        assert head == f"data:{kind};charset=utf-8" and unquote(found) == content
+
+
+@pytest.mark.parametrize(("columns", "rows", "swapped"), [(12, 1, False), (13, 2, True), (13, 12, False)])
+def test_a_table_with_many_columns_has_its_rows_and_columns_swapped(columns: int, rows: int, swapped: bool) -> None:
+    table = Table(
+        "t",
+        tuple(Cell(f"metric {column}") for column in range(columns)),
+        tuple(tuple(Cell(f"{row},{column}") for column in range(columns)) for row in range(rows)),
+        "a note",
+    )
+    fitted = page._fitted(table)
+    assert fitted.caption == "t" and fitted.note == "a note"
+    found = [[cell.text for cell in row] for row in (fitted.head, *fitted.rows)]
+    if swapped:
+        assert (
+            len(found) == columns
+            and found[0] == ["metric 0", "0,0", "1,0"]
+            and found[12] == ["metric 12", "0,12", "1,12"]
+        )
+    else:
+        assert fitted == table
 
 
 def test_each_file_is_read_once_and_each_card_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
