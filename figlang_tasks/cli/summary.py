@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from figlang_tasks import scoring
+from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.text import table
 from figlang_tasks.results import measures, published, runs
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates
@@ -119,7 +120,8 @@ def _task(results: Mapping[str, Any], name: str) -> _Task | None:
     failed = {measure: {OVERALL: Estimate(math.nan)} for measure in scoring.failed(metadata["measures"])}
     counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
     scorer = metadata.get("explanation_scorer")
-    run = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer)
+    own = metadata.get("data_revision") == OWN
+    run = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
     names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
     return _Task(name, estimates | failed, scorer, *published.comparable(name, names, [run]))
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
+OWN = "own"
+"""In place of a revision: rows that the user brought, which are not those of the release."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Source:
         folder: the shipped folder, for data that this package ships.
         title: in reports, where the name alone does not tell whose it is.
         gigabytes: to download, about; 0 where nothing is.
-        bring: how users get their own files of data without a release, for ``figlang doctor``: a command and a card.
+        bring: how users bring rows of their own: a command and a card.
     """
 
     name: str
@@ -135,6 +137,7 @@ def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]
         raise DataError(
             f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
             "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
+            + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
         )
     where = f"{name}: split {split!r} in {folder}"
     rows = read_parquet(files, origin.columns, where)
@@ -195,6 +198,21 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
     return rows
 
 
+def local_folder(origin: Source) -> Path | None:
+    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None if the variable is not set, or such a folder is not there.
+
+    Raises:
+        DataError: the variable does not name a folder.
+    """
+    root = os.environ.get(DATA_DIR_VARIABLE)
+    if not root:
+        return None
+    if not Path(root).expanduser().is_dir():
+        raise DataError(f"{DATA_DIR_VARIABLE}={root} is no folder; correct it, or unset it to load from the hub")
+    folder = Path(root).expanduser() / origin.name
+    return folder if folder.is_dir() else None
+
+
 def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
     """Return the files of a dataset: from FIGLANG_DATA_DIR, this package, or downloaded from the hub.
 
@@ -206,15 +224,11 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
     Raises:
         DataError: the data cannot be had, with the reason and the remedy.
     """
-    if root := os.environ.get(DATA_DIR_VARIABLE):
-        if not Path(root).expanduser().is_dir():
-            raise DataError(f"{DATA_DIR_VARIABLE}={root} is no folder; correct it, or unset it to load from the hub")
-        folder = Path(root).expanduser() / origin.name
-        if folder.is_dir():
-            logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
-            return Snapshot(folder, "local")
-        if origin.repository is not None:
-            logger.warning(f"figlang_tasks: {DATA_DIR_VARIABLE}={root} holds no folder {origin.name}: not used for it")
+    if folder := local_folder(origin):
+        logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
+        return Snapshot(folder, "local")
+    if (root := os.environ.get(DATA_DIR_VARIABLE)) and origin.repository is not None:
+        logger.warning(f"figlang_tasks: {DATA_DIR_VARIABLE}={root} holds no folder {origin.name}: not used for it")
     if origin.folder is not None:
         return Snapshot(origin.folder, "package")
     if origin.repository is None:

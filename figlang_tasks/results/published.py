@@ -134,11 +134,13 @@ class Measured:
         rows: how many rows of the benchmark were counted.
         cut: how the run was cut short (``limit 8``); None if it was not.
         scorer: signature or name of the explanation scorer; None if there was none.
+        own: whether the user brought the rows, in place of the release's.
     """
 
     rows: int
     cut: str | None = None
     scorer: str | None = None
+    own: bool = False
 
 
 def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
@@ -166,6 +168,8 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     if isinstance(expected, str):
         return [], f"published figures are left out: they are of {expected}"
     for run in measured:
+        if run.own:
+            return [], "published figures are left out: they are of the released rows, and a run has rows of the user"
         if run.cut is not None:
             return [], f"published figures are left out: they are of all rows, and a run was cut short ({run.cut})"
         if expected is not None and run.rows != expected:

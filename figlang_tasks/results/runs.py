@@ -23,6 +23,7 @@ from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
+from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import SamplesError
@@ -142,6 +143,11 @@ class TaskRun:
         return self.data.dataset
 
     @property
+    def own(self) -> bool:
+        """Whether the user brought the rows, in place of the release's."""
+        return self.records[0].get("revision") == OWN
+
+    @property
     def version(self) -> str | None:
         """The task's version, ``N-X``; None where no results file tells it."""
         metadata = self.config.get("metadata")
@@ -236,7 +242,7 @@ def read(argument: str, scorer: str | None = None) -> Run:
 
 def measured(run: Run, task: TaskRun) -> Measured:
     """What decides whether published figures may stand beside a task of a run."""
-    return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer)
+    return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer, task.own)
 
 
 def limited(run: Run) -> str | None:

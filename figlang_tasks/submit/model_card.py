@@ -69,6 +69,8 @@ def _table(task: TaskRun) -> str:
 def _facts(run: Run, task: TaskRun) -> str:
     data = provenance.data(task)
     where = f"{_code(data.dataset)}, {_code(data.part)}, {len(task.lines)} rows, digest {_code(data.digest)}"
+    if task.own:
+        where += ", rows of the author's own in place of the release's"
     if data.repository:
         where += f", [{data.repository}](https://huggingface.co/datasets/{data.repository})"
     if data.revision:

@@ -63,7 +63,7 @@ class Data:
     Attributes:
         dataset: its name here.
         part, digest: as of :class:`figlang_tasks.core.data_id.DataId`.
-        repository: dataset on the hub; None if it has none.
+        repository: dataset on the hub; None if it has none, or the rows are not the release's.
         revision: 40-hex commit of it; None where the files came from elsewhere.
     """
 
@@ -110,7 +110,7 @@ def data(task: TaskRun) -> Data:
         dataset=task.dataset,
         part=task.data.part,
         digest=task.data.digest,
-        repository=source.repository,
+        repository=None if task.own else source.repository,
         revision=revision if _COMMIT.fullmatch(revision) else None,
     )
 

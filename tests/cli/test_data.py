@@ -79,6 +79,18 @@ def test_the_readmes_check_runs_on_the_written_files(tmp_path: Path, monkeypatch
     assert set(results["samples"]) == {f"nykms_{name}" for name in ("mc", "mw", "me", "sc", "sw", "st", "se")}
 
 
+def test_the_template_of_vflute_names_every_column_and_passes_its_check(tmp_path: Path) -> None:
+    done = RUN.invoke(app, ["data", "template", "vflute", "--output", str(tmp_path)])
+    folder = tmp_path / "V-FLUTE"
+    assert {Path(line) for line in done.output.splitlines()} == {path for path in folder.rglob("*") if path.is_file()}
+    readme = (folder / "README.txt").read_text(encoding="utf-8")
+    header = (folder / "test.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert all(re.search(rf"^{column} ", readme, re.M) for column in header.split(","))
+    assert "figlang data check vflute" in readme and hub.DATA_DIR_VARIABLE in readme
+    status, lines, _ = check("vflute", tmp_path)
+    assert status == 0 and count(lines, "test, valid rows") == ["11", "-"] and lines[-1] == "no faults"
+
+
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     mine = tmp_path / "NYK-MS" / "nyk_m.jsonl"
     mine.parent.mkdir()
@@ -123,8 +135,8 @@ def test_the_default_folder_is_the_present_one(tmp_path: Path, monkeypatch: pyte
 
 
 def test_other_benchmarks_are_wrong_usage() -> None:
-    done = RUN.invoke(app, ["data", "template", "vflute"])
-    assert done.exit_code == 2 and "nykms" in done.stderr
+    done = RUN.invoke(app, ["data", "template", "flute"])
+    assert done.exit_code == 2 and "nykms, vflute" in done.stderr
 
 
 def test_metaclue_is_imported_and_checked(tmp_path: Path) -> None:

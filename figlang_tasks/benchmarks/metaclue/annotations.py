@@ -7,9 +7,7 @@ to ``10/``. :func:`import_files` makes it (``figlang data import metaclue``).
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import math
 import os
@@ -23,7 +21,7 @@ from typing import Annotated, Any
 
 from figlang_tasks.benchmarks.metaclue import pictures, schema
 from figlang_tasks.benchmarks.metaclue.schema import Annotation, Box, Metaphor, SchemaError
-from figlang_tasks.core import hub, images, json_lines
+from figlang_tasks.core import hub, images, json_lines, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
 
@@ -299,53 +297,17 @@ def _most_frequent(found: Mapping[str, Any]) -> dict[str, str]:
 
 def _rows(path: Path, required: Sequence[str], optional: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a CSV or JSON lines table as texts, each with its place for messages."""
-    content, count = json_lines.content_of(path), 0
-    for number, found in (_csv if path.suffix.lower() == ".csv" else _objects)(path, content):
+    count = 0
+    for number, found in row_files.read(path, required):
         place = f"{path}, line {number}"
-        if missing := [column for column in required if column not in found]:
-            raise DataError(f"{place}: no column {', '.join(missing)}; there must be: {', '.join(required)}")
+        if isinstance(found, str):
+            raise DataError(f"{place} {found}")
         if unknown := [column for column in found if column not in required and column not in optional]:
             raise DataError(f"{place}: unknown column {', '.join(unknown)}; valid: {', '.join([*required, *optional])}")
         count += 1
         yield place, {column: _cell(value, f"{place}: {column}") for column, value in found.items()}
     if not count:
         raise DataError(f"{path} has no rows")
-
-
-def _csv(path: Path, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
-        ) from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    columns: list[str] = []
-    while True:
-        start = reader.line_num + 1  # where a row begins: a quote that is not closed swallows all lines behind it
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise DataError(f"{path}, line {start}: not CSV ({error})") from error
-        if cells is None:
-            return
-        if not cells:  # an empty line
-            continue
-        if not columns:
-            columns = cells
-            if twice := [column for column, count in Counter(columns).items() if count > 1]:
-                raise DataError(f"{path}, line {start}: the column {twice[0]!r} occurs twice")
-            continue
-        if len(cells) != len(columns):
-            raise DataError(f"{path}, line {start}: not as many cells as columns")
-        yield start, dict(zip(columns, cells, strict=True))
-
-
-def _objects(path: Path, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, found in json_lines.objects(content):
-        if isinstance(found, str):
-            raise DataError(f"{path}, line {number} {found}")
-        yield number, found
 
 
 def _cell(value: Any, what: str) -> str:

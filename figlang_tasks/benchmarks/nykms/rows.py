@@ -21,7 +21,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -38,7 +37,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
     Question,
     read_annotation,
 )
-from figlang_tasks.core import hub, images, json_lines
+from figlang_tasks.core import hub, images, json_lines, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 
@@ -237,7 +236,7 @@ def _picture_faults(
     for row in rows:
         if row.image is not None and not images.is_file(row.image):
             faults.append(
-                f"{row.where}: image {_brief(row.image.relative_to(folder).as_posix())} is not there "
+                f"{row.where}: image {row_files.brief(row.image.relative_to(folder).as_posix())} is not there "
                 f"({str(row.image)[:300]}). Put the file there, correct the path (below {folder}), or leave image "
                 "empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
             )
@@ -307,22 +306,22 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
 
 
 def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...]) -> AnnotatedCaption:
-    row_id = _text(values, "id", where)
+    row_id = row_files.text(values, "id", where)
     where = f"{where} ({row_id if len(row_id) <= 80 else f'{row_id[:80]}...'})"
-    caption = _text(values, "caption", where)
-    description = _text(values, "description", where, optional=True)
-    image = _text(values, "image", where, optional=True)
+    caption = row_files.text(values, "caption", where)
+    description = row_files.text(values, "description", where, optional=True)
+    image = row_files.text(values, "image", where, optional=True)
     contest = _contest_number(values, row_id, where)
     label = _label(values, answers[0], where)
     texts = {}
     for field in answers[1:]:
-        texts[field] = _text(values, field, where, optional=True)
+        texts[field] = row_files.text(values, field, where, optional=True)
         if label == 1 and not texts[field]:
             raise hub.DataError(f"{where}: {answers[0]} is 1, but {field} is missing or empty: every positive has one")
         if label == 0 and texts[field]:
             raise hub.DataError(
-                f"{where}: {answers[0]} is 0, but {field} is {_brief(texts[field])}: leave it empty, or correct "
-                f"{answers[0]}"
+                f"{where}: {answers[0]} is 0, but {field} is {row_files.brief(texts[field])}: leave it empty, or "
+                f"correct {answers[0]}"
             )
         if label == 1 and field in MARKED_FIELDS:
             try:
@@ -333,45 +332,19 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
     return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts)
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
-
-
-def _brief(value: Any) -> str:
-    """A value as a message shows it."""
-    return _SHORT.repr(value)
-
-
-def _text(values: Mapping[str, Any], field: str, where: str, optional: bool = False) -> str:
-    value = values.get(field)
-    if value is None and (optional or field not in values):
-        if optional:
-            return ""
-        raise hub.DataError(f"{where}: {field} is missing; it must be a text")
-    if not isinstance(value, str):
-        raise hub.DataError(f"{where}: {field} is {_brief(value)}, must be a text")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise hub.DataError(
-            f"{where}: {field} holds half a surrogate pair, which is no character: a damaged file? Correct it"
-        )
-    if not value.strip() and not optional:
-        raise hub.DataError(f"{where}: {field} is empty; it must be a text")
-    return value.strip()
-
-
 def _label(values: Mapping[str, Any], field: str, where: str) -> int:
     if field not in values:
         raise hub.DataError(f"{where}: {field} is missing; it must be 0 or 1")
     value = values[field]
     if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
-        raise hub.DataError(f"{where}: {field} is {_brief(value)}, must be 0 or 1 (a number)")
+        raise hub.DataError(f"{where}: {field} is {row_files.brief(value)}, must be 0 or 1 (a number)")
     return value
 
 
 def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int | None:
     value = values.get("contest_number")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise hub.DataError(f"{where}: contest_number is {_brief(value)}, must be a whole number, e.g. 722")
+        raise hub.DataError(f"{where}: contest_number is {row_files.brief(value)}, must be a whole number, e.g. 722")
     in_id = _CONTEST_IN_ID.match(row_id)
     if in_id is None:
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import card, check, measures, report, rows, task
+from figlang_tasks.benchmarks.vflute import card, check, measures, report, rows, task, template
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 from figlang_tasks.scoring import entailment_card
@@ -33,6 +33,7 @@ BENCHMARK = Benchmark(
             revision="d920d848e21b6aba96e03704b134c546f89b74f4",
             gated=True,
             gigabytes=4.8,
+            bring="figlang data template vflute (docs/cards/vflute.md)",
         ),
         Source(
             name="figlang_mini",
@@ -54,4 +55,5 @@ BENCHMARK = Benchmark(
     agreement=report.AGREEMENT,
     fetch=check.fetch,
     check=check.check,
+    template=template.template,
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
-from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.benchmarks.vflute import own, rows
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import Fetched, Findings, Report, end_with_the_first, on_this_machine
 
@@ -33,6 +34,12 @@ def check() -> Report:
     source = hub.source("V-FLUTE")
     here, found = on_this_machine("vflute", source), Findings()
     for split, published in source.splits.items():
+        yours = None
+        with found.fault():
+            yours = own.table_of(source.name, split)
+        if yours is not None:
+            _yours(found, split, yours)
+            continue
         if split != "test" and not any(here.folder.glob(f"**/{split}-*.parquet")):
             found.count(split, None, published)
             found.remarks.append(f"{split} is not here: {_NEEDED[split]} need(s) it")
@@ -46,3 +53,13 @@ def check() -> Report:
         for group, count in TEST.items() if split == "test" else ():
             found.count(f"{split}, {group}", groups[group], count)
     return found.report(f"{here.folder} ({here.revision})")
+
+
+def _yours(found: Findings, split: str, path: Path) -> None:
+    """Check rows of the user, which no published count is of."""
+    valid, faults = rows.read("V-FLUTE", split)
+    found.note(faults)
+    found.count(f"{split}, valid rows", len(valid), None)
+    for group, count in Counter(row.report_group for row in valid).items():
+        found.count(f"{split}, {group}", count, None)
+    found.remarks.append(f"{split}: rows of your own, from {path}: published results are not shown with them")

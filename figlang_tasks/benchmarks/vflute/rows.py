@@ -1,6 +1,7 @@
 """V-FLUTE rows as documents: ids, the instruction of each row, report groups, few-shot exemplars.
 
-Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini).
+Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user in the place of one
+(module ``own``).
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import reprlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
+from figlang_tasks.benchmarks.vflute import own
 from figlang_tasks.core import hub, images
 from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.row_files import brief
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -67,7 +71,8 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     Columns: the dataset's own, with `image` left undecoded (bytes and path), and `dataset`, `data` (dataset, split and
     the first 12 hex digits of the SHA-256 of all its texts), `id` (the released id), `instruction` (1 to 21) and
     `report_group`; with `check_images` `family`: the first id of the rows that share a claim or a picture with it (a
-    meme of MemeCap has a claim and its opposite).
+    meme of MemeCap has a claim and its opposite). Rows of the user have ids of their own, the instructions of the
+    release's rows in the same places, and `revision`: ``own``.
 
     Args:
         name: a dataset in V-FLUTE's schema.
@@ -79,7 +84,8 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """
     import datasets
 
-    rows, faults = read(name, split, check_images)
+    table = _table(name, split)
+    rows, faults = _read(table, name, split, check_images)
     end_with_the_first(faults, "vflute")
     ids = [row.id for row in rows]
     digest = hashlib.sha256("".join(json.dumps(row.texts, sort_keys=True) for row in rows).encode()).hexdigest()
@@ -87,21 +93,22 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         "dataset": [name] * len(rows),
         "data": [str(DataId(name, split, digest[:12]))] * len(rows),
         "id": ids,
-        "instruction": instruction_numbers(hub.source(name).splits, split),
+        "instruction": instruction_numbers({**hub.source(name).splits, split: len(rows)}, split),
         "report_group": [row.report_group for row in rows],
+        **({"revision": [hub.OWN] * len(rows)} if table.own else {}),
     }
     if check_images:
         families = linked([(("claim", row.texts["claim"]), ("picture", row.picture)) for row in rows])
         added["family"] = [ids[first] for first in families]
-    return datasets.concatenate_datasets([_table(name, split)[0], datasets.Dataset.from_dict(added)], axis=1)
+    return datasets.concatenate_datasets([table.rows, datasets.Dataset.from_dict(added)], axis=1)
 
 
 class Claim(NamedTuple):
     """A valid row.
 
     Attributes:
-        id: as released, ``{source_dataset}-{split}-{number}``.
-        report_group: one of :data:`REPORT_GROUPS`.
+        id: as released, ``{source_dataset}-{split}-{number}``; of the user's rows their own.
+        report_group: one of :data:`REPORT_GROUPS`; of the user's rows any source.
         texts: the :data:`TEXTS`.
         picture: what tells its picture from others: the SHA-256 of its bytes, or the path of its file; "" where
             pictures are not looked at.
@@ -119,16 +126,18 @@ def read(name: str, split: str, check_images: bool = True) -> tuple[list[Claim],
     Raises:
         hub.DataError: there are no rows to look at: not available, damaged, a column is missing.
     """
-    table, number_of_rows = _table(name, split)
-    rows, faults = [], [*number_of_rows]
-    columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
-    for number, texts in enumerate(progress(columns, f"{name}/{split}") if check_images else columns):
+    return _read(_table(name, split), name, split, check_images)
+
+
+def _read(table: _Table, name: str, split: str, check_images: bool) -> tuple[list[Claim], list[str]]:
+    rows, faults = [], [*table.faults]
+    columns = table.rows.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
+    looked_at = progress(columns, f"{name}/{split}") if check_images else columns
+    for row_id, where, texts in zip(table.ids, table.places, looked_at, strict=True):
         cell = texts.pop("image", None)
-        row_id = f"{texts['source_dataset']}-{split}-{number}"
-        where = f"{name}/{split} row {number} ({row_id})"
         before = len(faults)
-        if wrong := _wrong(texts):
-            faults.append(f"{where}: {wrong}. {hub.USE_THE_RELEASE}")
+        if wrong := _wrong(texts, table.own):
+            faults.append(f"{where}: {wrong}. {'Correct the row.' if table.own else hub.USE_THE_RELEASE}")
         if check_images:
             try:
                 images.check(cell, where, name)
@@ -136,28 +145,64 @@ def read(name: str, split: str, check_images: bool = True) -> tuple[list[Claim],
                 faults.append(str(error))
         if len(faults) == before:
             group = report_group(texts["source_dataset"], texts["phenomenon"])
-            rows.append(Claim(row_id, group, texts, _picture(cell) if check_images else ""))
+            rows.append(Claim(row_id, group or own.NO_SOURCE, texts, _picture(cell) if check_images else ""))
     return rows, faults
 
 
-def _table(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """The rows of a split with pictures undecoded, and what is wrong with their number."""
+class _Table(NamedTuple):
+    """The rows of a split, as they are in its files.
+
+    Attributes:
+        rows: :data:`TEXTS`, and `image`, undecoded.
+        faults: what is wrong with rows that are not among them, and with their number.
+        ids, places: of each row its id, and where it is, for messages.
+        own: whether the user brought them.
+    """
+
+    rows: datasets.Dataset
+    faults: Sequence[str]
+    ids: Sequence[str]
+    places: Sequence[str]
+    own: bool = False
+
+
+def _table(name: str, split: str) -> _Table:
     import datasets
     from pyarrow import ArrowException
 
+    if path := own.table_of(name, split):
+        return _own_table(path, f"{name}/{split}")
     rows, faults = hub.load_split(name, split)
+    ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
+    places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
     try:
-        return rows.cast_column("image", datasets.Image(decode=False)), faults
+        return _Table(rows.cast_column("image", datasets.Image(decode=False)), faults, ids, places)
     except (ArrowException, TypeError) as error:
         kind = rows.features["image"]
         raise hub.DataError(f"{name}/{split}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}") from error
+
+
+def _own_table(path: Path, what: str) -> _Table:
+    import datasets
+
+    found, faults, unused = own.read(path)
+    logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
+    if unused:
+        logger.warning(f"figlang_tasks: {path} has columns that are not used: {', '.join(map(brief, unused))}")
+    columns: dict[str, list[Any]] = {column: [row.cells[column] for row in found] for column in TEXTS}
+    columns["image"] = [{"bytes": None, "path": row.cells["image"]} for row in found]
+    features = datasets.Features(
+        {column: datasets.Value("string") for column in TEXTS} | {"image": datasets.Image(decode=False)}
+    )
+    ids, places = [row.cells["id"] for row in found], [row.where for row in found]
+    return _Table(datasets.Dataset.from_dict(columns, features), faults, ids, places, own=True)
 
 
 def _picture(cell: Mapping[str, Any]) -> str:
     return str(cell["path"]) if cell["bytes"] is None else hashlib.sha256(cell["bytes"]).hexdigest()
 
 
-def _wrong(texts: Mapping[str, Any]) -> str:
+def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
     """What is wrong with the texts of a row; "" where nothing is."""
     for column, value in texts.items():
         if not isinstance(value, str):
@@ -166,7 +211,7 @@ def _wrong(texts: Mapping[str, Any]) -> str:
         return "claim is empty"
     if texts["label"] not in LABELS:
         return f"unknown label {reprlib.repr(texts['label'])}; it must be one of {', '.join(LABELS)}"
-    if report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS:
+    if not any_source and report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS:
         known = ", ".join(REPORT_GROUPS)
         return f"unknown source_dataset {reprlib.repr(texts['source_dataset'])}; results are reported for {known}"
     return ""

@@ -188,7 +188,8 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
     official = parse_official(output, scene_graph=scene_graph)
     record = EntailmentRecord.of(doc, rows.LABELS[doc["label"]], official, entailment(output).value)
-    return judged(record.as_dict(), VFLUTE)
+    revision = {"revision": doc["revision"]} if "revision" in doc else {}  # of the user's rows
+    return judged(record.as_dict() | revision, VFLUTE)
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -1,0 +1,116 @@
+"""Rows that users bring: a CSV file with a header, or JSON Lines. Lines are counted from 1."""
+
+from __future__ import annotations
+
+import csv
+import io
+import reprlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks.core import json_lines
+from figlang_tasks.core.hub import DataError
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
+
+
+def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Read the rows of a file: CSV if its name ends in ``.csv``, else JSON Lines.
+
+    Args:
+        path: the file.
+        required: columns that each row must have.
+
+    Yields:
+        The number of the line where a row begins, with its cells by column or, as text, what is wrong with it. Where
+        a whole CSV file cannot be read (its encoding, its header, a quote that is not closed), nothing follows.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    content = json_lines.content_of(path)
+    if path.suffix.lower() == ".csv":
+        yield from _csv(content, required)
+        return
+    for number, found in json_lines.objects(content):
+        yield number, found if isinstance(found, str) else _missing(found, required) or found
+
+
+def _csv(content: bytes, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
+        return
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    columns: list[str] = []
+    while True:
+        start = reader.line_num + 1  # where a row begins: a quote that is not closed swallows all lines behind it
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield start, f"is not CSV ({error}): correct it, or save the table as CSV again"
+            return
+        if cells is None:
+            return
+        if not cells:  # an empty line
+            continue
+        if not columns:
+            columns = cells
+            if wrong := _twice(columns) or _missing(columns, required):
+                yield start, wrong
+                return
+        elif len(cells) != len(columns):
+            yield start, f"has {len(cells)} cells, the header has {len(columns)}: put a text with commas in quotes"
+        else:
+            yield start, dict(zip(columns, cells, strict=True))
+
+
+def _twice(columns: Sequence[str]) -> str:
+    twice = [column for column, count in Counter(columns).items() if count > 1]
+    return f"has the column {twice[0]!r} twice: rename one" if twice else ""
+
+
+def _missing(columns: Sequence[str] | Mapping[str, Any], required: Sequence[str]) -> str:
+    missing = [column for column in required if column not in columns]
+    if not missing:
+        return ""
+    needed, found = ", ".join(required), brief(", ".join(columns))
+    return f"has no column {', '.join(missing)}: it must have {needed} (found: {found})"
+
+
+def brief(value: Any) -> str:
+    """A value as a message shows it."""
+    return _SHORT.repr(value)
+
+
+def text(values: Mapping[str, Any], column: str, where: str, optional: bool = False) -> str:
+    """Return the text in a column of a row, without white space around it.
+
+    Args:
+        values: the row.
+        column: its name.
+        where: names file and line in errors.
+        optional: return "" where the row has no text there.
+
+    Raises:
+        DataError: the text is missing or empty, is of another type, or has half a character in it.
+    """
+    value = values.get(column)
+    if value is None and (optional or column not in values):
+        if optional:
+            return ""
+        raise DataError(f"{where}: {column} is missing; it must be a text")
+    if not isinstance(value, str):
+        raise DataError(f"{where}: {column} is {brief(value)}, must be a text")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise DataError(
+            f"{where}: {column} holds half a surrogate pair, which is no character: a damaged file? Correct it"
+        )
+    if not value.strip() and not optional:
+        raise DataError(f"{where}: {column} is empty; it must be a text")
+    return value.strip()
