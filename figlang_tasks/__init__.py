@@ -1,11 +1,13 @@
 """Figurative-language benchmarks for vision-language models, as a plugin of lmms-eval.
 
 Installing the package is enough: ``lmms-eval --tasks vflute ...`` finds the tasks through the entry point
-``figlang_tasks.harness.plugin:register``. What is public stands in ``__all__``.
+``figlang_tasks.harness.plugin:register``. ``__all__`` lists what is public, and the modules of
+:mod:`figlang_tasks.metrics`.
 """
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +16,54 @@ from figlang_tasks.core.errors import DataError, FigLangError, RunError
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
 
+    from figlang_tasks.metrics.entailment import f1_at, f1_curve, macro_f1
+    from figlang_tasks.metrics.explanation import get_scorer
+    from figlang_tasks.metrics.ranking import precision_at_k
+    from figlang_tasks.results.frame import compare, table
+
 __version__ = "0.1.0"
 
-__all__ = ["DataError", "FigLangError", "RunError", "__version__", "task_manager"]
+__all__ = [
+    "DataError",
+    "FigLangError",
+    "RunError",
+    "__version__",
+    "compare",
+    "f1_at",
+    "f1_curve",
+    "get_scorer",
+    "macro_f1",
+    "precision_at_k",
+    "table",
+    "task_manager",
+]
+
+# Imported when they are asked for: numpy, pandas and torch take seconds.
+_MODULES = {
+    "compare": "results.frame",
+    "f1_at": "metrics.entailment",
+    "f1_curve": "metrics.entailment",
+    "get_scorer": "metrics.explanation",
+    "macro_f1": "metrics.entailment",
+    "precision_at_k": "metrics.ranking",
+    "table": "results.frame",
+}
 
 _PACKAGE = Path(__file__).resolve().parent
 
 # A wheel holds metrics/ inside the package; a checkout (editable install) holds it one level up.
 if not (_PACKAGE / "metrics").is_dir():
     __path__.append(str(_PACKAGE.parent))
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def resource_dir(name: str) -> Path:
@@ -40,8 +81,18 @@ def resource_dir(name: str) -> Path:
 def task_manager(**kwargs: Any) -> TaskManager:
     """Return an lmms-eval ``TaskManager`` that knows the figlang tasks.
 
-    Keyword arguments are those of ``lmms_eval.tasks.TaskManager``. ``include_defaults=False`` leaves out the tasks
-    that come with the harness, which makes building the index some forty times faster.
+    ``simple_evaluate`` makes one itself where it is given none, which takes some seconds each time.
+
+    Args:
+        kwargs: those of ``lmms_eval.tasks.TaskManager``. ``include_defaults=False`` leaves out the tasks that come with
+            the harness, which makes building the index some forty times faster. ``include_path`` names a folder with
+            task files of your own.
+
+    Examples:
+        >>> from figlang_tasks import task_manager
+        >>> manager = task_manager(include_defaults=False)
+        >>> "vflute" in manager.all_tasks
+        True
     """
     from figlang_tasks.harness import plugin
 

@@ -43,6 +43,10 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
 
     Raises:
         ValueError: empty input or unequal lengths.
+
+    Examples:
+        >>> cohen_kappa(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"])
+        0.5
     """
     n = len(first)
     if n == 0:
@@ -108,7 +112,19 @@ def average_precision(positive: Sequence[bool], scores: Sequence[float]) -> floa
 
     scikit-learn's ``average_precision_score``. A score that says nothing gets the share of positives.
 
-    Args and errors as in `precision_recall_curve`. Returns a float in (0, 1].
+    Args:
+        positive: n truths, True (or 1) for what the score should be high for; at least one.
+        scores: n finite numbers.
+
+    Returns:
+        float in (0, 1].
+
+    Raises:
+        ValueError: as `precision_recall_curve`.
+
+    Examples:
+        >>> average_precision([True, False, True], [0.9, 0.8, 0.7])
+        0.8333333333333333
     """
     curve = precision_recall_curve(positive, scores)
     return float(np.sum(np.diff(curve.recall, prepend=0.0) * curve.precision))
@@ -120,7 +136,15 @@ def trapezoidal_area(positive: Sequence[bool], scores: Sequence[float]) -> float
     scikit-learn's ``auc`` of what its ``precision_recall_curve`` returns. Too high in general, as precision does not
     fall along straight lines (Davis & Goadrich 2006); the V-FLUTE paper does not say which of the two its .79 is.
 
-    Args and errors as in `precision_recall_curve`. Returns a float in (0, 1].
+    Args:
+        positive: n truths, True (or 1) for what the score should be high for; at least one.
+        scores: n finite numbers.
+
+    Returns:
+        float in (0, 1].
+
+    Raises:
+        ValueError: as `precision_recall_curve`.
     """
     curve = precision_recall_curve(positive, scores)
     precision = np.concatenate(([1.0], curve.precision))
@@ -130,7 +154,16 @@ def trapezoidal_area(positive: Sequence[bool], scores: Sequence[float]) -> float
 def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> BestF1:
     """The cut whose F1 of the positives is best; of several equal ones that with the highest recall.
 
-    Args and errors as in `precision_recall_curve`.
+    Args:
+        positive: n truths, True (or 1) for what the score should be high for; at least one.
+        scores: n finite numbers.
+
+    Raises:
+        ValueError: as `precision_recall_curve`.
+
+    Examples:
+        >>> best_f1([True, True, False], [0.9, 0.6, 0.2])
+        BestF1(f1=1.0, precision=1.0, recall=1.0, at_least=0.6, above=0.2)
     """
     thresholds, taken, found = _counts(positive, scores)
     f1 = 2 * found / (taken + found[-1])  # of whole numbers: equal ones are equal to the last bit

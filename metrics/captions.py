@@ -166,6 +166,10 @@ def tokenize(text: str) -> tuple[str, ...]:
 
     Of 19,235 texts of FLUTE and V-FLUTE 99.9 % get the very same tokens as from PTBTokenizer. It differs for smileys,
     ``mac&cheese``, the point of a single letter at the end of a sentence in the middle, and rarer things.
+
+    Examples:
+        >>> tokenize("The smoker's life-shortening habit.")
+        ('the', 'smoker', "'s", 'life-shortening', 'habit')
     """
     tokens: list[str] = []
     for match in _TOKEN.finditer(text.translate(_SAME).lower()):
@@ -191,6 +195,10 @@ def exact_match(candidate: str, references: Sequence[str]) -> bool:
     So case, punctuation, white space and the shape of quotes and dashes do not matter; articles do. The paper says
     "exact match accuracy (maximum over all references)" and nothing about normalisation; its other metrics all compare
     these tokens. A candidate without tokens matches nothing.
+
+    Examples:
+        >>> exact_match("Love.", ["hate", "love"])
+        True
 
     Source: MetaCLUE, section 3.2.
     """

@@ -57,8 +57,8 @@ def confusion_counts(gold: Sequence[int], predicted: Sequence[int | None]) -> In
     """The four counts that every F1 of this module is made of.
 
     Args:
-        gold: n true labels, 0 or 1.
-        predicted: n predicted labels, 0 or 1, or None for "no label found", which counts as the wrong label.
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
 
     Returns:
         int64 array of shape [4]: ``tn, fp, fn, tp`` (1 is the positive class), summing to n. The order is the one of
@@ -66,6 +66,10 @@ def confusion_counts(gold: Sequence[int], predicted: Sequence[int | None]) -> In
 
     Raises:
         ValueError: empty input, unequal lengths, or a label outside the allowed ones (names index and value).
+
+    Examples:
+        >>> confusion_counts(gold=[1, 0, 1, 1], predicted=[1, 0, None, 0]).tolist()
+        [1, 0, 2, 1]
     """
     truth, right = _truth_and_right(gold, predicted)
     return _counts(truth, right)
@@ -77,16 +81,23 @@ def confusion_counts_at(
     """`confusion_counts` after every prediction with ``score <= threshold`` was set to the wrong label.
 
     Args:
-        gold, predicted: as in `confusion_counts`.
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
         scores: n finite explanation scores (any real: raw BLEURT may leave [0, 1]).
-        threshold: in [0, 1]. The boundary falls: a score equal to the threshold does not survive.
+        threshold: in [0, 1]. A score equal to the threshold is too low.
 
     Returns:
-        int64 array of shape [4]: ``tn, fp, fn, tp``, summing to n.
+        int64 array of shape [4]: ``tn, fp, fn, tp`` (1 is the positive class), summing to n.
 
     Raises:
-        ValueError: as `confusion_counts`; also for a score that is NaN, infinite or no number (names its index), and
-            for a threshold outside [0, 1].
+        ValueError: empty input, unequal lengths, a label outside the allowed ones, a score that is NaN, infinite or no
+            number (names its index), or a threshold outside [0, 1].
+
+    Examples:
+        The first row is right, but its explanation is not:
+
+        >>> confusion_counts_at(gold=[1, 0, 1], predicted=[1, 0, None], scores=[0.6, 0.7, 0.0], threshold=0.6).tolist()
+        [1, 0, 2, 0]
     """
     truth, right = _truth_and_right(gold, predicted)
     kept = _finite_scores(scores, len(truth)) > _checked_thresholds([threshold])[0]
@@ -108,6 +119,10 @@ def macro_f1_from_counts(counts: npt.ArrayLike) -> Floats:
 
     Raises:
         ValueError: wrong shape, a negative or non-finite count, or four zeros (names the index).
+
+    Examples:
+        >>> round(float(macro_f1_from_counts([0, 0, 1, 11])), 4)
+        0.4783
     """
     c = np.asarray(counts, dtype=np.float64)
     if c.ndim == 0 or c.shape[-1] != 4:
@@ -130,9 +145,21 @@ def macro_f1_from_counts(counts: npt.ArrayLike) -> Floats:
 
 
 def accuracy(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
-    """Share of rows predicted right, in [0, 1]; a missing label (None) is wrong.
+    """Share of rows predicted right; a missing label (None) is wrong.
 
-    Args and errors as in `confusion_counts`.
+    Args:
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
+
+    Returns:
+        float in [0, 1].
+
+    Raises:
+        ValueError: empty input, unequal lengths, or a label outside the allowed ones (names index and value).
+
+    Examples:
+        >>> accuracy(gold=[1, 0, 1, 0], predicted=[1, 0, None, 1])
+        0.5
     """
     truth, right = _truth_and_right(gold, predicted)
     return int(np.count_nonzero(right)) / len(truth)
@@ -152,8 +179,8 @@ def accuracy_at(
     ``contradiction``: or 0); the papers' Acc@0 is "label accuracy", which is `accuracy`.
 
     Args:
-        gold: n true labels: 1 entailment, 0 contradiction.
-        predicted: n predicted labels, or None for "no label found", which is wrong.
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
         scores: n explanation scores (any real). Of rows that need none (entailments, with ``contradiction``) the score
             is not looked at and may be None.
         threshold: in [0, 1].
@@ -167,7 +194,15 @@ def accuracy_at(
         float in [0, 1].
 
     Raises:
-        ValueError: as `confusion_counts_at`; also for an unknown `explained`.
+        ValueError: empty input, unequal lengths, a label outside the allowed ones, a score that is NaN, infinite or no
+            number (names its index), a threshold outside [0, 1], or an unknown `explained`.
+
+    Examples:
+        >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, 1, 1], [0.4, 0.6, 0.9, 0.9]
+        >>> accuracy_at(gold, predicted, scores, 0.5)
+        0.5
+        >>> accuracy_at(gold, predicted, scores, 0.5, explained="contradiction")
+        0.75
     """
     if explained not in EXPLAINED:
         raise ValueError(f"explained is {explained!r}, must be one of {', '.join(EXPLAINED)}")
@@ -196,12 +231,24 @@ def explained_well(scores: Floats, thresholds: float | Floats, explained: Explai
 
 
 def macro_f1(gold: Sequence[int], predicted: Sequence[int | None]) -> float:
-    """Macro F1 in [0, 1] over the labels that occur in gold or predicted; a missing label (None) is the wrong label.
+    """Macro F1 over the labels that occur in gold or predicted.
 
     Equals scikit-learn's ``f1_score(gold, predicted, average="macro", zero_division=0)`` once every None has become
     ``1 - gold``. Without explanations this is the label-only score of V-FLUTE, Appendix J.
 
-    Args and errors as in `confusion_counts`.
+    Args:
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
+
+    Returns:
+        float in [0, 1].
+
+    Raises:
+        ValueError: empty input, unequal lengths, or a label outside the allowed ones (names index and value).
+
+    Examples:
+        >>> round(macro_f1(gold=[1, 0, 1], predicted=[1, 0, None]), 3)
+        0.667
     """
     return float(macro_f1_from_counts(confusion_counts(gold, predicted)))
 
@@ -212,7 +259,25 @@ def f1_at(gold: Sequence[int], predicted: Sequence[int | None], scores: Sequence
     F1@0 therefore is `macro_f1` only where every score is above zero: an empty explanation (score 0) costs its row.
     Scores are compared as float64, and a float32 score is widened without rounding.
 
-    Args and errors as in `confusion_counts_at`. Returns a float in [0, 1]. Source: V-FLUTE, section 4.2.
+    Args:
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
+        scores: n finite explanation scores (any real: raw BLEURT may leave [0, 1]).
+        threshold: in [0, 1]; the paper's are 0, .53 and .60 (`PAPER_THRESHOLDS`).
+
+    Returns:
+        float in [0, 1].
+
+    Raises:
+        ValueError: empty input, unequal lengths, a label outside the allowed ones, a score that is NaN, infinite or no
+            number (names its index), or a threshold outside [0, 1].
+
+    Examples:
+        >>> gold, predicted, scores = [1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8]
+        >>> [round(f1_at(gold, predicted, scores, threshold), 3) for threshold in PAPER_THRESHOLDS]
+        [0.733, 0.733, 0.5]
+
+    Source: V-FLUTE, section 4.2.
     """
     return float(macro_f1_from_counts(confusion_counts_at(gold, predicted, scores, threshold)))
 
@@ -229,14 +294,21 @@ def f1_curve(
     O((n + T) log n) and there is no loop over thresholds.
 
     Args:
-        gold, predicted, scores: as in `confusion_counts_at`.
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        predicted: n predicted labels, 1 or 0; None where no label was found, which counts as the wrong label.
+        scores: n finite explanation scores (any real: raw BLEURT may leave [0, 1]).
         thresholds: T values in [0, 1] in any order; `CURVE_THRESHOLDS` (T = 101) when None.
 
     Returns:
         float64 array of shape [T], in the order of `thresholds`, each in [0, 1].
 
     Raises:
-        ValueError: as `confusion_counts_at`.
+        ValueError: empty input, unequal lengths, a label outside the allowed ones, a score that is NaN, infinite or no
+            number (names its index), or a threshold outside [0, 1].
+
+    Examples:
+        >>> f1_curve([1, 0, 1, 0], [1, 0, None, 0], [0.7, 0.55, 0.0, 0.8], thresholds=[0, 0.6, 1]).round(3).tolist()
+        [0.733, 0.5, 0.0]
     """
     truth, right = _truth_and_right(gold, predicted)
     values = _finite_scores(scores, len(truth))

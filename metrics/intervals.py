@@ -72,6 +72,13 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
 
     Raises:
         ValueError: no rows, shapes that differ, hits or totals out of range (names the unit), confidence out of range.
+
+    Examples:
+        Eight of ten rows, each a unit of its own:
+
+        >>> low, high = share([1] * 8 + [0] * 2, [1] * 10)
+        >>> round(low, 3), round(high, 3)
+        (0.49, 0.943)
     """
     _check(1, confidence)
     parts, wholes = _checked(hits, totals)

@@ -41,7 +41,12 @@ ORDER = 4
 
 
 def exact_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same but for white space around them. Two empty texts are no match."""
+    """Whether the texts are the same but for white space around them. Two empty texts are no match.
+
+    Examples:
+        >>> exact_match(" love", "love"), exact_match("Love", "love")
+        (True, False)
+    """
     return bool(prediction.strip()) and prediction.strip() == reference.strip()
 
 
@@ -64,7 +69,12 @@ def _bare(text: str) -> str:
 
 
 def relaxed_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same after :func:`relaxed`. Two texts of which nothing is left are no match."""
+    """Whether the texts are the same after :func:`relaxed`. Two texts of which nothing is left are no match.
+
+    Examples:
+        >>> relaxed_match("The love.", "love")
+        True
+    """
     return bool(relaxed(prediction)) and relaxed(prediction) == relaxed(reference)
 
 
@@ -116,6 +126,10 @@ def sentence_bleu4(statistics: BleuStatistics) -> float:
 
     Returns:
         A float in [0, 1]; 0 where no word matches, so also for an empty candidate.
+
+    Examples:
+        >>> round(sentence_bleu4(bleu_statistics("love is blind", "love is deaf")), 3)
+        0.55
     """
     return _score(statistics, effective_order=True)
 

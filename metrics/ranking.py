@@ -52,6 +52,14 @@ def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] |
         ValueError: no candidates, unequal lengths, no positive, a score that is NaN, infinite or no number, or a
             positive that is no bool (the last two name the index).
 
+    Examples:
+        Two positives, one of them among the best two; the tie counts against:
+
+        >>> precision_at_k([0.9, 0.2, 0.8, 0.1], [True, True, False, False])
+        0.5
+        >>> precision_at_k([0.5, 0.5], [True, False])
+        0.0
+
     Source: IRFL, section 4.2 (Table 7).
     """
     values, good = _candidates(scores, positives)
@@ -63,10 +71,19 @@ def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bool
 
     It is one more than the number of negatives that score at least as high as the best positive.
 
-    Args, errors and tie rule as in `precision_at_k`.
+    Args:
+        scores: n finite numbers, higher is better.
+        positives: n bools, k of them True, at least one.
 
     Returns:
         An int from 1 to n - k + 1.
+
+    Raises:
+        ValueError: as `precision_at_k`.
+
+    Examples:
+        >>> best_rank([0.9, 0.7, 0.8], [False, True, False])
+        3
 
     Source: MetaCLUE's retrieval reports the mean rank of the right candidate.
     """
@@ -79,7 +96,16 @@ def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] 
 
     Equal scores within one class, or on one side of the k-th place, change nothing and are not counted.
 
-    Args and errors as in `precision_at_k`.
+    Args:
+        scores: n finite numbers, higher is better.
+        positives: n bools, at least one of them True.
+
+    Raises:
+        ValueError: as `precision_at_k`.
+
+    Examples:
+        >>> depends_on_ties([0.5, 0.5], [True, False])
+        True
     """
     values, good = _candidates(scores, positives)
     return _hits(values, good, pessimistic=True) != _hits(values, good, pessimistic=False)
@@ -94,6 +120,10 @@ def expected_precision_at_k(n_positives: int, n: int) -> float:
 
     Raises:
         ValueError: not 1 <= n_positives <= n.
+
+    Examples:
+        >>> expected_precision_at_k(4, 16)
+        0.25
     """
     if not 1 <= n_positives <= n:
         raise ValueError(f"n_positives is {n_positives}, must lie between 1 and n = {n}")
@@ -106,7 +136,19 @@ def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Seque
     Without a tie at the k-th place it is `precision_at_k`. For answers that are mostly ties, Yes and No for example, it
     tells what the answers are worth, where the pessimistic rule tells what they guarantee.
 
-    Args, errors and range as in `precision_at_k`.
+    Args:
+        scores: n finite numbers, higher is better.
+        positives: n bools, at least one of them True.
+
+    Returns:
+        A float in [0, 1].
+
+    Raises:
+        ValueError: as `precision_at_k`.
+
+    Examples:
+        >>> random_tie_precision_at_k([0.5, 0.5], [True, False])
+        0.5
     """
     values, good = _candidates(scores, positives)
     count = int(np.count_nonzero(good))
@@ -130,6 +172,10 @@ def pairwise_share(higher: Sequence[float] | Floats, lower: Sequence[float] | Fl
     Raises:
         ValueError: no pairs, unequal lengths, or a score that is NaN, infinite or no number (names its index).
 
+    Examples:
+        >>> pairwise_share(higher=[0.9, 0.4], lower=[0.1, 0.4])
+        0.5
+
     Source: IRFL, section 4.1.2: "figurative images scored higher than source concept images in 52%-74% of cases".
     """
     first = _finite("higher", higher)
@@ -148,6 +194,10 @@ def argmax_is(scores: Sequence[float] | Floats, index: int) -> bool:
     Raises:
         ValueError: no scores, a score that is NaN, infinite or no number (names its index), or an index out of range.
 
+    Examples:
+        >>> argmax_is([0.1, 0.7, 0.2], 1)
+        True
+
     Source: IRFL, section 4.1: "We choose the image with the highest score".
     """
     values = _finite("scores", scores)
@@ -164,6 +214,10 @@ def tied_at_top(scores: Sequence[float] | Floats) -> bool:
 
     Raises:
         ValueError: no scores, or a score that is NaN, infinite or no number (names its index).
+
+    Examples:
+        >>> tied_at_top([0.5, 0.5, 0.1])
+        True
     """
     values = _finite("scores", scores)
     return int(np.count_nonzero(values == values.max())) > 1

@@ -56,7 +56,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
         results: what ``simple_evaluate`` returns (or a results file): ``results["results"]``,
             ``results["configs"][task]["metadata"]["measures"]``.
     """
-    tasks = {name: task for name in results["results"] if (task := _task(results, name)) is not None}
+    tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
     parts = []
     for title, names in _groups(results, tasks).items():
         members = [tasks[name] for name in names]
@@ -112,18 +112,14 @@ def _measured(results: Mapping[str, Any], name: str) -> Mapping[str, Any] | None
     return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
 
 
-def _task(results: Mapping[str, Any], name: str) -> _Task | None:
-    metadata = _measured(results, name)
-    if metadata is None:
-        return None
-    estimates = scoring.from_json(metadata["measures"])
-    failed = {measure: {OVERALL: Estimate(math.nan)} for measure in scoring.failed(metadata["measures"])}
+def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
+    metadata = results["configs"][name]["metadata"]
     counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
     scorer = metadata.get("explanation_scorer")
     own = metadata.get("data_revision") == OWN
     run = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
-    names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
-    return _Task(name, estimates | failed, scorer, *published.comparable(name, names, [run]))
+    measured = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
+    return _Task(name, estimates, scorer, *published.comparable(name, measured, [run]))
 
 
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:

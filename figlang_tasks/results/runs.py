@@ -27,7 +27,7 @@ from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import SamplesError
-from figlang_tasks.scoring import Estimates, Measures, Record
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record
 from figlang_tasks.scoring.explained import is_explained
 
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
@@ -240,6 +240,33 @@ def read(argument: str, scorer: str | None = None) -> Run:
     return Run(name or _model_name(path, results), path, found, results)
 
 
+def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
+    """All measures that a results file tells, by task of ours; NaN where the computation failed.
+
+    Args:
+        results: the content of the file, or what ``simple_evaluate`` returns.
+
+    Raises:
+        RunError: they are damaged, or of another version of figlang_tasks.
+    """
+    configs = results.get("configs") or {}
+    found: dict[str, Estimates] = {}
+    for task in dict.fromkeys([*(results.get("results") or ()), *configs]):  # configs are sorted by name
+        metadata = (configs.get(task) or {}).get("metadata")
+        if isinstance(metadata, Mapping) and "measures" in metadata:
+            try:
+                estimates = scoring.from_json(metadata["measures"])
+            except ValueError as error:
+                raise RunError(f"the results of {task} are damaged: {error}. Evaluate again") from error
+            found[task] = with_failed(estimates, scoring.failed(metadata["measures"]))
+    return found
+
+
+def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
+    """The estimates, and NaN for measures whose computation failed."""
+    return {**estimates, **{name: {OVERALL: Estimate(math.nan)} for name in failed if name not in estimates}}
+
+
 def measured(run: Run, task: TaskRun) -> Measured:
     """What decides whether published figures may stand beside a task of a run."""
     return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer, task.own)
@@ -338,6 +365,28 @@ def samples_files(path: Path) -> dict[str, Path]:
     return {task: max(runs)[1] for task, runs in sorted(files.items())}
 
 
+def has_samples(folder: Path) -> bool:
+    """Whether a folder of a run, or one below it, holds samples files of the harness."""
+    return any(_SAMPLES_NAME.fullmatch(file.name) for found in ("*.jsonl", "*/*.jsonl") for file in folder.glob(found))
+
+
+def newest_results_file(folder: Path) -> Path:
+    """The newest results file in the folder of a run, or in the only folder below it that has one.
+
+    Raises:
+        RunError: there is none, or several folders have one.
+    """
+    files = [
+        file for found in ("*.json", "*/*.json") for file in folder.glob(found) if _RESULTS_NAME.fullmatch(file.name)
+    ]
+    own = [file for file in files if file.parent == folder] or files
+    if not own:
+        raise RunError(f"there is no results file in {folder}: evaluate with --output_path")
+    if len(folders := sorted({file.parent for file in own})) > 1:
+        raise RunError(f"{folder} holds several runs: name one of {', '.join(map(str, folders[:_SHOWN]))}")
+    return max(own, key=lambda file: file.name)
+
+
 def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
     """Task, date and path of the harness's samples files in a folder."""
     found = []
@@ -364,14 +413,19 @@ def _results(path: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
             named = _RESULTS_NAME.fullmatch(candidate.name)
             if named is None or _date(named) != date:
                 continue
-            for key, value in _json(candidate).items():
+            for key, value in results_file(candidate).items():
                 if key in _BY_TASK and isinstance(value, Mapping):
                     value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
                 merged[key] = value
     return merged
 
 
-def _json(path: Path) -> dict[str, Any]:
+def results_file(path: Path) -> dict[str, Any]:
+    """The content of a results file.
+
+    Raises:
+        RunError: it is not there, or damaged.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -526,6 +580,6 @@ def _report_of(path: Path) -> dict[str, Any] | None:
     report_path = path.with_suffix(".json")
     if not report_path.is_file():
         return None
-    report = _json(report_path)
+    report = results_file(report_path)
     ours = report.get("written_by") == samples.SCORED_BY and report.get("scored") == path.name
     return report if ours else None

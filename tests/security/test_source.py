@@ -14,11 +14,12 @@ FILES = sorted(
 )
 
 BUILT_IN = {"eval", "exec", "compile", "__import__"}
-MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "pandas", "telnetlib"}
+MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "telnetlib"}
 # Functions that unpickle, run code or go through a shell, by the end of their dotted name.
 CALLS = {
     "os.system", "os.popen", "yaml.load_all", "yaml.unsafe_load", "yaml.full_load", "subprocess.getoutput",
-    "subprocess.getstatusoutput", "tarfile.open", "read_pickle", "hub.load", "extractall", "tempfile.mktemp",
+    "subprocess.getstatusoutput", "tarfile.open", "read_pickle", "pd.eval", "pandas.eval", "hub.load",
+    "extractall", "tempfile.mktemp",
 }  # fmt: skip
 # What is known and harmless: file -> what is called there.
 KNOWN = {

@@ -1,0 +1,117 @@
+"""Finished runs as tables of pandas, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core.errors import RunError
+from figlang_tasks.metrics.intervals import DEFAULT_SEED
+from figlang_tasks.results import comparison, runs
+from figlang_tasks.scoring import Estimates, flat
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("task", "scope", "metric", "value", "low", "high", "n")
+
+
+def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
+    """Return all numbers of a run: every metric of every task of figlang_tasks, of all rows and of each scope.
+
+    Args:
+        results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
+            (``*_results.json``), a samples file, or the folder of a run. Explanation scores that ``figlang score``
+            wrote into a folder take the place of the run's own.
+
+    Returns:
+        A DataFrame with a row for each number, in the order of the results file, and seven columns:
+
+        - ``task``: its name.
+        - ``scope``: ``all`` for all rows, else a part of the benchmark (a source, a type of figure).
+        - ``metric``: its name, ``f1@60``.
+        - ``value``: as in files: 0 to 1, not percent, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``.
+          NaN where the computation failed; the log of the run says why.
+        - ``low``, ``high``: ends of the 95 % interval; NaN where there is no sound one.
+        - ``n``: rows of the benchmark that the value was taken over (``Int64``; missing where it is not known).
+
+    Raises:
+        RunError: there is no such file, it is damaged, or it holds no measures of a task of figlang_tasks (a results
+            file of lm-eval holds none: give its samples file).
+
+    Examples:
+        A results file by hand, with one metric:
+
+        >>> from figlang_tasks import table
+        >>> values = {"f1@60": {"all": {"value": 0.473, "low": 0.436, "high": 0.509, "rows": 723}}}
+        >>> measures = {"format": 1, "failed": [], "values": values}
+        >>> table({"configs": {"vflute": {"metadata": {"measures": measures}}}})
+             task scope metric  value    low   high    n
+        0  vflute   all  f1@60  0.473  0.436  0.509  723
+
+        A table with a line for each source: ``frame.pivot(index="scope", columns="metric", values="value")``.
+    """
+    import pandas as pd
+
+    found = runs.reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
+    if not found:
+        where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
+        raise RunError(f"{where} no measures of a task of figlang_tasks (figlang tasks lists them)")
+    rows = [
+        (task, scope, metric, each.value, each.low, each.high, each.rows)
+        for task, estimates in found.items()
+        for metric, scope, each in flat(estimates)
+    ]
+    types = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
+
+
+def _of_path(path: Path) -> dict[str, Estimates]:
+    if path.is_dir() and not runs.has_samples(path):
+        path = runs.newest_results_file(path)
+    if path.suffix == ".json":
+        return runs.reported(runs.results_file(path))
+    tasks = runs.read(str(path)).tasks
+    return {name: runs.with_failed(task.estimates, task.failed) for name, task in tasks.items()}
+
+
+def compare(
+    *paths: str | os.PathLike[str],
+    metrics: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    overall: bool = False,
+    resamples: int = 10_000,
+    seed: int = DEFAULT_SEED,
+) -> pd.DataFrame:
+    """Return the differences between runs, with paired tests: ``figlang compare`` for scripts.
+
+    Args:
+        paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a
+            folder each; ``NAME=PATH`` names a run.
+        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
+        tasks: names; default all that the runs share.
+        overall: leave out the sources.
+        resamples, seed: of both tests.
+
+    Returns:
+        A DataFrame with a row for each pair of runs, task, metric and scope. Among its columns: ``first``, ``second``
+        (names), ``value_first``, ``value_second`` (0 to 1 for shares), ``difference`` (second minus first), ``low``,
+        ``high`` (its 95 % interval), ``p_randomization`` (two-sided) and ``p_holm`` (the same, adjusted for all tests
+        of the call). Without a test they are NaN.
+
+    Raises:
+        RunError: a run cannot be read.
+        figlang_tasks.results.comparison.ComparisonError: the runs cannot be compared; the message says why.
+
+    Examples:
+        ::
+
+            figlang_tasks.compare("base=results/a", "tuned=results/b", metrics=["f1@60"], overall=True)
+    """
+    import pandas as pd
+
+    found = comparison.compare(runs.read_all([str(path) for path in paths]), metrics, tasks, overall, resamples, seed)
+    return pd.DataFrame(map(asdict, found), columns=[field.name for field in fields(comparison.Difference)])

@@ -1,0 +1,120 @@
+"""Runs as tables of pandas: every number of a file stands in them as it is."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import varied_runs
+from saved_samples import NAME, evaluated
+from typer.testing import CliRunner
+
+import figlang_tasks
+from figlang_tasks import RunError
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.results import comparison, runs
+
+COLUMNS = ["task", "scope", "metric", "value", "low", "high", "n"]
+
+
+def of_file(path: Path) -> dict[tuple[str, str, str], tuple[Any, ...]]:
+    """Every number of a results file, read by hand."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        (task, scope, metric): tuple(each.get(key) for key in ("value", "low", "high", "rows"))
+        for task, config in content["configs"].items()
+        for metric, scopes in config["metadata"]["measures"]["values"].items()
+        for scope, each in scopes.items()
+    }
+
+
+def of_frame(frame: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Any, ...]]:
+    assert list(frame.columns) == COLUMNS
+    found = {
+        row[:3]: tuple(None if pd.isna(each) else each for each in row[3:]) for row in frame.itertuples(index=False)
+    }
+    assert len(found) == len(frame)
+    return found
+
+
+def test_a_results_file_its_content_and_the_folder_have_the_same_table() -> None:
+    folder = varied_runs.weak()
+    (file,) = folder.rglob("*_results.json")
+    expected = of_file(file)
+    assert len(expected) > 200 and {task for task, _, _ in expected} == set(varied_runs.TASKS)
+    frame = figlang_tasks.table(file)
+    assert of_frame(frame) == expected
+    for same in (json.loads(file.read_text(encoding="utf-8")), str(folder)):
+        other = figlang_tasks.table(same)
+        pd.testing.assert_frame_equal(*(each.sort_values(COLUMNS[:3], ignore_index=True) for each in (frame, other)))
+    assert set(frame.dtypes[["value", "low", "high"]].astype(str)) == {"float64"} and str(frame.dtypes["n"]) == "Int64"
+
+
+def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
+    measures = {"format": 1, "failed": ["f1@60"], "values": {"acc": {"all": {"value": 0.5}}}}
+    frame = figlang_tasks.table({"configs": {"vflute": {"metadata": {"measures": measures}}}})
+    assert of_frame(frame) == {
+        ("vflute", "all", "acc"): (0.5, None, None, None),
+        ("vflute", "all", "f1@60"): (None, None, None, None),
+    }
+
+
+def test_without_samples_the_newest_results_file_of_a_folder_is_read(tmp_path: Path) -> None:
+    (file,) = varied_runs.weak().rglob("*_results.json")
+    (tmp_path / "model").mkdir()
+    for date, kept in (("20260101_000000", 1), ("20260102_000000", 2)):
+        content = json.loads(file.read_text(encoding="utf-8"))
+        content["configs"] = dict(list(content["configs"].items())[:kept])
+        content["results"] = {}
+        (tmp_path / "model" / f"{date}_results.json").write_text(json.dumps(content))
+    assert figlang_tasks.table(tmp_path).task.nunique() == 2
+    shutil.copytree(tmp_path / "model", tmp_path / "other")
+    with pytest.raises(RunError, match="holds several runs: name one of .*model, .*other"):
+        figlang_tasks.table(tmp_path)
+
+
+def test_scores_added_later_are_in_the_table_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(evaluated()[0])
+    assert "explanation_score" not in set(figlang_tasks.table(tmp_path).metric)
+    assert CliRunner().invoke(app, ["score", str(tmp_path / NAME), "--scorer", "embedded"]).exit_code == 0
+    (report,) = tmp_path.glob("*.embedded.json")
+    expected = json.loads(report.read_text(encoding="utf-8"))["measures"]["values"]["explanation_score"]["all"]["value"]
+    frame = figlang_tasks.table(tmp_path)
+    (found,) = frame[(frame.metric == "explanation_score") & (frame.scope == "all")].value
+    assert found == expected and math.isfinite(found)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"configs": {"mme": {"metadata": {"version": 0.0}}}}, "no measures of a task of figlang_tasks"),
+        ({}, "no measures of a task of figlang_tasks"),
+        ({"configs": {"vflute": {"metadata": {"measures": {"format": 2}}}}}, "results of vflute are damaged.*format 1"),
+    ],
+)
+def test_what_holds_no_numbers_of_ours_is_refused(content: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a_results.json"
+    path.write_text(json.dumps(content))
+    for results in (content, path, tmp_path):
+        with pytest.raises(RunError, match=message):
+            figlang_tasks.table(results)
+
+
+def test_a_path_that_holds_no_run_is_refused(tmp_path: Path) -> None:
+    for path, message in ((tmp_path / "none.json", "cannot be read"), (tmp_path, "there is no results file in")):
+        with pytest.raises(RunError, match=message):
+            figlang_tasks.table(path)
+
+
+def test_compare_gives_what_the_command_does() -> None:
+    weak, strong = varied_runs.weak(), varied_runs.strong()
+    options: dict[str, Any] = {"metrics": ["acc"], "tasks": ["figlang_mini"], "overall": True, "resamples": 200}
+    frame = figlang_tasks.compare(f"weak={weak}", f"strong={strong}", **options)
+    (expected,) = comparison.compare(runs.read_all([f"weak={weak}", f"strong={strong}"]), **options)
+    assert dict(frame.iloc[0]) == vars(expected) and len(frame) == 1
+    assert frame.difference[0] == pytest.approx(frame.value_second[0] - frame.value_first[0])
