@@ -160,7 +160,21 @@ HOOKS = (
             "return None, None\n",
         ),
     ),
-    Hook("lmms_eval.__main__:cli_evaluate", "cli.lmms_eval", source=("cli_evaluate_single(args)",)),
+    Hook(
+        "lmms_eval.__main__:cli_evaluate",
+        "cli.lmms_eval",
+        source=(
+            "eval_logger.add(sys.stdout, ",
+            "results_list.append(results)",
+            "print(get_eval_banner(branch=",
+            "print(make_table(results))",
+            'print(make_table(results, "groups"))',
+        ),
+    ),
+    Hook("lmms_eval.__main__:make_table", "cli.lmms_eval", call=(2, ())),
+    Hook("lmms_eval.evaluator:_run_generate_until_agentic", "cli.lmms_eval", source=("for req in requests:",)),
+    Hook("lmms_eval.evaluator:tqdm", "cli.lmms_eval"),
+    Hook("lmms_eval.api.task:tqdm", "cli.lmms_eval"),
     Hook(
         "lmms_eval.cli.dispatch:main",
         "cli.lmms_eval",

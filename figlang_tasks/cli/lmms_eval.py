@@ -1,29 +1,73 @@
 """The ``lmms_eval`` command: the harness's own command line, with the figlang tasks always registered.
 
-It differs from ``lmms-eval`` in four ways: it takes the name that many people type, ``lmms_eval tasks list`` shows our
-tasks too, it ends with a short table of our tasks, and it exits with status 1 when an evaluation failed, a metric could
-not be computed, a request got no answer or a file could not be written (the harness prints the error and exits 0).
+It differs from ``lmms-eval`` in five ways. It takes the name that many people type. ``lmms_eval tasks list`` shows our
+tasks too. On a terminal it says what it is doing. It ends with short tables of our tasks, the place of the files and
+the next command; the harness's own table is printed for other tasks, or with ``--full-table``. And it exits with status
+1 when an evaluation failed, a metric could not be computed, a request got no answer or a file could not be written (the
+harness prints the error and exits 0).
+
+The harness, and torch with it, is imported when it is needed: not for ``--help`` or ``version``.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import os
+import re
+import shlex
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from figlang_tasks.core import interrupts
+from figlang_tasks.core.text import printable, printable_lines
 
 EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
+HELP = """
+of figlang_tasks:
+  --full-table          of an evaluation: print the harness's table of all metrics too
+
+`lmms_eval eval --help` lists the options of an evaluation: --model, --tasks and others."""
+_FULL_TABLE = re.compile(r"--full[-_]table(?:=(?P<value>.*))?")
+_LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: the harness prints them as its log
 
 
 @interrupts.ending_within_seconds("lmms_eval", KEPT)
 def main() -> None:
     """Run the harness's command line on ``sys.argv``."""
-    from figlang_tasks.cli.summary import summary_table
-    from figlang_tasks.core import notes, part_of_data, redaction
-    from figlang_tasks.core.errors import ending_the_command
-    from figlang_tasks.core.text import printable, printable_lines
+    arguments = sys.argv[1:]
+    command = next(iter(arguments), "--help")
+    of_evaluation = command == "eval" or command.startswith("-")
+    asks_for_help = bool({"-h", "--help"} & set(arguments))
+    try:
+        if command in ("-h", "--help", "version") or (asks_for_help and not of_evaluation):  # reads no task
+            from lmms_eval.cli.dispatch import main as dispatch
+
+            dispatch()
+        else:
+            _run(arguments, of_evaluation)
+    finally:
+        if asks_for_help and of_evaluation:
+            print(printable_lines(HELP))
+
+
+def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
+    """Register the tasks, run the command, tell how it went."""
+    from figlang_tasks.core import notes, redaction, status
+
+    asked_for_log = any(each.startswith("--v") for each in arguments)  # --verbosity, cut short or not
+    loud = any(each.rpartition("=")[2] in ("INFO", "DEBUG", "TRACE") for each in arguments)
+    if of_evaluation and sys.stderr.isatty() and (loud or not asked_for_log):
+        status.show()
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_MININTERVAL", "10")  # seconds: each time a bar is drawn, a file gets longer
+    # Each task would show one for its stub; downloads have bars of their own.
+    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    status.tell("loading lmms-eval and the tasks ...")
+
     from figlang_tasks.harness import plugin
     from figlang_tasks.harness.versions import UnusableHarness
 
@@ -32,12 +76,49 @@ def main() -> None:
     except UnusableHarness as error:
         sys.exit(f"lmms_eval: {printable(error)}")
 
-    import lmms_eval.__main__ as harness
     from lmms_eval.cli.dispatch import main as dispatch
 
     errors: list[Exception] = []
-    finished: list[Any] = []
-    evaluate = harness.cli_evaluate_single
+    if of_evaluation:
+        keep_log = asked_for_log or bool(_LISTS & {each.rpartition("=")[2] for each in arguments})
+        sys.argv[1:], full_table = without_full_table(arguments)
+        _stand_around(errors, full_table, keep_log)
+    dispatch()
+    noted = notes.noted()
+    for note in noted:
+        print(printable(f"lmms_eval: {redaction.hidden(note)}"), file=sys.stderr)
+    if errors:
+        print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
+    if errors or noted:
+        sys.exit(EXIT_FAILED)
+
+
+def without_full_table(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the arguments that are the harness's, and whether ``--full-table`` (also ``=true``) is among them."""
+    found = [_FULL_TABLE.fullmatch(each) for each in arguments]
+    asked = [match["value"] not in ("false", "no", "0") for match in found if match]
+    return [each for each, match in zip(arguments, found, strict=True) if not match], asked[-1:] == [True]
+
+
+def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> None:
+    """Stand around the harness's evaluation: count errors, say less, end with our tables.
+
+    Args:
+        errors: to which those of evaluations are added.
+        full_table: whether to print the harness's table of our tasks.
+        keep_log: whether to keep the level of the harness's log; else warnings alone are shown.
+    """
+    import lmms_eval.__main__ as harness
+    import lmms_eval.api.task
+    from lmms_eval import evaluator
+
+    from figlang_tasks.core import part_of_data, status
+    from figlang_tasks.core.errors import ending_the_command
+    from figlang_tasks.harness import saving
+
+    evaluate, make_table = harness.cli_evaluate_single, harness.make_table
+    run_in_rounds = evaluator._run_generate_until_agentic
+    endings: dict[int, str] = {}  # by the id of results
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
         with ending_the_command():  # the harness would show a traceback
@@ -51,23 +132,90 @@ def main() -> None:
             if args.tasks is None:  # the harness says so, and leaves with status 0
                 raise SystemExit(EXIT_FAILED) from exit
             raise
-        finished.append(results)
+        if results is not None:  # they are on all ranks but the first
+            endings[id(results)] = ending(results, saving.written())
         return results, samples
 
+    def tables(results: Mapping[str, Any], column: str = "results") -> str:
+        """All tables of a run in place of the harness's first one."""
+        return "" if column == "groups" else _tables(results, make_table, full_table) + endings[id(results)]
+
+    def row_by_row(lm: Any, requests: list[Any], *args: Any, **kwargs: Any) -> Any:
+        """In several rounds each row has a progress bar of its own, which knows of no other."""
+        return run_in_rounds(lm, status.each(requests), *args, **kwargs)
+
     harness.cli_evaluate_single = evaluate_and_take_note
-    dispatch()
-    # Results are None on all ranks but the first.
-    tables = [summary_table(results) for results in finished if results is not None]
-    if any(tables):
-        head = "\nfiglang tasks, shares in percent, with 95 % intervals:"
-        print(printable_lines("\n\n".join([head, *filter(None, tables)])))
-    noted = notes.noted()
-    for note in noted:
-        print(printable(f"lmms_eval: {redaction.hidden(note)}"), file=sys.stderr)
-    if errors:
-        print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
-    if errors or noted:
-        sys.exit(EXIT_FAILED)
+    harness.make_table = tables
+    evaluator._run_generate_until_agentic = row_by_row
+    if not full_table:
+        harness.get_eval_banner = lambda **_: ""
+    setattr(harness, "print", _print_unless_empty)  # noqa: B010  (it has none of its own)
+    if not keep_log:
+        harness.eval_logger = _Warnings(harness.eval_logger)
+    for module in (lmms_eval.api.task, evaluator):  # what takes no time needs no bar
+        module.tqdm = functools.partial(module.tqdm, delay=2, leave=False)
+
+
+class _Warnings:
+    """The harness's logger, whose handlers show warnings alone.
+
+    The level cannot be given as ``--verbosity``: that stands in the results files.
+    """
+
+    def __init__(self, logger: Any) -> None:
+        self._logger = logger
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._logger, name)
+
+    def add(self, sink: Any, **options: Any) -> int:
+        return int(self._logger.add(sink, **{**options, "level": "WARNING"}))
+
+
+def _print_unless_empty(*texts: str) -> None:
+    if text := " ".join(texts):
+        print(printable_lines(text))
+
+
+def _tables(results: Mapping[str, Any], make_table: Callable[..., str], full: bool) -> str:
+    """The harness's tables, of our tasks where they are asked for, and ours."""
+    from figlang_tasks.cli.summary import is_ours, summary_table
+
+    parts = []
+    for column in ("results", "groups"):
+        rows = results.get(column, {})
+        if not full:  # of --predict_only the harness shows 999 for each task
+            rows = {name: of for name, of in rows.items() if not ("bypass,none" in of or is_ours(results, name))}
+        if rows:
+            parts.append(make_table({**results, column: rows}, column))
+    if found := summary_table(results):
+        parts += ["figlang tasks, shares in percent, with 95 % intervals:", found]
+    return "".join(f"\n{part}\n" for part in parts)
+
+
+def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
+    """Return where the files of a run are, and what to type next.
+
+    Args:
+        results: what ``simple_evaluate`` returned.
+        written: the files that were written.
+    """
+    from figlang_tasks.cli.summary import is_ours, lacks_scores
+
+    if not written:
+        return "\nnothing was saved: --output_path FOLDER --log_samples keeps results and answers"
+    samples = [path for path in written if path.suffix == ".jsonl"]
+    files = [path.name for path in written if path not in samples]
+    files += [f"{len(samples)} files of samples"] if len(samples) > 1 else [path.name for path in samples]
+    said = f"\nsaved to {written[0].parent}: {', '.join(files)}"
+    folder = shlex.quote(str(written[0].parent))
+    if not any(is_ours(results, name) for name in results["results"]):
+        return said
+    if not samples:
+        return f"{said}\nwith --log_samples the answers are saved too, for figlang report and figlang compare"
+    if lacks_scores(results):
+        return f"{said}\nnext: figlang score {folder}"
+    return f"{said}\nnext: figlang report {folder} -o report.html"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks.core import notes, redaction, score_requests
+from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def execute(
         return list(getattr(lm, reqtype)(requests))
     ours: set[str] = getattr(cache, _OURS, set())
     answers: list[Any] = []
+    left, before = status.TimeLeft(len(requests)), cache._misses
     for is_ours, group in groupby(requests, key=lambda request: request.task_name in ours):
         members = list(group)
         size = _piece_size(lm) if is_ours and not getattr(lm, "answers_at_once", False) else len(members)
@@ -105,6 +106,7 @@ def execute(
             piece = members[start : start + size]
             with _showing(lm, piece if is_ours else []):
                 answers += original(cache, lm, reqtype, piece)
+            left.after(len(answers), cache._misses - before)
     return answers
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from loguru import logger
 
-from figlang_tasks.core import notes
+from figlang_tasks.core import notes, status
 from figlang_tasks.harness import versions
 from figlang_tasks.harness.task_index import is_ours
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, evaluate, explained, to_json
@@ -46,6 +46,7 @@ def aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, *
     """Aggregate a task; of ours all measures at once, of the records that its documents left under ``sample``."""
     if not is_ours(task_output.task.config.process_docs):
         return original(task_output, *args, **kwargs)
+    status.tell("computing the metrics and their intervals ...")
     try:
         estimates = _estimates(task_output, kwargs.get("bootstrap_iters", args[0] if args else STDERR_RESAMPLES))
     except Exception:  # a user's own process_results may return other records: no reason to lose a run

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import redaction, score_requests
+from figlang_tasks.core import redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError, ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.harness import answer_cache, judgement, saving, task_index, versions
+from figlang_tasks.harness import answer_cache, estimate, judgement, saving, task_index, versions
 from figlang_tasks.harness.preflight import listed, preflight
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, tasks_dir
 from figlang_tasks.models import api_requests
@@ -164,12 +164,14 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
     with ending, _named_model(manager, model):
         try:
             if names:
+                status.tell("checking the tasks and their data ...")
                 named = model if isinstance(model, str) else None
                 limit, offset, use_cache = (kwargs.get(name) for name in ("limit", "offset", "use_cache"))
                 preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"), limit, offset or 0)
                 if use_cache:
                     answer_cache.check_folder(use_cache)
             api_requests.prepare(_wrap, model, kwargs.get("model_args"))
+            status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
             return original(*args, **kwargs)
         except BaseException as error:
             redaction.clean_error(error)
@@ -230,6 +232,7 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
     Into the metadata of ours goes what data it holds (the column `data` of its documents). So it stands in every
     results file, and in what the response cache knows a task by: other data, other answers.
     """
+    status.tell("loading the data ...")
     given = inspect.signature(original).bind(task, *args, **kwargs)
     config, model = given.arguments.get("config"), given.arguments.get("model_name")
     if config:
@@ -282,6 +285,8 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
                 f"{listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "
                 f"The results say so in prompt_hash"
             )
+    for line in estimate.lines(given["task_dict"], given.get("limit"), given.get("offset") or 0):
+        status.tell(line)
     return original(*args, **kwargs)
 
 

@@ -12,6 +12,15 @@ from loguru import logger
 
 from figlang_tasks.core import notes, redaction
 
+_written: list[Path] = []
+
+
+def written() -> list[Path]:
+    """Return the files that were written whole since the last call, the results first, and forget them."""
+    found = list(_written)
+    _written.clear()
+    return found
+
 
 def save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
     try:
@@ -45,6 +54,7 @@ def _check_written(tracker: Any, name: str, is_whole: Callable[[Path], bool]) ->
     path = folder / (f"{date}_{name}" if date else name)
     try:
         if is_whole(path):
+            _written.append(path)
             return
         reason = "no space left, or a limit of file sizes?"
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from loguru import logger
 
-from figlang_tasks.core import interrupts, notes
+from figlang_tasks.core import interrupts, notes, status
 from figlang_tasks.core.options import option
 from figlang_tasks.scoring import Record, explained
 
@@ -172,6 +172,7 @@ class Session:
     def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
         from figlang_tasks.metrics.explanation import near_threshold
 
+        status.tell(f"scoring {len(self._pairs):,} explanations ({self.name}) ...")
         chosen = scorer(self.name)
         references, candidates = zip(*self._pairs, strict=True)
         scored = chosen.score(references, candidates)

@@ -103,7 +103,11 @@ def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wa
 
 
 def test_lmms_eval_script_hooks() -> None:
-    assert "cli_evaluate_single(args)" in inspect.getsource(harness_main.cli_evaluate)
+    whole = inspect.getsource(harness_main.cli_evaluate)
+    assert "cli_evaluate_single(args)" in whole and "eval_logger.add(sys.stdout, " in whole
+    # Our tables are printed in place of the harness's.
+    assert "print(make_table(results))" in whole and 'print(make_table(results, "groups"))' in whole
+    assert whole.count("print(") == 4 and "print(get_eval_banner(" in whole
     assert "from lmms_eval.__main__ import cli_evaluate" in inspect.getsource(dispatch.main)
     single = inspect.getsource(harness_main.cli_evaluate_single)
     assert "return results, samples" in single and "return None, None" in single

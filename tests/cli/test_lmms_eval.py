@@ -1,0 +1,193 @@
+"""The command ``lmms_eval``: what it imports, what it says, and what it ends with."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from figlang_tasks.cli.lmms_eval import ending, without_full_table
+from figlang_tasks.scoring import OVERALL, Estimate, to_json
+
+COMMAND = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval"]
+RANDOM = ["--model", "figlang_random"]
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", **variables}
+    return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=300)
+
+
+# --- before the harness is imported -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], [], ["version"], ["tasks", "--help"]], ids=" ".join)
+def test_help_imports_neither_torch_nor_the_evaluator(arguments: list[str]) -> None:
+    script = (
+        "import resource, runpy, sys\n"
+        f"sys.argv = ['lmms_eval', *{arguments}]\n"
+        "try:\n    runpy.run_module('figlang_tasks.cli.lmms_eval', run_name='__main__')\n"
+        "except SystemExit as end:\n    assert not end.code, end\n"
+        "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "print([name for name in ('torch', 'datasets', 'lmms_eval.evaluator') if name in sys.modules])\n"
+        "print(used.ru_utime + used.ru_stime)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    *said, imported, seconds = done.stdout.splitlines()
+    assert imported == "[]" and float(seconds) < 1
+    assert len(said) > 3
+    assert any("--full-table" in line for line in said) == bool(arguments and arguments[0].startswith("-"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], ([], False)),
+        (["--tasks=vflute", "-b", "4"], (["--tasks=vflute", "-b", "4"], False)),
+        (["eval", "--full-table", "--tasks", "vflute"], (["eval", "--tasks", "vflute"], True)),
+        (["--tasks", "vflute", "--full_table=true"], (["--tasks", "vflute"], True)),
+        (["--full-table", "--full-table=false"], ([], False)),
+    ],
+)
+def test_our_own_option_does_not_reach_the_harness(arguments: list[str], expected: tuple[list[str], bool]) -> None:
+    assert without_full_table(arguments) == expected
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+
+def on_a_terminal(*arguments: str) -> tuple[int, str]:
+    """Status of a run whose output goes to a terminal, and what it shows there."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        os.execv(COMMAND[0], [*COMMAND, *arguments])
+    shown = b""
+    try:
+        while piece := os.read(terminal, 1 << 16):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.slow
+def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
+    """On a terminal, where it says most."""
+    output = tmp_path / "out folder"
+    tasks = ["--tasks", "figlang_mini,figlang_mini_irfl"]
+    status, shown = on_a_terminal(*tasks, *RANDOM, "--log_samples", "--output_path", str(output))
+    lines = shown.splitlines()
+    assert status == 0 and len(lines) <= 60, shown
+    doing = [line.removeprefix("lmms_eval: ") for line in lines if line.startswith("lmms_eval: ")]
+    assert doing == [
+        "loading lmms-eval and the tasks ...",
+        "checking the tasks and their data ...",
+        "loading the model (figlang_random) ...",
+        "loading the data ...",
+        "figlang_mini_irfl: 9 tasks, 203 requests of up to 128 tokens",
+        "figlang_mini: 76 requests of up to 256 tokens",
+        "computing the metrics and their intervals ...",
+        "scoring 76 explanations (embedded) ...",
+    ]
+    assert [line.split()[1] for line in lines if re.match(r"\|\S* ?figlang_mini", line)] == [
+        "figlang_mini",
+        "figlang_mini_irfl",
+    ]
+    (results,) = output.glob("*_results.json")
+    assert lines[-2:] == [
+        f"saved to {output}: {results.name}, 10 files of samples",
+        f"next: figlang report '{output}' -o report.html",
+    ]
+    assert len(list(output.glob("*.jsonl"))) == 10
+
+
+@pytest.fixture(scope="module")
+def without_a_terminal() -> dict[str, subprocess.CompletedProcess[str]]:
+    """Runs by what is special about them."""
+    tasks = ["--tasks", "figlang_mini_irfl_match_idiom", *RANDOM]
+    return {"plain": run(*tasks), "full": run("eval", *tasks, "--full-table", "--verbosity", "INFO")}
+
+
+@pytest.mark.slow
+def test_without_a_terminal_there_is_the_result_alone(
+    without_a_terminal: dict[str, subprocess.CompletedProcess[str]],
+) -> None:
+    done = without_a_terminal["plain"]
+    assert done.returncode == 0 and done.stderr == ""
+    head, *_, last = done.stdout.splitlines()
+    assert head.startswith("figlang_random ()")
+    assert last == "nothing was saved: --output_path FOLDER --log_samples keeps results and answers"
+    assert "INFO" not in done.stdout and "|Metric|" not in re.sub(" +", "", done.stdout)
+    assert done.stdout.count("| all ") == 1
+
+
+@pytest.mark.slow
+def test_the_harnesss_own_table_and_log_are_there_for_whoever_asks(
+    without_a_terminal: dict[str, subprocess.CompletedProcess[str]],
+) -> None:
+    done = without_a_terminal["full"]
+    assert done.returncode == 0, done.stderr
+    table, _, ours = done.stdout.partition("figlang tasks, shares in percent")
+    assert re.search(r"\|figlang_mini_irfl_match_idiom *\|none *\| *0\|acc ", table)
+    assert "LMMs-Eval: " in table and "INFO" in table
+    plain = without_a_terminal["plain"].stdout
+    assert ours == plain.partition("figlang tasks, shares in percent")[2]
+
+
+# --- how it ends ------------------------------------------------------------------------------------------------------
+
+
+def results(signature: str | None = None, **options: Any) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"measures": to_json({"f1@0": {OVERALL: Estimate(0.5)}})}
+    if signature:
+        metadata["explanation_scorer"] = signature
+    return {
+        "results": {"vflute": {"f1@0,none": 0.5}},
+        "configs": {"vflute": {"metadata": metadata, "lmms_eval_specific_kwargs": options}},
+    }
+
+
+OTHERS = {"results": {"mme": {"score,none": 1.0}}, "configs": {"mme": {}}}
+NONE = "none (f1@0 counts labels alone)"
+
+
+@pytest.mark.parametrize(
+    ("found", "names", "expected"),
+    [
+        (results(), [], "nothing was saved: --output_path FOLDER --log_samples keeps results and answers"),
+        (
+            results(),
+            ["d_results.json"],
+            "saved to out: d_results.json\n"
+            "with --log_samples the answers are saved too, for figlang report and figlang compare",
+        ),
+        (
+            results("vflute25|..."),
+            ["d_results.json", "d_samples_vflute.jsonl"],
+            "saved to out: d_results.json, d_samples_vflute.jsonl\nnext: figlang report out -o report.html",
+        ),
+        (
+            results(NONE),
+            ["r.json", "a.jsonl", "b.jsonl"],
+            "saved to out: r.json, 2 files of samples\nnext: figlang score out",
+        ),
+        (
+            results(NONE, scorer="off"),  # a task that asks for a label alone
+            ["r.json", "a.jsonl"],
+            "saved to out: r.json, a.jsonl\nnext: figlang report out -o report.html",
+        ),
+        (OTHERS, ["r.json", "a.jsonl"], "saved to out: r.json, a.jsonl"),
+    ],
+)
+def test_the_end_says_where_the_files_are_and_what_to_type_next(
+    found: dict[str, Any], names: list[str], expected: str
+) -> None:
+    assert ending(found, [Path("out") / name for name in names]).strip() == expected
