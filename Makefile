@@ -24,26 +24,18 @@ setup: $(STAMP)  ## create .venv and install the package with its development to
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "figlang_tasks needs Python 3.10 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
-	@echo "==> creating $(VENV) and installing figlang_tasks with lmms-eval and torch (about 7 GB; some minutes, once)"
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --editable '.[dev]'
+	@echo "==> 1 of 2: creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "==> 2 of 2: installing figlang_tasks with lmms-eval and torch (about 7 GB; some minutes, once)"
+	@$(BIN)/python tools/pip_progress.py $(PIP_ARGS) --editable '.[dev]'
 	@touch $@
 
-LMMS_EVAL := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --model_args pretrained=$(DEMO_MODEL) --device cpu \
-	  --log_samples --output_path $(RESULTS) --verbosity WARNING
-
 demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show the result table
-	@echo "==> the demo model ($(DEMO_MODEL)) on the CPU: its yes and no as matching scores, on figlang_mini_irfl"
-	$(LMMS_EVAL) --tasks figlang_mini_irfl_match,figlang_mini_irfl_retrieve --model figlang_vlm --batch_size 8
-	@echo "==> FLUTE's and NYK-MS's questions, which it has never seen: it answers none of them"
-	$(LMMS_EVAL) --tasks figlang_mini_flute,figlang_mini_nykms_metaphor,figlang_mini_nykms_sarcasm \
-	  --model llava_hf --batch_size 1
-	@echo "==> V-FLUTE's task, on figlang_mini"
-	$(LMMS_EVAL) --tasks figlang_mini --model llava_hf --batch_size 1
+	@echo "==> the demo model ($(DEMO_MODEL)) on the CPU: V-FLUTE's task on figlang_mini"
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/lmms_eval --tasks figlang_mini --model llava_hf \
+	  --model_args pretrained=$(DEMO_MODEL) --device cpu --batch_size 1 --log_samples --output_path $(RESULTS)
 	@echo
-	@echo "==> done. Results and every sample:"
-	@ls -1 $(RESULTS)/*/*.json*
-	@echo "==> next, a real model on V-FLUTE (accept the conditions of the dataset on its page, then set HF_TOKEN):"
+	@echo "==> then, a real model on V-FLUTE (accept the conditions of the dataset on its page, then set HF_TOKEN):"
 	@echo "    https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE"
 	@echo "    $(BIN)/lmms_eval --tasks vflute --model llava_hf \\"
 	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf --batch_size 1 \\"
