@@ -17,7 +17,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
     import lmms_eval.api.task
     from lmms_eval import evaluator
 
-    from figlang_tasks.core import part_of_data, status
+    from figlang_tasks.core import part_of_data
     from figlang_tasks.core.errors import ending_the_command
     from figlang_tasks.harness import saving
 
@@ -141,8 +142,8 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
         return "" if column == "groups" else _tables(results, make_table, full_table) + endings[id(results)]
 
     def row_by_row(lm: Any, requests: list[Any], *args: Any, **kwargs: Any) -> Any:
-        """In several rounds each row has a progress bar of its own, which knows of no other."""
-        return run_in_rounds(lm, status.each(requests), *args, **kwargs)
+        with one_bar(requests) as counted:
+            return run_in_rounds(lm, counted, *args, **kwargs)
 
     harness.cli_evaluate_single = evaluate_and_take_note
     harness.make_table = tables
@@ -156,8 +157,29 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
         module.tqdm = functools.partial(module.tqdm, delay=2, leave=False)
 
 
+@contextmanager
+def one_bar(requests: Iterable[Any]) -> Iterator[Iterable[Any]]:
+    """Show one progress bar for requests, and hide those that begin in the block.
+
+    A row that is asked in several rounds is a call of the model for each: a model's own bar would be of one request.
+    """
+    from tqdm import tqdm
+
+    bar, begin = tqdm(requests, "Model Responding", disable=os.environ.get("RANK", "0") != "0"), tqdm.__init__
+
+    def begin_hidden(self: Any, *args: Any, **options: Any) -> None:
+        begin(self, *args, **{**options, "disable": True})
+
+    setattr(tqdm, "__init__", begin_hidden)  # noqa: B010  (a method)
+    try:
+        yield bar
+    finally:
+        setattr(tqdm, "__init__", begin)  # noqa: B010
+        bar.close()
+
+
 class _Warnings:
-    """The harness's logger, whose handlers show warnings alone.
+    """The harness's logger, whose handlers show warnings alone, in short lines and in colour on a terminal alone.
 
     The level cannot be given as ``--verbosity``: that stands in the results files.
     """
@@ -169,7 +191,8 @@ class _Warnings:
         return getattr(self._logger, name)
 
     def add(self, sink: Any, **options: Any) -> int:
-        return int(self._logger.add(sink, **{**options, "level": "WARNING"}))
+        shown = {"level": "WARNING", "format": "<level>{level}: {message}</level>", "colorize": None}
+        return int(self._logger.add(sink, **{**options, **shown}))
 
 
 def _print_unless_empty(*texts: str) -> None:

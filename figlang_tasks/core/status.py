@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
 from figlang_tasks.core.text import printable
 
-_Item = TypeVar("_Item")
 _SOON = 10.0  # seconds after which a first estimate means something
 
 _shown = False
@@ -51,18 +48,6 @@ class TimeLeft:
         self._next = 2 * elapsed
         left = (self._total - done) * elapsed / waited_for
         tell(f"{done:,} of {self._total:,} requests answered, about {duration(left)} left")
-
-
-def each(requests: list[_Item]) -> Iterable[_Item]:
-    """The requests one after another; tells how long the rest will take."""
-
-    def counted() -> Iterator[_Item]:
-        left = TimeLeft(len(requests))
-        for number, request in enumerate(requests):
-            left.after(number, number)
-            yield request
-
-    return counted()
 
 
 def duration(seconds: float) -> str:

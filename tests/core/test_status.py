@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -78,8 +77,3 @@ def test_answers_of_a_cache_take_no_time(monkeypatch: pytest.MonkeyPatch, capsys
     now = 20.0
     left.after(90, 10)
     assert capsys.readouterr().err == "lmms_eval: 90 of 100 requests answered, about 20 s left\n"
-
-
-def test_each_gives_all_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests: list[Any] = ["a", "b", "c"]
-    assert list(status.each(requests)) == requests
