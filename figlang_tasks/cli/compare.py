@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli import compare_latex, say, say_json
 from figlang_tasks.core.text import printable, table
 
 if TYPE_CHECKING:
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
     from figlang_tasks.results.runs import Run, TaskRun
     from figlang_tasks.scoring import Measure
 
+Format = Literal["md", "csv", "latex"]
+
 _ALPHA = 0.05
+_LISTED = 5
 _SECONDS_BEFORE_A_BAR = 2
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
@@ -52,21 +57,36 @@ def compare(
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples, and random swaps.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of both.")] = 20240501,
+    style: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Tables in Markdown; all numbers of the differences as CSV, on their own scale; tables for a paper in "
+            "LaTeX (booktabs).",
+            show_default="md",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Compare runs on the same rows: is one model better than another?
 
     For each pair, metric and source: the difference with its 95 % interval, p of approximate randomization (two-sided),
     and the same adjusted by Holm's method for all tests of the call; * where that is below .05. A source has few rows:
-    ask for what you want to know (--metric, --overall), rather than for all.
+    ask for what you want to know (--metric, --overall), rather than for all. The last lines say in a sentence for each
+    pair which run is better by the main metric of the task.
 
     \b
     figlang compare results/model_a results/model_b
     figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 --paper
     figlang compare image=x_samples_vflute.jsonl no_image=x_samples_vflute_blind.jsonl --overall
+    figlang compare results/model_a results/model_b --overall --format latex > table.tex
 
     Exit status: 0 compared, 1 not comparable or not readable, 2 wrong usage.
     """
+    if as_json and style is not None:
+        raise typer.BadParameter("--json and --format are two formats: name one")
+    if style == "csv" and paper:
+        raise typer.BadParameter("--paper goes with --format md, --format latex and --json")
     from tqdm import tqdm
 
     from figlang_tasks.results.comparison import ComparisonError
@@ -79,10 +99,20 @@ def compare(
             total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
         ) as bar:
             differences = compare_runs(found, metric, task, overall, resamples, seed, progress=bar.update)
-    except (RunError, ComparisonError) as error:
+    except RunError as error:
         _fail(str(error))
+    except ComparisonError as error:
+        if as_json:
+            say_json({"error": str(error), "ids": error.ids})
+        more = any(len(ids) > _LISTED for ids in error.ids.values()) and not as_json
+        _fail(f"{error}" + " (--json lists all ids)" * more)
     if as_json:
         say_json(_content(found, differences, paper, resamples, seed))
+    elif style == "csv":
+        say("\n".join([*_caveats(found), *_sentences(found, differences)]), err=True)
+        say(_csv(differences), nl=False)
+    elif style == "latex":
+        say(_latex(found, differences, paper, resamples, seed))
     else:
         say(_text(found, differences, paper, all_tests, resamples, seed))
 
@@ -105,6 +135,7 @@ def _content(
         "seed": seed,
         "tests": _tests(differences),
         "differences": [asdict(each) for each in differences],
+        "headlines": _sentences(runs, differences),
     }
     if paper:
         comparable = {}
@@ -132,21 +163,139 @@ def _content(
 def _text(
     runs: Sequence[Run], differences: Sequence[Difference], paper: bool, all_tests: bool, resamples: int, seed: int
 ) -> str:
-    from figlang_tasks.results.runs import caveats
-
-    parts = [printable(caveat) for run in runs for caveat in caveats(run)]
+    by_name = {run.name: run for run in runs}
+    parts = _caveats(runs)
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         parts.append(f"## {task}")
-        parts.append(_values(task, runs, own, paper))
-        for _, pair in itertools.groupby(own, key=lambda each: (each.first, each.second)):
-            parts.append(_pair(list(pair), {run.name: run for run in runs}, all_tests))
+        parts.append(_values(task, by_name, own, paper))
+        for pair in _pairs(own):
+            parts.append(_pair(pair, by_name, all_tests))
     bootstrap = " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
         f"seed {seed}. p Holm: adjusted for the {_tests(differences)} tests shown; * below {_ALPHA}.{bootstrap}"
     )
+    return "\n\n".join([*parts, "\n".join(_sentences(runs, differences))])
+
+
+def _csv(differences: Sequence[Difference]) -> str:
+    """A line for each difference: the fields of `Difference`, nothing where there is no number."""
+    from figlang_tasks.judge.sheet import safe
+    from figlang_tasks.results.comparison import Difference
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Difference)])
+    for each in differences:
+        writer.writerow([safe(value) if isinstance(value, str) else value for value in asdict(each).values()])
+    return text.getvalue()
+
+
+def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:
+    """A table of each task, and of the sources of each metric where they were compared."""
+    by_name = {run.name: run for run in runs}
+    how = (
+        f"95 % intervals. Best value bold. Superscripts: significantly better than that run (p < .05, approximate "
+        f"randomization, two-sided, {resamples:,} swaps, seed {seed}; Holm's method for {_tests(differences)} tests)."
+    )
+    parts = ["\n".join(f"% {line}" for line in [r"\usepackage{booktabs}", *_caveats(runs)])]
+    for task in _tasks(differences):
+        own = [each for each in differences if each.task == task]
+        whole, compared = _metrics_of_whole(own), _runs_of(own, by_name)
+        published = _published_rows(task, compared, whole)[0] if paper else []
+        counts = sorted({_task_of(run, task).rows for run in compared})
+        title = f"{task}, n = {' / '.join(map(str, counts))}. {how}"
+        parts.append(compare_latex.table(title, whole, _cells(task, by_name, own, whole), published))
+        for metric in dict.fromkeys(each.metric for each in own):
+            of = {each.name: each for each in own if each.metric == metric and each.name not in whole}
+            if of:
+                heads = [f"{each.scope} ({each.n_first})" for each in of.values()]
+                title = f"{task}, {metric} by source (rows of each)."
+                parts.append(compare_latex.table(title, heads, _cells(task, by_name, own, list(of), with_rows=False)))
+    parts.append("\n".join(f"% {sentence}" for sentence in _sentences(runs, differences)))
     return "\n\n".join(parts)
+
+
+def _cells(
+    task: str, by_name: Mapping[str, Run], own: Sequence[Difference], names: Sequence[str], with_rows: bool = True
+) -> dict[str, list[compare_latex.Cell]]:
+    """By run a cell for each of `names`; empty where the run has no value."""
+    cells: dict[str, list[compare_latex.Cell]] = {run.name: [] for run in _runs_of(own, by_name)}
+    for name in names:
+        pairs = [each for each in own if each.name == name]
+        values = {run: value for each in pairs for run, value in _values_of(each)}
+        texts = _value_texts(task, by_name, pairs, with_rows)
+        measure = _measure(pairs[0], by_name)
+        shown = {run: measure.text(value) for run, value in values.items()}
+        best = max(values.values()) if measure.higher_is_better else min(values.values())
+        for run in cells:
+            above = [
+                each.first if each.second == run else each.second for each in pairs if _better(each, measure) == run
+            ]
+            is_best = shown.get(run) == measure.text(best)
+            cells[run].append(compare_latex.Cell(texts.get((run, name), ""), is_best, above))
+    return cells
+
+
+def _caveats(runs: Sequence[Run]) -> list[str]:
+    from figlang_tasks.results.runs import caveats
+
+    return [printable(caveat) for run in runs for caveat in caveats(run)]
+
+
+def _sentences(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str]:
+    """For each pair of each task which run is better by its headline metric; p is adjusted for these tests alone."""
+    from figlang_tasks.results.comparison import adjusted, headline
+
+    by_name, tasks = {run.name: run for run in runs}, _tasks(differences)
+    pairs = [pair for task in tasks for pair in _pairs([each for each in differences if each.task == task])]
+    heads = [headline(pair, _task_of(by_name[pair[0].first], pair[0].task).measures.by_name) for pair in pairs]
+    tests, found = _tests(heads), []
+    for each in adjusted(heads):
+        said = _sentence(each, _measure(each, by_name), named=len(runs) > 2)
+        said += f" (Holm, {tests} tests)" * (each.p_holm is not None and tests > 1)
+        found.append(printable(f"{each.task}: {said}" if len(tasks) > 1 else said))
+    return found
+
+
+def _sentence(each: Difference, measure: Measure, named: bool) -> str:
+    """Which run is better, by how much; the difference is that of the better run.
+
+    Args:
+        named: whether to name the other run, too.
+    """
+    better = _better(each, measure)
+    if better == each.first:
+        low, high = (None if end is None else -end for end in (each.high, each.low))
+        each = replace(each, first=each.second, second=each.first, difference=-each.difference, low=low, high=high)
+    told = f"{each.name} {'+' * (each.difference > 0)}{measure.text(each.difference)}"
+    if each.low is not None and each.high is not None:
+        told += f" [{measure.text(each.low)}, {measure.text(each.high)}]"
+    if each.p_holm is None:
+        return f"no test of {told} ({each.second} against {each.first})"
+    p = f"p = {_p(each.p_holm)}"
+    if better is None:
+        return f"no difference was found{f' between {each.first} and {each.second}' * named}: {told}, {p}"
+    return f"{better} is better{f' than {each.first}' * named}: {told}, {p}"
+
+
+def _better(each: Difference, measure: Measure) -> str | None:
+    """The run that is significantly better; None if neither is."""
+    if each.p_holm is None or each.p_holm >= _ALPHA:
+        return None
+    return each.second if (each.difference > 0) == measure.higher_is_better else each.first
+
+
+def _p(value: float) -> str:
+    """A p-value as papers print it: three digits, four where these would be zeros."""
+    return f"{value:.{3 if value >= 0.00095 else 4}f}".removeprefix("0")
+
+
+def _pairs(own: Sequence[Difference]) -> Iterator[list[Difference]]:
+    """The differences of a task by pair of runs."""
+    for _, pair in itertools.groupby(own, key=lambda each: (each.first, each.second)):
+        yield list(pair)
 
 
 def _tests(differences: Sequence[Difference]) -> int:
@@ -165,32 +314,62 @@ def _runs_of(differences: Sequence[Difference], by_name: Mapping[str, Run]) -> l
     return [by_name[name] for name in dict.fromkeys(name for each in differences for name in (each.first, each.second))]
 
 
-def _values(task: str, runs: Sequence[Run], own: Sequence[Difference], paper: bool) -> str:
-    """A table of the runs, and of what was published, by the metrics of the whole."""
-    from figlang_tasks.results import published
+def _metrics_of_whole(own: Sequence[Difference]) -> list[str]:
+    """The names of the metrics of the whole; where none was compared, those of the sources."""
     from figlang_tasks.scoring import OVERALL
 
-    metrics = list(dict.fromkeys(each.name for each in own if each.scope == OVERALL)) or _metrics_of(own, task)
-    by_name = {run.name: run for run in runs}
-    compared = _runs_of(own, by_name)
-    cells = {}
-    for each in own:
-        first, second = (_task_of(by_name[name], task) for name in (each.first, each.second))
-        cells[each.first, each.name] = _cell(each, each.value_first, each.n_first, first)
-        cells[each.second, each.name] = _cell(each, each.value_second, each.n_second, second)
+    whole = [each.name for each in own if each.scope == OVERALL] or [each.name for each in own]
+    return list(dict.fromkeys(whole))
+
+
+def _values(task: str, by_name: Mapping[str, Run], own: Sequence[Difference], paper: bool) -> str:
+    """A table of the runs, and of what was published, by the metrics of the whole."""
+    metrics, compared = _metrics_of_whole(own), _runs_of(own, by_name)
+    cells = _value_texts(task, by_name, own)
     rows = [["", "n", *metrics]]
     for run in compared:
         own_cells = [cells.get((run.name, metric), "") for metric in metrics]
         rows.append([run.name, str(_task_of(run, task).rows), *own_cells])
     if not paper:
         return table(rows)
-    comparable, left_out = _comparable(task, compared, metrics)
-    for row in published.rows(task, comparable):
-        shown = [row.values[metric].text() if metric in row.values else "" for metric in metrics]
-        rows.append([f"{row.label} (published, {row.table})", "", *shown])
-    told = [f"published: {published.protocol(task, comparable)}"] * bool(comparable) + [left_out] * bool(left_out)
-    told = told or ["published: nothing is known to be published for this task"]
+    published, told = _published_rows(task, compared, metrics)
+    rows += [[label, "", *texts] for label, texts in published]
     return "\n\n".join([table(rows), *told])
+
+
+def _values_of(each: Difference) -> tuple[tuple[str, float], tuple[str, float]]:
+    return (each.first, each.value_first), (each.second, each.value_second)
+
+
+def _value_texts(
+    task: str, by_name: Mapping[str, Run], own: Sequence[Difference], with_rows: bool = True
+) -> dict[tuple[str, str], str]:
+    """Values with their intervals by run and name of the metric; with their rows where these are fewer than all."""
+    cells = {}
+    for each in own:
+        first, second = (_task_of(by_name[name], task) for name in (each.first, each.second))
+        n_first, n_second = (each.n_first, each.n_second) if with_rows else (None, None)
+        cells[each.first, each.name] = _cell(each, each.value_first, n_first, first)
+        cells[each.second, each.name] = _cell(each, each.value_second, n_second, second)
+    return cells
+
+
+def _published_rows(
+    task: str, runs: Sequence[Run], metrics: Sequence[str]
+) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """Rows of what was published, a text for each metric, and what is said of them."""
+    from figlang_tasks.results import published
+
+    comparable, left_out = _comparable(task, runs, metrics)
+    found = published.rows(task, comparable)
+    figures = {metric: [row.values[metric] for row in found if metric in row.values] for metric in metrics}
+    digits = {metric: max((figure.digits for figure in of), default=0) for metric, of in figures.items()}
+    rows = []
+    for row in found:
+        shown = [row.values[metric].text(digits[metric]) if metric in row.values else "" for metric in metrics]
+        rows.append((f"{row.label} (published, {row.table})", shown))
+    told = [f"published: {published.protocol(task, comparable)}"] * bool(comparable) + [left_out] * bool(left_out)
+    return rows, told or ["published: nothing is known to be published for this task"]
 
 
 def _comparable(task: str, runs: Sequence[Run], metrics: Sequence[str]) -> tuple[list[str], str]:

@@ -12,6 +12,11 @@ _CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066
 _ONE_LINE = re.compile(f"[{_CONTROL}]+")
 _LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
+_LATEX_FOR = {**{each: f"\\{each}" for each in "&%$#_{}"}, **{each: f"${each}$" for each in "<>|"}}
+_LATEX_FOR |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+# At the start of a row, [ and * would be options of the \\ before it.
+_LATEX = re.compile(r"^[\[*]|" + "|".join(map(re.escape, _LATEX_FOR)))
+
 _LONGEST = 500  # characters of one of a list
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -30,6 +35,11 @@ def printable(text: object, limit: int | None = None) -> str:
 def printable_lines(text: object) -> str:
     """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
     return _LINES.sub(" ", str(text))
+
+
+def latex(text: object) -> str:
+    """`text` in one line of LaTeX, as it is: without meaning for TeX, also at the start of a row of a table."""
+    return _LATEX.sub(lambda found: _LATEX_FOR.get(found[0], f"{{{found[0]}}}"), printable(text))
 
 
 def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:

@@ -16,12 +16,12 @@ from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, RunError, TaskRun
-from figlang_tasks.scoring import OVERALL, flat, full_name
+from figlang_tasks.scoring import OVERALL, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
 
 _LISTED = 5
-_IDS_LISTED = 50
+_NAMES_LISTED = 50
 _ROUNDING = 1e-6
 
 Place: TypeAlias = tuple[str, str]
@@ -29,7 +29,15 @@ Place: TypeAlias = tuple[str, str]
 
 
 class ComparisonError(Exception):
-    """Runs cannot be compared; the message says why and what to do."""
+    """Runs cannot be compared; the message says why and what to do.
+
+    Attributes:
+        ids: all of the ids that the message names the first of, by the run that they are of.
+    """
+
+    def __init__(self, message: str, ids: Mapping[str, Sequence[str]] | None = None) -> None:
+        super().__init__(message)
+        self.ids = dict(ids or {})
 
 
 @dataclass(frozen=True)
@@ -148,6 +156,22 @@ def adjusted(found: Sequence[Difference]) -> list[Difference]:
     return [each if each.p_randomization is None else replace(each, p_holm=next(p_holm)) for each in found]
 
 
+def headline(pair: Sequence[Difference], declared: Mapping[str, Measure]) -> Difference:
+    """The difference that stands for two runs on a task: a tested one of the whole, where there is one.
+
+    Of several it is that of the main measure; without one, of the highest threshold of explanation scores; else the
+    first.
+
+    Args:
+        pair: all differences of two runs on one task.
+        declared: its measures by name.
+    """
+    tested = [each for each in pair if each.p_holm is not None] or pair
+    whole = [each for each in tested if each.scope == OVERALL] or tested
+    thresholds = {each.name: each.at for scheme in SCHEMES.values() for each in scheme.thresholds}
+    return max(whole, key=lambda each: (declared[each.metric].main, thresholds.get(each.metric, -1.0)))
+
+
 # --- what can be compared --------------------------------------------------------------------------------------------
 
 
@@ -193,19 +217,24 @@ def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: S
 
 
 def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: TaskRun) -> None:
-    only = [sorted(set(a.ids) - set(b.ids)) for a, b in ((first, other), (other, first))]
-    if any(only):
-        told = [f"only in {of}: {_counted(ids)}" for of, ids in zip((first_name, name), only, strict=True) if ids]
+    only = {
+        first_name: sorted(set(first.ids) - set(other.ids)),
+        name: sorted(set(other.ids) - set(first.ids)),
+    }
+    if any(only.values()):
+        told = [f"only in {of}: {_counted(ids, _LISTED)}" for of, ids in only.items() if ids]
         raise ComparisonError(
             f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
-            f"the same rows (was one run with --limit?)"
+            f"the same rows (was one run with --limit?)",
+            only,
         )
     units = [{record["id"]: unit_of(record) for record in run.records} for run in (first, other)]
     if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
         raise ComparisonError(
             f"{task}: {first_name} and {name} do not say the same of which rows are independent (`unit` of "
-            f"{_counted(apart)}): one is of an earlier version of figlang_tasks, or of data with other pictures. "
-            f"Evaluate one again (figlang_replay scores saved outputs again without the model)"
+            f"{_counted(apart, _LISTED)}): one is of an earlier version of figlang_tasks, or of data with other "
+            f"pictures. Evaluate one again (figlang_replay scores saved outputs again without the model)",
+            {name: apart},
         )
     if first.data != other.data:
         raise ComparisonError(
@@ -213,8 +242,8 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         )
 
 
-def _counted(ids: Sequence[str]) -> str:
-    return f"{len(ids)} ({listing(ids, _IDS_LISTED)})"
+def _counted(names: Sequence[str], most: int = _NAMES_LISTED) -> str:
+    return f"{len(names)} ({listing(names, most)})"
 
 
 def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +16,7 @@ import pytest
 import varied_runs
 from typer.testing import CliRunner, Result
 
+from figlang_tasks.cli.compare import _p
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.metrics.significance import holm
 
@@ -49,7 +53,101 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     ]
     weak, strong, difference = float(rows[6][3]), float(rows[6][4]), float(rows[6][5].split()[0])
     assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
-    assert result.stdout.rstrip().endswith("adjusted for the 8 tests shown; * below 0.05.")
+    *_, footer, sentence = result.stdout.rstrip().split("\n\n")
+    assert footer.endswith("adjusted for the 8 tests shown; * below 0.05.")
+    low, high = rows[6][5].partition(" ")[2].replace("+", "").strip("[]").split(", ")
+    assert sentence == f"strong is better: f1@60 +{difference} [{low}, {high}], p = .005"  # of 200 swaps none
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "sentence"),
+    [
+        # The metric, then what is said of it: the difference is that of the better run.
+        ("weak", "strong", ["--metric", "acc"], r"strong is better: acc \+21\.1 \[\d+\.\d, \d+\.\d\], p = \.0\d\d"),
+        ("strong", "weak", ["--metric", "acc"], r"strong is better: acc \+21\.1 \[\d+\.\d, \d+\.\d\], p = \.0\d\d"),
+        ("strong", "weak", ["--metric", "acc_muse"], r"no difference was found: acc_muse 0\.0 \[.*\], p = 1\.000"),
+        ("weak", "strong", ["--overall"], r"strong is better: f1@60 .*"),  # the highest threshold
+        ("weak", "strong", ["--metric", "parse_rate"], r"no test of parse_rate -?\+?\d+\.\d \(strong against weak\)"),
+    ],
+)
+def test_the_last_line_says_which_run_is_better(first: str, second: str, options: list[str], sentence: str) -> None:
+    folders = {"weak": varied_runs.weak(), "strong": varied_runs.strong()}
+    result = compare(*(f"{name}={folders[name]}" for name in (first, second)), *MINI, *options)
+    assert re.fullmatch(sentence, result.stdout.splitlines()[-1]), result.stdout[-300:]
+
+
+def test_a_sentence_for_each_pair_and_task_is_adjusted_for_the_others(both: tuple[str, str]) -> None:
+    tasks = ("--task", "figlang_mini", "--task", "figlang_mini_irfl_retrieve_metaphor")
+    result = compare(*both, *tasks, "--resamples", 1000)
+    mini, irfl = result.stdout.splitlines()[-2:]
+    assert mini.startswith("figlang_mini: strong is better: f1@60 ") and mini.endswith("p = .002 (Holm, 2 tests)")
+    assert irfl.startswith("figlang_mini_irfl_retrieve_metaphor: no difference was found: p@k ")
+    content = json.loads(compare(*both, *tasks, "--resamples", 1000, "--json").stdout)
+    assert content["headlines"] == [mini, irfl]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "1.000"), (0.5, ".500"), (0.00999, ".010"), (0.00099, ".001"), (0.0001, ".0001")]
+)
+def test_a_p_value_keeps_its_zeros(p: float, text: str) -> None:
+    assert _p(p) == text
+
+
+def test_csv_holds_plain_numbers(both: tuple[str, str]) -> None:
+    result = compare(*both, *MINI, "--metric", "f1@60", "--metric", "parse_rate", "--format", "csv")
+    found = json.loads(compare(*both, *MINI, "--metric", "f1@60", "--metric", "parse_rate", "--json").stdout)
+    read = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert len(read) == len(found["differences"]) == 14
+    for row, each in zip(read, found["differences"], strict=True):
+        assert list(row) == list(each)
+        assert list(row.values()) == ["" if value is None else str(value) for value in each.values()]
+    assert result.stderr.startswith("strong is better: f1@60 ")
+
+
+def test_a_name_is_no_formula_in_csv() -> None:
+    result = compare(f"@SUM(A1)={varied_runs.weak()}", f"strong={varied_runs.strong()}", *MINI, "--format", "csv")
+    assert {row["first"] for row in csv.DictReader(io.StringIO(result.stdout))} == {"'@SUM(A1)"}
+
+
+NASTY = "*[a_%&$#{}~^\\<|é"
+
+
+def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) -> None:
+    shutil.copytree(varied_runs.weak(), tmp_path / "again")
+    options = ["--metric", "f1@60", "--metric", "acc_muse", "--format", "latex", "--resamples", "1000"]
+    result = compare(*both, f"{NASTY}={tmp_path / 'again'}", "--task", "figlang_mini", *options)
+    assert result.exit_code == 0, result.output
+    code = [line for line in result.stdout.splitlines() if not line.startswith("%")]
+    text = "\n".join(code)
+    assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == text.count("\\toprule") == 3
+    bare = re.sub(r"\\[&%$#_{}\\]", "", text)  # without what is escaped
+    assert bare.count("{") == bare.count("}") and bare.count("$") == 2 + 3 * 4 and not set("%#_~^") & set(bare)
+    rows = [line for line in code if line.endswith(r" \\")]
+    columns = {len(re.sub(r"\\&", "", row).split("&")) for row in rows}
+    assert columns == {2, 7}  # f1@60 of all and of six sources, acc of one
+    assert r"c: {*}[a\_\%\&\$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}$<$$|$é & 25.0 " in text
+    assert r"b: strong & \textbf{65.4}\textsuperscript{a,c} {\footnotesize [" in text
+    assert r"by source (rows of each)" in text and "(n 12)" not in text
+    assert result.stdout.splitlines()[-3].startswith("% strong is better than weak: f1@60 ")
+
+
+def test_in_latex_ties_are_bold_and_a_row_of_a_paper_stands_below(tmp_path: Path) -> None:
+    runs = [tmp_path / name / "x_samples_vflute.jsonl" for name in "ab"]
+    for path in runs:
+        path.parent.mkdir()
+        as_vflute(varied_runs.weak(), path, 723, "vflute25")
+    named = [f"{path.parent.name}={path}" for path in runs]
+    result = compare(*named, "--overall", "--paper", "--format", "latex", "--resamples", 100)
+    lines = result.stdout.splitlines()
+    assert all(next(line for line in lines if line.startswith(f"{name}: ")).count(r"\textbf") == 5 for name in "ab")
+    (gpt,) = [line for line in lines if line.startswith("GPT-4o, zero-shot")]
+    assert gpt.split(" & ")[1:4] == ["75.41", "60.97", "37.20"] and r"\textbf" not in gpt  # Table 18
+    assert lines[lines.index(r"\bottomrule") - 1].endswith(r"\\")
+
+
+@pytest.mark.parametrize("options", [("--json", "--format", "md"), ("--paper", "--format", "csv")])
+def test_formats_that_exclude_each_other(both: tuple[str, str], options: tuple[str, ...]) -> None:
+    assert compare(*both, *options).exit_code == 2
 
 
 def test_the_papers_own_test_is_shown_where_it_is_asked_for(both: tuple[str, str]) -> None:
@@ -117,7 +215,7 @@ def test_the_papers_rows_stand_beside_the_runs(both: tuple[str, str], tmp_path: 
     result = compare(*runs, "--paper", "--overall", "--resamples", 200)
     assert result.exit_code == 0, result.output
     line = next(line for line in result.stdout.splitlines() if line.startswith("| GPT-4o"))
-    assert [cell.strip() for cell in line.split("|")[2:6]] == ["", "75.41", "60.97", "37.2"]  # Table 4
+    assert [cell.strip() for cell in line.split("|")[2:6]] == ["", "75.41", "60.97", "37.20"]  # Table 4
     assert "| GPT-4o, zero-shot (published, Table 18) " in result.stdout
     assert "published: V-FLUTE, arXiv 2405.01474" in result.stdout and "left out" not in result.stdout
     content = json.loads(compare(*runs, "--paper", "--overall", "--json", "--resamples", 200).stdout)
@@ -221,3 +319,12 @@ def test_unequal_rows_are_listed(both: tuple[str, str], tmp_path: Path) -> None:
     result = compare(both[0], f"cut={cut}", *MINI)
     assert result.exit_code == 1
     assert f"only in weak: 1 ({json.loads(lines[0])['sample']['id']})" in result.stderr
+    assert "--json" not in result.stderr
+
+    cut.write_bytes(b"".join(lines[17:]))
+    result = compare(both[0], f"cut={cut}", *MINI)
+    ids = sorted(json.loads(line)["sample"]["id"] for line in lines[:17])
+    assert f"only in weak: 17 ({', '.join(ids[:5])}, and 12 more)" in result.stderr
+    assert result.stderr.endswith("(--json lists all ids)\n")
+    result = compare(both[0], f"cut={cut}", *MINI, "--json")
+    assert result.exit_code == 1 and json.loads(result.stdout)["ids"] == {"weak": ids, "cut": []}
