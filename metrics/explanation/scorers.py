@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .bertscore import LAYERS, BertScore
-from .bleurt import Bleurt
 from .cache import ScoreCache, open_cache
-from .compute import DType
-from .reference import ReferenceBertScore
 from .weights import Weights, locate
+
+if TYPE_CHECKING:  # they import torch, which takes seconds
+    from .bertscore import BertScore
+    from .bleurt import Bleurt
+    from .compute import DType
+    from .reference import ReferenceBertScore
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Provider: TypeAlias = Literal["figlang", "bert-score"]
@@ -188,6 +190,10 @@ def get_scorer(
         layer = recipe.layer if bertscore_model is None else _known_layer(weights.name)
     if bleurt_model is not None and recipe.bleurt is None:
         raise ValueError(f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25")
+    from .bertscore import BertScore
+    from .bleurt import Bleurt
+    from .reference import ReferenceBertScore
+
     store = open_cache(cache)
     bertscore: BertScore | ReferenceBertScore
     if provider == "bert-score":
@@ -219,6 +225,8 @@ def _parse(text: str) -> Weights:
 
 
 def _known_layer(name: str) -> int:
+    from .bertscore import LAYERS
+
     model = name.rpartition("/")[2]
     if model not in LAYERS:
         raise ValueError(f"give bertscore_layer for {name}: bert-score names a layer only for {', '.join(LAYERS)}")

@@ -11,10 +11,12 @@ import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from loguru import logger
+
+if TYPE_CHECKING:
+    import torch
 
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 
@@ -211,6 +213,8 @@ def read_state(located: Located) -> dict[str, torch.Tensor]:
     Raises:
         WeightsError: there is no weight file, or it is damaged.
     """
+    import torch
+
     path = located.weight_file
     try:
         if path.suffix == ".safetensors":
@@ -234,6 +238,8 @@ def build(
         WeightsError: a key is missing, unexpected or of another shape. Libraries only warn there and go on with random
             weights.
     """
+    import torch
+
     with torch.device("meta"):
         expected = {key: tensor.shape for key, tensor in model_class(config, **options).state_dict().items()}
     given = {key: tensor.shape for key, tensor in state.items()}

@@ -250,6 +250,14 @@ def test_a_library_that_ends_the_interpreter(monkeypatch: pytest.MonkeyPatch, tm
     assert found["libraries"]["text"] == "importing the libraries was ended by signal 6: libcudart is missing"
 
 
+def test_the_other_sections_import_no_torch() -> None:
+    """One that ends the interpreter would end them, too."""
+    arguments = ["doctor", "machine", "scorers", "--offline"]
+    script = f"from figlang_tasks.cli.figlang import app; import sys; app({arguments}, standalone_mode=False)"
+    check = "; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script + check], check=True, stdout=subprocess.DEVNULL)
+
+
 def test_a_library_that_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fake(tmp_path, "torch", "print('noise on standard output')\nraise OSError('libcudnn.so.9: not found')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)

@@ -64,7 +64,7 @@ def load(dataset: str, name: str) -> Table[Detection]:
     content = as_csv(table.rows, name)
     digest = hashlib.sha256(content).hexdigest()[:12]
     place = f"python -m {__name__} FOLDER writes them"
-    from figlang_tasks.metrics.explanation.cache import cache_root  # imports torch
+    from figlang_tasks.metrics.explanation.cache import cache_root
 
     if cache := cache_root():
         path = cache / "irfl" / f"{dataset}-{digest}" / tables.file_name(name)
