@@ -267,7 +267,7 @@ def _sentence(each: Difference, measure: Measure, named: bool) -> str:
     """
     better = _better(each, measure)
     if better == each.first:
-        low, high = (None if end is None else -end for end in (each.high, each.low))
+        low, high = (None if end is None else 0.0 - end for end in (each.high, each.low))
         each = replace(each, first=each.second, second=each.first, difference=-each.difference, low=low, high=high)
     told = f"{each.name} {'+' * (each.difference > 0)}{measure.text(each.difference)}"
     if each.low is not None and each.high is not None:

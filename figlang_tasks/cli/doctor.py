@@ -85,7 +85,7 @@ def _ending(findings: Sequence[tuple[Section, Finding]]) -> str:
     if broken := _broken(findings):
         lines.append(f"All runs need a repair of {printable(', '.join(broken))}: see the problems above.")
     for title, names in (
-        ("Can run, but lack for some metrics:", runs),
+        ("Can run, but lack a part:", runs),
         ("Cannot run yet:", [name for name in benchmarks() if name not in runs]),
     ):
         lacks = [line for name in names for line in _lacks(name, findings)]

@@ -392,7 +392,7 @@ WEIGHTS = [
             [("hub", GATED), *(("scorers", each) for each in WEIGHTS)],
             ["figlang_mini", "flute", "irfl", "metaclue", "nykms"],
             [
-                "Can run, but lack for some metrics:",
+                "Can run, but lack a part:",
                 "  flute        deberta, bleurt -> figlang data prefetch --scorers",
                 "Cannot run yet:",
                 "  vflute       V-FLUTE -> accept the conditions and set HF_TOKEN",
