@@ -20,6 +20,7 @@ from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     TWO_CLASSES,
     WILSON,
+    IntervalMethod,
     Measure,
     Record,
     Scopes,
@@ -235,18 +236,44 @@ def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRE
     return values
 
 
-def _statistic(threshold: Threshold, is_of_labels: bool) -> Callable[[Sequence[Record]], Statistic | None]:
-    def of(records: Sequence[Record]) -> Statistic | None:
-        columns = _Columns(records)
-        hit = columns.hits(threshold, is_of_labels)
-        if hit is None:
-            return None
-        units = map(unit_of, records)
-        if threshold.explained:
-            return ratio(units, hit.astype(float))
-        return grouped(units, _cells(columns.gold, hit), macro_f1_from_counts)
+def curve_intervals(
+    records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS
+) -> list[tuple[float, float] | None]:
+    """The 95 % interval of each value of `curve`, as measures make it; None where there is no sound one.
 
-    return of
+    Args:
+        records, at: as in `curve`.
+
+    Raises:
+        ValueError: as `curve`.
+    """
+    of_labels = scheme_of(records[0]).thresholds[0]
+    columns, method = _Columns(records), _interval(of_labels)
+    found = []
+    for t in at:
+        statistic = _statistic_of(columns, replace(of_labels, at=t), is_of_labels=t == of_labels.at)
+        if statistic is None:
+            raise ValueError("there are no explanation scores")
+        found.append(method.of(statistic))
+    return found
+
+
+def _interval(threshold: Threshold) -> IntervalMethod:
+    return WILSON if threshold.explained else TWO_CLASSES
+
+
+def _statistic(threshold: Threshold, is_of_labels: bool) -> Callable[[Sequence[Record]], Statistic | None]:
+    return lambda records: _statistic_of(_Columns(records), threshold, is_of_labels)
+
+
+def _statistic_of(columns: _Columns, threshold: Threshold, is_of_labels: bool) -> Statistic | None:
+    hit = columns.hits(threshold, is_of_labels)
+    if hit is None:
+        return None
+    units = map(unit_of, columns.records)
+    if threshold.explained:
+        return ratio(units, hit.astype(float))
+    return grouped(units, _cells(columns.gold, hit), macro_f1_from_counts)
 
 
 def _mean_score(records: Sequence[Record]) -> Statistic | None:
@@ -262,7 +289,7 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
             each.name,
             statistic=_statistic(each, is_of_labels=each is scheme.thresholds[0]),
             scopes=scopes,
-            interval=WILSON if each.explained else TWO_CLASSES,
+            interval=_interval(each),
         )
         for each in scheme.thresholds
     ]

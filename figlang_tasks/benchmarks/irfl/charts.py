@@ -6,6 +6,7 @@ import re
 import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,13 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
             "precision@k (percent)",
         )
         yield from by_class(retrieval, "p@k", _chance_of_retrieval)
+        by_k = BarChart(
+            f"{dataset}: retrieval by k",
+            "Bars of the precision at k by k, how many figurative images a row has, in percent; chance is that of a "
+            "ranking by scores.",
+            "precision@k (percent)",
+        )
+        yield Bars(chart=by_k, measure="p@k", panel=f"{panel}: {what}", chance=_chance_of_retrieval, split=_by_k)
         return
     kind = _DETECTION[named["family"]]
     accuracy = BarChart(
@@ -85,7 +93,7 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
 
 def _rank(chart: BarChart) -> int:
     """Accuracies first, in the order of the tasks."""
-    ends = (": literal preference", ": order of the images of a simile", ": retrieval")
+    ends = (": literal preference", ": order of the images of a simile", ": retrieval", ": retrieval by k")
     return next((place for place, end in enumerate(ends, start=1) if chart.title.endswith(end)), 0)
 
 
@@ -117,16 +125,30 @@ def _chance_of_literal(records: Records) -> float:
 
 def _chance_of_retrieval(records: Records, kind: str | None = None) -> float:
     """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
-    positives: dict[str, list[bool]] = {}
-    images: dict[str, int] = {}
-    for record in records:
-        if kind is None or record["type"] == kind:
-            positives.setdefault(record["row"], []).append(record["positive"])
-            images[record["row"]] = record["images"]
-    complete = [of for row, of in positives.items() if len(of) == images[row]]
+    complete = _complete([record for record in records if kind is None or record["type"] == kind])
     if not complete:
         return float("nan")
-    return statistics.fmean(ranking.expected_precision_at_k(sum(of), len(of)) for of in complete)
+    return statistics.fmean(ranking.expected_precision_at_k(_k(of), len(of)) for of in complete)
+
+
+def _complete(records: Records) -> list[Records]:
+    """The records of each row of which none is missing."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        found.setdefault(record["row"], []).append(record)
+    return [of for of in found.values() if len(of) == of[0]["images"]]
+
+
+def _k(row: Records) -> int:
+    return sum(record["positive"] for record in row)
+
+
+def _by_k(records: Records) -> dict[str, Records]:
+    """The records of the complete rows by their k, ascending."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for row in _complete(records):
+        found.setdefault(_k(row), []).extend(row)
+    return {f"k = {k}": found[k] for k in sorted(found)}
 
 
 def _letters(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:

@@ -1,0 +1,71 @@
+"""What a report shows, as plain data: which tables and charts there are depends on the tasks that the runs have.
+
+Shares are in percent, as the papers print them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tqdm import tqdm
+
+from figlang_tasks.metrics.intervals import DEFAULT_SEED
+from figlang_tasks.report.sections.bars import bar_section
+from figlang_tasks.report.sections.differences import differences
+from figlang_tasks.report.sections.explanations import explanation_quality
+from figlang_tasks.report.sections.instructions import prompt_sensitivity
+from figlang_tasks.report.sections.layout import Cell, Group, Section, Table
+from figlang_tasks.report.sections.overview import overview
+from figlang_tasks.report.sections.parsing import parsing
+from figlang_tasks.report.sections.results import Results, by_task, dataset_name, instruction_of, slug
+from figlang_tasks.report.sections.tables import all_metrics, by_part
+from figlang_tasks.results.runs import Run
+
+__all__ = ["Cell", "Group", "Section", "Table", "build"]
+
+_Maker = Callable[[], Section | None]
+
+
+def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED) -> list[Group]:
+    """Return what a report on some runs shows, in the order of the page; what has no content is left out.
+
+    Args:
+        runs: at least one, their names distinct (`figlang_tasks.results.runs.read_all`).
+        published: whether to show what papers published beside the runs' own results.
+        seed: of the tests for significance.
+
+    Returns:
+        The overview, a group for each dataset, the differences between runs, and how outputs were read.
+
+    Raises:
+        ValueError: there are no runs.
+        PublishedError: a data file of published results is faulty.
+    """
+    if not runs:
+        raise ValueError("there are no runs")
+    results = by_task(runs)
+    plain = {task: of for task, of in results.items() if instruction_of(task, of) is None}
+    makers: dict[tuple[str, str], list[_Maker]] = {("overview", "Overview"): [lambda: overview(runs, plain, published)]}
+    for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in results.values()):
+        makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results, plain, published)
+    makers["differences", "Differences between runs"] = [lambda: differences(runs, plain, seed)]
+    makers["parsing", "Parsing"] = [lambda: parsing(plain)]
+    groups = []
+    for (group_id, title), own in tqdm(makers.items(), "sections", delay=2, leave=False, disable=None):
+        if found := [section for make in own if (section := make()) is not None]:
+            groups.append(Group(group_id, title, tuple(found)))
+    return groups
+
+
+def _of_dataset(dataset: str, results: Results, plain: Results, published: bool) -> list[_Maker]:
+    """What makes the sections of a dataset, charts before tables."""
+    every, own = ({task: of for task, of in found.items() if of[0].of.dataset == dataset} for found in (results, plain))
+    prefix, benchmark = slug(dataset), next(iter(every.values()))[0].benchmark
+    return [
+        lambda: explanation_quality(prefix, own, published),
+        *(partial(bar_section, prefix, section, own, published) for section in benchmark.charts),
+        lambda: prompt_sensitivity(prefix, every),
+        lambda: by_part(prefix, own, published),
+        lambda: all_metrics(prefix, own, published),
+    ]

@@ -1,0 +1,119 @@
+"""Differences between every two runs, with their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from loguru import logger
+
+from figlang_tasks.core.text import printable
+from figlang_tasks.report import charts
+from figlang_tasks.report.charts import Chart, Effect
+from figlang_tasks.report.sections.layout import Section
+from figlang_tasks.report.sections.results import Results, dataset_name, headlines, metric_name, short_names, slug
+from figlang_tasks.results import comparison, measures
+from figlang_tasks.results.comparison import ComparisonError, Difference
+from figlang_tasks.results.runs import Run
+
+_ALPHA = 0.05
+
+
+def differences(runs: Sequence[Run], results: Results, seed: int) -> Section | None:
+    """Every two runs by the headline metrics of the tasks that they share, Holm's correction over all of them."""
+    found, notes = _compared(runs, results, seed)
+    tests = sum(each.p_randomization is not None for each in found)
+    drawn = []
+    for dataset in dict.fromkeys(of[0].of.dataset for of in results.values()):
+        if own := [each for each in found if results[each.task][0].of.dataset == dataset]:
+            drawn.append(_forest(f"differences-{slug(dataset)}", dataset_name(dataset), own))
+    if not drawn and not notes:
+        return None
+    intro = (
+        "Differences in points with their 95 % intervals (paired bootstrap). p is that of approximate randomization "
+        f"(two-sided, 10,000 swaps) after Holm's correction for the {tests} test{'s' * (tests != 1)} shown here. "
+        f"Filled and bold: p < {_ALPHA:.2f}, blue if better, orange if worse."
+    )
+    return Section("differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes))
+
+
+def _compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Difference], list[str]]:
+    """The differences, and why some pairs have none."""
+    found: list[Difference] = []
+    notes = []
+    for task, of_task in results.items():
+        metrics = headlines(of_task)
+        if len(of_task) < 2 or not metrics:
+            continue
+        alone = [replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks]
+        try:
+            found += comparison.compare(alone, metrics, overall=True, seed=seed)
+        except ComparisonError:  # of some pair; the others can be compared
+            for pair in combinations(alone, 2):
+                try:
+                    found += comparison.compare(pair, metrics, overall=True, seed=seed)
+                except ComparisonError as error:
+                    notes.append(f"Not compared: {error}.")
+                    logger.warning(f"figlang_tasks: the report has no comparison: {printable(error)}")
+    return comparison.adjusted(found), notes
+
+
+def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
+    """A row for each metric of each task; with several pairs of runs, a panel for each with a row for each pair."""
+    pairs = list(dict.fromkeys((each.first, each.second) for each in found))
+    short = short_names({each.task for each in found})
+    panels: dict[str, list[Effect]] = {}
+    for each in found:
+        metric = f"{short[each.task]} {metric_name(each.metric)}"
+        if len(pairs) == 1:
+            panels.setdefault("", []).append(_effect(each, metric))
+        else:
+            panels.setdefault(metric, []).append(_effect(each, each.second, each.first))
+    of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
+    return charts.forest(
+        chart_id,
+        f"{dataset}: {of}",
+        f"A forest plot of differences in points. {_told(found)}",
+        panels,
+        _data(found),
+        label="difference in points",
+    )
+
+
+def _effect(of: Difference, label: str, against: str = "") -> Effect:
+    scale, p = _scale(of), of.p_holm
+    low, high = (None if end is None else scale * end for end in (of.low, of.high))
+    difference = scale * of.difference
+    return Effect(label, difference, low, high, _p(p), p is not None and p < _ALPHA, difference > 0, against)
+
+
+def _scale(of: Difference) -> int:
+    """To points, of a share."""
+    found = measures.named(of.metric)
+    return 100 if found is None or found[0].percent else 1
+
+
+def _p(p: float | None) -> str:
+    return "no test" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".replace("0.", ".", 1)
+
+
+def _told(found: Sequence[Difference]) -> str:
+    sentences = []
+    for each in found:
+        points = round(_scale(each) * each.difference, 1)
+        p = _p(each.p_holm)
+        sentences.append(
+            f"{each.task}, {metric_name(each.metric)}, {each.second} against {each.first}: "
+            f"{f'{points:+.1f}' if points else '0.0'}, {p if p[0] == 'n' else f'p {p}' if p[0] == '<' else f'p = {p}'}."
+        )
+    return " ".join(sentences)
+
+
+def _data(found: Sequence[Difference]) -> list[tuple[object, ...]]:
+    head = ("task", "metric", "first", "second", "value_first", "value_second", "difference", "low", "high")
+    tests = ("p_randomization", "p_holm", "p_bootstrap")
+    rows: list[tuple[object, ...]] = [(*head, *tests)]
+    for each in found:
+        rows.append((each.task, each.name, *(getattr(each, name) for name in (*head[2:], *tests))))
+    return rows

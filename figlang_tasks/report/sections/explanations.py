@@ -1,0 +1,164 @@
+"""Labels and their explanations: F1@t of V-FLUTE, Acc@t of FLUTE, by part and over the threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from figlang_tasks.metrics import entailment
+from figlang_tasks.report import charts
+from figlang_tasks.report.charts import Chart, Curve, Ends, Reference
+from figlang_tasks.report.sections.bars import told
+from figlang_tasks.report.sections.layout import Section
+from figlang_tasks.report.sections.results import (
+    Result,
+    Results,
+    listed,
+    metric_name,
+    percent,
+    places,
+    references,
+    scope_name,
+)
+from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record, explained
+from figlang_tasks.scoring.explained import Threshold
+
+
+def explanation_quality(prefix: str, results: Results, published: bool) -> Section | None:
+    """Charts of each task with explanations."""
+    by_part, curves, drops, notes = [], [], [], []
+    for number, (task, of_task) in enumerate(results.items()):
+        if not of_task[0].of.explained:
+            continue
+        scored = [result for result in of_task if explained.has_scores(result.of.records)]
+        by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, published))
+        if scored:
+            curves.append(_curves(f"{prefix}-curves-{number}", task, scored))
+            drops.append(_drops(f"{prefix}-drops-{number}", task, scored))
+        if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
+            notes.append(f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds scores).")
+    found = [chart for chart in (*by_part, *curves, *drops) if chart is not None]
+    if not found and not notes:
+        return None
+    intro = (
+        "A label counts only if the score of its explanation lies above the threshold t. The farther a curve reaches "
+        "to the right, the better the explanations."
+    )
+    return Section(f"{prefix}-explanations", "Labels and explanations", intro, charts=tuple(found), notes=tuple(notes))
+
+
+def _explains(result: Result) -> bool:
+    """Whether there is any explanation; a task may ask for labels alone."""
+    return any((record["explanation"] or "").strip() for record in result.of.records)
+
+
+def _thresholds(results: Sequence[Result]) -> list[Threshold]:
+    """Those that the tasks' numbers are of, without those of earlier versions of a metric."""
+    every = explained.scheme_of(results[0].of.records[0]).thresholds
+    return [each for each in every if not each.name.startswith("v1")]
+
+
+def _curve_name(results: Sequence[Result]) -> str:
+    """``F1`` or ``Acc``."""
+    return metric_name(explained.scheme_of(results[0].of.records[0]).of_labels).partition("@")[0]
+
+
+def _by_part(chart_id: str, task: str, results: Sequence[Result], published: bool) -> Chart | None:
+    parts = results[0].benchmark.parts
+    panels: dict[str, dict[str, dict[str, Estimate]]] = {}
+    beside: dict[tuple[str, str], list[Reference]] = {}
+    for threshold in _thresholds(results):
+        for scope in places(results):
+            found = {of.run: value for of in results if (value := of.estimate(threshold.name, scope)) is not None}
+            panel, category = metric_name(threshold.name), scope_name(parts, scope)
+            if found:
+                panels.setdefault(panel, {})[category] = {run: percent(value) for run, value in found.items()}
+                if published and (own := references(task, results, threshold.name, scope)):
+                    beside[panel, category] = own
+    if not panels:
+        return None
+    name = _curve_name(results)
+    return charts.bars(
+        chart_id,
+        f"{task}: {name} by {parts.kind}",
+        f"Bars of {name} with 95 % intervals, for each {parts.kind} and each threshold. {told(panels, beside)}",
+        panels,
+        label=f"{name} (percent)",
+        references=beside,
+        order=results[0].runs,
+        side_by_side=True,
+    )
+
+
+def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
+    """Figure 11 of V-FLUTE's paper; of FLUTE the same for its accuracy."""
+    named = results[0].benchmark.parts
+    by_run = {result.run: result.of.computed(_curves_by_scope) for result in results}
+    panels: dict[str, dict[str, Curve]] = {}
+    for scope in places(results):
+        for run, curves in by_run.items():
+            if scope in curves:
+                panels.setdefault(scope_name(named, scope), {})[run] = curves[scope]
+    thresholds = list(dict.fromkeys(threshold.at for threshold in _thresholds(results)))
+    name = f"{_curve_name(results)}@t"
+    return charts.curves(
+        chart_id,
+        f"{task}: {name} by threshold",
+        f"Curves of {name} (percent) for t from 0 to 1: of all rows, with bands of 95 % intervals, and of each "
+        f"{named.kind} of {task}. {' '.join(_told_curves(result.run, panels, thresholds) for result in results)}",
+        entailment.CURVE_THRESHOLDS,
+        panels,
+        x_label="threshold t",
+        y_label=f"{name} (percent)",
+        marks=thresholds[1:],
+        order=results[0].runs,
+    )
+
+
+def _told_curves(run: str, panels: Mapping[str, Mapping[str, Curve]], thresholds: Sequence[float]) -> str:
+    own = {name: lines[run] for name, lines in panels.items() if run in lines}
+    at = {name: [curve.y[round(100 * t)] for t in thresholds] for name, curve in own.items()}
+    values = ", ".join(f"{value:.1f} at {t:.2f}" for value, t in zip(at["all"], thresholds, strict=True))
+    last = {name: values[-1] for name, values in at.items() if name != "all"}
+    parts = f"; at {thresholds[-1]:.2f} by part: {listed(last)}" if last else ""
+    return f"{run}, all rows: {values}{parts}."
+
+
+def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, Curve]:
+    """F1@t or Acc@t in percent at `entailment.CURVE_THRESHOLDS`, of all rows with intervals."""
+    of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
+    found = {}
+    for scope, own in of_labels.in_scopes(records).items():
+        values = [100 * value for value in explained.curve(own)]
+        ends = explained.curve_intervals(own) if scope == OVERALL else []
+        low, high = ([math.nan if end is None else 100 * end[side] for end in ends] for side in (0, 1))
+        found[scope] = Curve(values, low, high)
+    return found
+
+
+def _drops(chart_id: str, task: str, results: Sequence[Result]) -> Chart | None:
+    """From the labels alone to the highest threshold, in points."""
+    parts, (first, *_, last) = results[0].benchmark.parts, _thresholds(results)
+    groups: dict[str, dict[str, Ends]] = {}
+    for scope in places(results):
+        for result in results:
+            before, after = (result.estimate(each.name, scope) for each in (first, last))
+            if before is not None and after is not None:
+                groups.setdefault(scope_name(parts, scope), {})[result.run] = Ends(percent(before), percent(after))
+    if not groups:
+        return None
+    name, ends = _curve_name(results), (metric_name(first.name), metric_name(last.name))
+    told_points = "; ".join(
+        f"{category}: {', '.join(f'{run} {each.difference:+.1f}' for run, each in group.items())}"
+        for category, group in groups.items()
+    )
+    return charts.dumbbells(
+        chart_id,
+        f"{task}: from {ends[0]} to {ends[1]}",
+        f"Dumbbells from {ends[0]} to {ends[1]} for each {parts.kind}; the farther apart, the more right labels with "
+        f"poor explanations. In points: {told_points}.",
+        groups,
+        names=ends,
+        label=f"{name} (percent)",
+        order=results[0].runs,
+    )

@@ -1,0 +1,195 @@
+"""The results that a report shows, task by task, and how they are named."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os.path import commonprefix
+
+import numpy as np
+
+from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.core.presentation import Instructions, Parts
+from figlang_tasks.report.charts import Reference
+from figlang_tasks.results import published as papers
+from figlang_tasks.results import runs as finished
+from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, explained, full_name
+
+METRICS: Mapping[str, str] = {
+    **{f"f1@{t}": f"F1@{t}" for t in (0, 53, 60)},
+    **{f"acc@{t}": f"Acc@{t}" for t in (0, 50, 60)},
+    **{f"v1_acc@{t}": f"Acc@{t} (v1)" for t in (50, 60)},
+    "explanation_score": "ExplanationScore",
+    "acc": "accuracy",
+    "p@k": "precision@k",
+    "p@1": "precision@1",
+    "em": "exact match",
+    "bleu4": "BLEU-4",
+    "rouge_l": "ROUGE-L",
+    "meteor": "METEOR",
+    "cider": "CIDEr",
+    "spice": "SPICE",
+    "fid": "FID",
+}
+"""Names of metrics as the papers print them; others are shown as they are, with blanks."""
+
+_INSTRUCTION = re.compile(r"(?P<of>.+)_instruction_(?P<number>\d\d)")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One task of one run."""
+
+    run: str
+    of: TaskRun
+    runs: tuple[str, ...]  # all of the report
+    measured: papers.Measured
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What was reported, else what the samples give; measures that failed are no number."""
+        failed = {name: {OVERALL: Estimate(math.nan)} for name in self.of.failed}
+        found = {**self.of.estimates, **failed}
+        return {name: found[name] for name in self.of.measures.by_name if name in found}
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return benchmarks()[self.of.benchmark]
+
+    @property
+    def heads(self) -> list[str]:
+        """The measures with a value of all rows, those that tell how the run went last."""
+        overall = [name for name, scopes in self.estimates.items() if OVERALL in scopes]
+        return sorted(overall, key=lambda name: self.of.measures.by_name[name].diagnostic)
+
+    def estimate(self, measure: str, scope: str = OVERALL) -> Estimate | None:
+        return self.estimates.get(measure, {}).get(scope)
+
+
+Results = Mapping[str, Sequence[Result]]
+"""The results of each task, one for each run that has it."""
+
+
+def by_task(runs: Sequence[Run]) -> Results:
+    """The results of every task, benchmark by benchmark."""
+    order, names = list(hub.sources()), tuple(run.name for run in runs)
+    found: dict[str, list[Result]] = {}
+    for run in runs:
+        for task, of in run.tasks.items():
+            measured = finished.measured(run, of)
+            found.setdefault(task, []).append(Result(run.name, of, names, measured))
+    return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
+
+
+def measures_of(results: Sequence[Result]) -> dict[str, Measure]:
+    """The measures of a task by name."""
+    return {name: measure for result in results for name, measure in result.of.measures.by_name.items()}
+
+
+def headlines(results: Sequence[Result]) -> list[str]:
+    """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the main."""
+    declared = measures_of(results)
+    shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
+    heads = [head for head in shared if declared[head].higher_is_better and not declared[head].diagnostic]
+    if results[0].of.explained:
+        scheme = explained.scheme_of(results[0].of.records[0])
+        scorers = {result.of.signature or result.of.scorer for result in results}
+        thresholds = [each.name for each in scheme.thresholds if each.name in heads and not each.name.startswith("v1")]
+        return thresholds if len(scorers) == 1 else [name for name in heads if name == "acc"]
+    return ([name for name in heads if declared[name].main] or heads)[:1]
+
+
+def headline(results: Sequence[Result]) -> str | None:
+    """The metric that stands for a task: that of labels, which needs no scores, or the main one; None: there is none.
+
+    It is a share, and more is better.
+    """
+    declared = measures_of(results)
+    heads = dict.fromkeys(head for result in results for head in result.heads)
+    good = [name for name in heads if declared[name].higher_is_better and not declared[name].diagnostic]
+    shares = [name for name in good if declared[name].percent]
+    if results[0].of.explained and (of_labels := explained.scheme_of(results[0].of.records[0]).of_labels) in shares:
+        return of_labels
+    return next(iter([name for name in shares if declared[name].main] or shares), None)
+
+
+def places(results: Sequence[Result]) -> dict[str, list[str]]:
+    """The measures that have a value, by scope: all first, then in the order in which the measures declare them."""
+    known = [scope for each in measures_of(results).values() if each.scopes for scope in each.scopes.names]
+    found: dict[str, list[str]] = {scope: [] for scope in (OVERALL, *known)}
+    for result in results:
+        for measure, scopes in result.estimates.items():
+            for scope in scopes:
+                of_scope = found.setdefault(scope, [])
+                of_scope += [measure] * (measure not in of_scope)
+    return {scope: of_scope for scope, of_scope in found.items() if of_scope}
+
+
+def instruction_of(task: str, results: Sequence[Result]) -> tuple[str, int, Instructions] | None:
+    """Of a task that asks all rows with one instruction: the name without it, its number, and where it is from."""
+    declared, named = results[0].benchmark.instructions, _INSTRUCTION.fullmatch(task)
+    return None if declared is None or named is None else (named["of"], int(named["number"]), declared)
+
+
+def comparable(task: str, results: Sequence[Result], metrics: Sequence[str]) -> tuple[list[str], str]:
+    """The metrics whose published figures may stand beside the results, and why others may not."""
+    return papers.comparable(task, metrics, [result.measured for result in results])
+
+
+def references(task: str, results: Sequence[Result], measure: str, scope: str = OVERALL) -> list[Reference]:
+    """What was published of a share and is comparable with all results, in percent."""
+    metric = full_name(measure, scope)
+    shown, _ = comparable(task, results, [metric])
+    figures = [(row, row.values[metric].value) for row in papers.rows(task, shown)]
+    kinds = {"humans": "people", "chance": "chance"}
+    return [
+        Reference(row.label, 100 * value, kinds.get(row.setting.partition(";")[0], "model"))
+        for row, value in figures
+        if value is not None  # a range
+    ]
+
+
+# --- names and texts -------------------------------------------------------------------------------------------------
+
+
+def slug(dataset: str) -> str:
+    """A dataset's name as part of an id."""
+    return re.sub("[^a-z0-9]+", "-", dataset.lower()).strip("-")
+
+
+def short_names(tasks: Collection[str]) -> dict[str, str]:
+    """Names of a dataset's tasks without the words that all begin with (``irfl_``), by task."""
+    shared = commonprefix(list(tasks)) if len(tasks) > 1 else ""
+    start = shared.rfind("_") + 1
+    return {task: task[start:] for task in tasks}
+
+
+def metric_name(metric: str) -> str:
+    """As the papers print it."""
+    return METRICS.get(metric, metric.replace("_", " "))
+
+
+def scope_name(parts: Parts, scope: str) -> str:
+    """As people read it."""
+    return "all" if scope == OVERALL else parts.name(scope)
+
+
+def dataset_name(dataset: str) -> str:
+    """As people read it."""
+    return hub.source(dataset).title or dataset
+
+
+def percent(found: Estimate) -> Estimate:
+    """A share in percent, with its interval alone."""
+    low, high = (None if end is None else 100 * end for end in (found.low, found.high))
+    return Estimate(100 * found.value, low, high)
+
+
+def listed(values: Mapping[str, float]) -> str:
+    """``A 85.5, B 60.0``."""
+    return ", ".join(f"{name} {value:.1f}" for name, value in values.items() if np.isfinite(value))
