@@ -165,8 +165,8 @@ def _letters(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
 CHARTS = (
     BarSection(
         id="detection",
-        title="Detection and retrieval (IRFL)",
-        intro="Which image shows the figurative meaning? Dashed lines are the chance levels on the rows of these runs.",
+        title="Detection and retrieval",
+        intro="Which image shows the figurative meaning? Dashed lines are chance on the rows of these runs.",
         bars=_choices,
         order=_rank,
     ),

@@ -26,8 +26,8 @@ def _chance(records: Records) -> float:
 CHARTS = (
     BarSection(
         id="retrieval",
-        title="Retrieval (MetaCLUE)",
-        intro="Which statement is conveyed by the image? Dashed lines are the chance levels.",
+        title="Retrieval",
+        intro="Which statement is conveyed by the image? Dashed lines are chance.",
         bars=_retrieval,
     ),
 )

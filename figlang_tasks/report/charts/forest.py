@@ -10,7 +10,7 @@ from figlang_tasks.report.charts import style
 from figlang_tasks.report.charts.chart import Chart, csv_text, well_formed
 from figlang_tasks.report.charts.sheet import HALF, LINE, WHOLE, Scale, Sheet, drawing, shortened, text_width, wrapped
 
-_ROW, _NUMBERS = 20.0, 128.0
+_ROW, _NUMBERS, _LABELS = 20.0, 128.0, 230.0
 _MOST_IN_ONE_COLUMN = 24  # rows
 _MINUS = "\N{MINUS SIGN}"
 
@@ -66,7 +66,7 @@ def forest(
     most = _limit(effects)
     with drawing(chart_id):
         sheet = Sheet(WHOLE if wide else HALF)
-        labels = min(max(max(map(text_width, _label(effect, 200))) for effect in effects), 200) + 10
+        labels = min(max(max(map(text_width, _label(effect, _LABELS))) for effect in effects), _LABELS) + 10
         room = HALF - labels - _NUMBERS
         bottoms = []
         for place, column in enumerate(_columns(panels, 2 if wide else 1)):

@@ -40,10 +40,12 @@ def explanation_quality(prefix: str, results: Results, published: bool) -> Secti
     found = [chart for chart in (*by_part, *curves, *drops) if chart is not None]
     if not found and not notes:
         return None
-    intro = (
-        "A label counts only if the score of its explanation lies above the threshold t. The farther a curve reaches "
-        "to the right, the better the explanations."
-    )
+    intro = "Of the labels alone: explanations have no scores."
+    if curves:
+        intro = (
+            "A label counts only if the score of its explanation lies above the threshold t. The farther a curve "
+            "reaches to the right, the better the explanations."
+        )
     return Section(f"{prefix}-explanations", "Labels and explanations", intro, charts=tuple(found), notes=tuple(notes))
 
 
