@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +13,7 @@ from PIL import Image
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.report.originals import Picture
 
-SIZE = 352
+SIZE = 320
 """Pixels of the long side."""
 
 BUDGET = 15_000_000
@@ -66,8 +66,8 @@ def encoded(image: Image.Image, size: int, most: int) -> bytes:
         size: pixels of the long side, at most; a smaller picture is not enlarged.
         most: bytes.
     """
-    for power in itertools.count():
-        side = max(16, round(size * _SHRINK**power))
+    side = size
+    while True:
         small = image.copy()
         small.thumbnail((side, side))
         for quality in _QUALITIES:
@@ -75,4 +75,4 @@ def encoded(image: Image.Image, size: int, most: int) -> bytes:
             small.save(file, "WEBP", quality=quality, method=4)
             if file.tell() <= most or (side == 16 and quality == _QUALITIES[-1]):
                 return file.getvalue()
-    raise AssertionError("unreachable")
+        side = max(16, int(side * min(_SHRINK, math.sqrt(most / file.tell()))))

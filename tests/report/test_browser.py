@@ -336,7 +336,7 @@ def test_print_is_light_and_has_the_first_pictures(browser: Browser, report: Pat
         page.emulate_media(media="print")
         assert page.locator("details.table:not([open]) table:visible").count() > 3
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert background == "rgb(251, 251, 250)"
+        assert background == "rgb(255, 255, 255)"
         assert page.locator("#cards > li:visible").count() == 12 and not page.locator("#filters").is_visible()
         assert seen.quiet, seen
 
