@@ -335,6 +335,8 @@ def test_print_is_light_and_has_the_first_pictures(browser: Browser, report: Pat
         assert page.locator("#cards > li:nth-child(-n + 12) img:not([src])").count() == 0
         page.emulate_media(media="print")
         assert page.locator("details.table:not([open]) table:visible").count() > 3
+        page.set_viewport_size({"width": 966, "height": 730})  # a sheet of letter paper
+        assert page.evaluate("document.documentElement.scrollWidth") <= 966
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert background == "rgb(255, 255, 255)"
         assert page.locator("#cards > li:visible").count() == 12 and not page.locator("#filters").is_visible()
