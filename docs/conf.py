@@ -12,7 +12,12 @@ assert _VERSION
 project = "figlang_tasks"
 author = "the figlang_tasks authors"
 release = _VERSION[1]
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {"npt.ArrayLike": "ArrayLike"}
+default_role = "py:obj"  # `name` in docstrings
+napoleon_google_docstring = True
+napoleon_use_ivar = True
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]

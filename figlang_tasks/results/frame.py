@@ -28,7 +28,9 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
             wrote into a folder take the place of the run's own.
 
     Returns:
-        A DataFrame with a row for each number, in the order of the results file, and seven columns:
+        A DataFrame with a row for each number, in the order of the results file.
+
+        It has seven columns:
 
         - ``task``: its name.
         - ``scope``: ``all`` for all rows, else a part of the benchmark (a source, a type of figure).
@@ -97,10 +99,11 @@ def compare(
         resamples, seed: of both tests.
 
     Returns:
-        A DataFrame with a row for each pair of runs, task, metric and scope. Among its columns: ``first``, ``second``
-        (names), ``value_first``, ``value_second`` (0 to 1 for shares), ``difference`` (second minus first), ``low``,
-        ``high`` (its 95 % interval), ``p_randomization`` (two-sided) and ``p_holm`` (the same, adjusted for all tests
-        of the call). Without a test they are NaN.
+        A DataFrame with a row for each pair of runs, task, metric and scope.
+
+        Among its columns are ``first``, ``second`` (names), ``value_first``, ``value_second`` (0 to 1 for shares),
+        ``difference`` (second minus first), ``low``, ``high`` (its 95 % interval), ``p_randomization`` (two-sided) and
+        ``p_holm`` (the same, adjusted for all tests of the call). Without a test they are NaN.
 
     Raises:
         RunError: a run cannot be read.

@@ -1,0 +1,46 @@
+"""docs/quickstart.ipynb runs from its first cell to its last, and holds no outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs.documents import ROOT
+
+CHECKS = """
+assert set(frame.metric) >= {"acc", "f1@0", "f1@53", "f1@60", "explanation_score"}
+assert list(differences.metric) == ["f1@60", "acc"] or list(differences.metric) == ["acc", "f1@60"]
+assert (differences.difference > 0).all() and (differences.p_holm < 0.05).all()
+assert [len(line[0].get_xdata()) for line in axes.containers] == [3, 3]
+"""
+
+
+def cells() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((ROOT / "docs" / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
+    return found
+
+
+def test_no_outputs_are_stored() -> None:
+    assert all(cell["outputs"] == [] for cell in cells() if cell["cell_type"] == "code")
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    program = "\n\n".join("".join(cell["source"]) for cell in cells() if cell["cell_type"] == "code") + CHECKS
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FIGLANG_DATA")}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment | {"MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "NYK-MS has no public release" in done.stdout
+    assert (tmp_path / "f1.svg").is_file()
