@@ -1,4 +1,4 @@
-"""The house as docs/architecture.md draws it: imports go down, nothing heavy at import time, the hooks."""
+"""The rules of docs/architecture.md: imports go down, nothing heavy at import time, the hooks."""
 
 from __future__ import annotations
 
