@@ -61,7 +61,7 @@ def agree(
         if each.missing
     ]
     if incomplete and not partial:
-        raise JudgeError("; ".join(incomplete) + ". Fill them in, or take what there is with --partial")
+        raise JudgeError("; ".join(incomplete) + ". Fill them in, or accept the gaps with --partial")
     counted = [item for item in found.items if any_label or all(_right(item, each) for each in annotators)]
     report: dict[str, Any] = {
         "written_by": WRITTEN_BY,
@@ -92,9 +92,11 @@ def agree(
 
 def _annotator(filled: Sheet, found: Key, any_label: bool) -> _Annotator:
     if filled.code != found.code:
-        raise JudgeError(f"{filled.path} is a sheet of {filled.code}, the key is of {found.code}: name the key of it")
+        raise JudgeError(
+            f"{filled.path} is a sheet of {filled.code}, but the key is of {found.code}: give the key of this sheet"
+        )
     if len(found.systems) > 1 and "preferred" not in filled.columns:
-        raise JudgeError(f"{filled.path}: its first row lacks the column preferred: save the sheet with it")
+        raise JudgeError(f"{filled.path}: the first row lacks the column preferred: save the sheet with this column")
     places = {(item.number, letter) for item in found.items for letter in item.systems}
     for row in filled.rows:
         if (int(row.cells["item"]), row.cells["letter"]) not in places:
@@ -136,8 +138,8 @@ def _check_annotators(annotators: Sequence[_Annotator]) -> None:
         other = paths.setdefault(filled.annotator, filled.path)
         if other is not filled.path:
             raise JudgeError(
-                f"{other} and {filled.path} are both of {filled.annotator}: give each annotator a sheet of their own, "
-                f"or write who it was into the column annotator"
+                f"{other} and {filled.path} are both of {filled.annotator}: give each annotator a separate sheet, or "
+                "write the annotator's name into the column annotator"
             )
 
 
@@ -281,7 +283,7 @@ def _as_predictor(found: Key, counted: Sequence[Item], annotators: Sequence[_Ann
         "adequate": sum(value for value, _ in scored),
     }
     if not 0 < about["adequate"] < len(scored):
-        return about | {"undefined": "all agree on one and the same adequacy, or on none: there is nothing to predict"}
+        return about | {"undefined": "the annotators agree on only one adequacy, or never: there is nothing to predict"}
     positive, scores = zip(*scored, strict=True)
     best = best_f1(positive, scores)
     return about | {
@@ -324,7 +326,7 @@ def _head(report: Mapping[str, Any]) -> str:
         file = printable(each["file"])
         lines.append(f"{each['name']}: {file}, labels right {_percent(each['labels_right'])} %{missing}")
     if any(each["llm"] for each in report["annotators"]):
-        lines.append("this is not the agreement of people alone: a language model is one of the annotators")
+        lines.append("one of the annotators is a language model: this is not agreement between people")
     return "\n".join(lines)
 
 
@@ -358,7 +360,8 @@ def _systems(report: Mapping[str, Any]) -> str:
     lines = [table(rows)]
     if preference := report.get("preference"):
         lines.append(
-            f"preference: all agree on {preference['agreed']} items, on {preference['none']} of them that none is best"
+            f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these no explanation "
+            "is best"
         )
     if "published" in report:
         lines.append(f"published, not measured here: {report['published']['source']}")
@@ -385,7 +388,7 @@ def _predictor(report: Mapping[str, Any]) -> str:
         lines.append(f"explanations without a score, left out: {found['without_score']}")
     if published := report.get("published"):
         lines.append(
-            f"published: area {published['area']}, best F1 {published['best_f1']} at {published['threshold']} "
-            f"(which area is not said)"
+            f"published: area {published['area']}, best F1 {published['best_f1']} at {published['threshold']} (the "
+            "paper does not say which area)"
         )
     return "\n".join(lines)

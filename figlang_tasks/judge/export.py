@@ -69,13 +69,15 @@ def export(
     except RunError as error:
         raise JudgeError(str(error)) from error
     if len(systems) > len(sheet.LETTERS):
-        raise JudgeError(f"{len(systems)} runs: letters tell {len(sheet.LETTERS)} apart at most")
+        raise JudgeError(f"{len(systems)} runs: at most {len(sheet.LETTERS)} are possible, one for each letter")
     _check_same_samples(systems)
     first = systems[0].run
     if count is None:
         count = min(PAPER_SAMPLES, len(first.ids))
     if count > len(first.ids):
-        raise JudgeError(f"{count} samples asked for, there are {len(first.ids)} in {first.path}: --n {len(first.ids)}")
+        raise JudgeError(
+            f"--n {count} is more than the {len(first.ids)} samples in {first.path}: use --n {len(first.ids)}"
+        )
     key = _key(systems, count, seed)
     try:
         documents = _documents(key)
@@ -180,8 +182,8 @@ def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
     found = benchmarks()[key.benchmark].documents(data, {})
     if found["data"][0] != key.data:
         raise JudgeError(
-            f"the samples are of {key.data}, the data on this machine is {found['data'][0]}: use the data that was "
-            f"evaluated"
+            f"the samples are of {key.data}, but the data on this machine is {found['data'][0]}: use the data of the "
+            "run"
         )
     places = {row_id: index for index, row_id in enumerate(found["id"])}
     return {item.number: found[places[item.id]] for item in key.items}
@@ -240,7 +242,7 @@ def _write(files: Mapping[Path, bytes], folder: Path, pictures: Mapping[str, byt
     there = [path for path in (*files, *([folder] if pictures else [])) if path.exists()]
     if there:
         raise JudgeError(
-            f"{there[0]} is there already and may hold judgements: it is not replaced. Name another -o, or remove it"
+            f"{there[0]} exists and may contain judgements, so it is not replaced: choose another -o, or remove it"
         )
     parent = next(iter(files)).parent
     staged = parent / f".{next(iter(files)).name}.{os.getpid()}.tmp"

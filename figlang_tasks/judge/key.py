@@ -101,7 +101,7 @@ def read(path: Path) -> Key:
     except OSError as error:
         raise JudgeError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise JudgeError(f"{path} is no key: name the *.key.json that figlang judge export wrote") from error
+        raise JudgeError(f"{path} is not a key: give the *.key.json that figlang judge export wrote") from error
     if changed:
-        raise JudgeError(f"{path} was changed since figlang judge export wrote it: get the file again")
+        raise JudgeError(f"{path} was changed after figlang judge export wrote it: restore the original file")
     return key

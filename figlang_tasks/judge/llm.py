@@ -94,9 +94,9 @@ def fill(
     """
     blank = sheet.read(sheet_path)
     if not blank.exact:
-        raise JudgeError(f"{sheet_path} is not UTF-8, its texts are damaged: take the sheet as it was exported")
+        raise JudgeError(f"{sheet_path} is not UTF-8, so its texts are damaged: use the sheet as it was exported")
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in blank.columns]:
-        raise JudgeError(f"{sheet_path}: its first row lacks the column {lacking[0]}: take the sheet as exported")
+        raise JudgeError(f"{sheet_path}: its first row lacks the column {lacking[0]}: use the sheet as it was exported")
     annotator = sheet.cleaned(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
     cells = _kept(blank, output, annotator)
     questions = list(_questions(blank, cells))
@@ -112,8 +112,8 @@ def fill(
         in_a_row = in_a_row + 1 if answer.error else 0
         if in_a_row == _FAILURES:
             raise JudgeError(
-                f"{model}: {_FAILURES} requests failed one after the other, the last with {answer.error}. What was "
-                f"answered is in {output}: run the command again to go on"
+                f"{model}: {_FAILURES} requests failed one after the other, the last with {answer.error}. The answers "
+                f"so far are in {output}: run the command again to continue"
             )
         counts["failed"] += bool(answer.error)
         counts["unreadable"] += not answer.error and not answer.cells
@@ -137,9 +137,9 @@ def _kept(blank: Sheet, output: Path, annotator: str) -> dict[tuple[int, str], d
         return cells
     before = sheet.read(output)
     if before.annotator != annotator:
-        raise JudgeError(f"{output} is there already, of {before.annotator}, not of {annotator}: name another -o")
+        raise JudgeError(f"{output} exists and is of {before.annotator}, not of {annotator}: choose another -o")
     if before.code != blank.code:
-        raise JudgeError(f"{output} is there already and belongs to another export than {blank.path}: name another -o")
+        raise JudgeError(f"{output} exists and belongs to another export than {blank.path}: choose another -o")
     sheet.judged(before)
     for row in before.rows:
         if _place(row) in cells:
@@ -165,14 +165,14 @@ def _picture(blank: Sheet, row: SheetRow, images_dir: Path | None) -> str:
         else:
             path = images.below(images_dir, PurePosixPath(image).name, where)
     except DataError as error:
-        hint = "" if images_dir else ". Of an export with --images DIR, name that folder here too"
+        hint = "" if images_dir else ". If the export used --images DIR, give the same option here"
         raise JudgeError(f"{error}{hint}") from error
     try:
         return judge_client.picture(path)
     except OSError as error:  # Pillow's for what is no picture, too
         raise JudgeError(
-            f"{where}: the picture {path} cannot be read ({error.strerror or error}): keep the "
-            f"exported pictures where they were, beside the sheet"
+            f"{where}: the picture {path} cannot be read ({error.strerror or error}): keep the exported pictures next "
+            "to the sheet"
         ) from error
 
 
@@ -234,7 +234,7 @@ def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[st
 def _word(value: object) -> str:
     if isinstance(value, str | bool | int):
         return str(value)
-    raise ValueError(f"{value!r} is no word")
+    raise ValueError(f"{value!r} is not a word")
 
 
 def _objects(text: str) -> list[Mapping[str, Any]]:

@@ -187,13 +187,13 @@ def read(path: Path) -> Sheet:
         if any(cell.strip() for cell in record):
             if any(cell.strip() for cell in record[len(columns) :]):
                 raise JudgeError(
-                    f"{path}, row {number}: {len(record)} cells under {len(columns)} columns: a comment with a "
-                    f"separator in it, not quoted? Put it into one cell"
+                    f"{path}, row {number}: {len(record)} cells under {len(columns)} columns: does a comment contain a "
+                    "separator without quotes? Put the comment into one cell"
                 )
             cells = dict(zip(columns, map(restored, record), strict=False))
             rows.append(SheetRow(number, {name: _trimmed(name, cells.get(name, "")) for name in columns}))
     if not rows:
-        raise JudgeError(f"{path} has no rows below its head: get the sheet again from figlang judge export")
+        raise JudgeError(f"{path} has no rows: export the sheet again with figlang judge export")
     _check_places(path, rows)
     digest = hashlib.sha256(content).hexdigest()
     return Sheet(path, digest, _one(path, rows, "annotator"), _one(path, rows, "sheet"), columns, tuple(rows), exact)
@@ -223,11 +223,11 @@ def _records(path: Path, text: str) -> tuple[tuple[str, ...], list[list[str]]]:
                 columns = columns[:-1]
             if set(_NEEDED) <= set(columns):
                 if twice := [column for column in COLUMNS if columns.count(column) > 1]:
-                    raise JudgeError(f"{path}: the column {twice[0]} is there twice: delete one")
+                    raise JudgeError(f"{path}: the column {twice[0]} occurs twice: delete one")
                 return columns, list(rows)
             found = max(found, columns, key=len)
     except csv.Error as error:
-        raise JudgeError(f"{path} is no CSV file ({error}): save the sheet again as CSV UTF-8") from error
+        raise JudgeError(f"{path} is not a CSV file ({error}): save the sheet again as CSV UTF-8") from error
     lacks = ", ".join(column for column in _NEEDED if column not in found)
     raise JudgeError(
         f"{path}: its first row lacks the columns {lacks}: save the sheet of figlang judge export, with its head, as "
@@ -261,7 +261,7 @@ def _one(path: Path, rows: Sequence[SheetRow], column: str) -> str:
         if row.cells[column] != first:
             raise JudgeError(
                 f"{path}, row {row.number}, column {column}: {printable(row.cells[column])}, but {printable(first)} in "
-                f"row {rows[0].number}: one sheet is of one export and one annotator"
+                f"row {rows[0].number}: a sheet must be of one export and one annotator"
             )
     return " ".join(printable(first).split())
 
@@ -342,5 +342,5 @@ def _once(sheet: Sheet, rows: Mapping[str, SheetRow], column: str, values: Mappi
     said = {letter: value for letter, value in values.items() if value is not None}
     if len(set(said.values())) > 1:
         where = ", ".join(f"{value} in row {rows[letter].number}" for letter, value in said.items())
-        raise JudgeError(f"{sheet.path}, column {column}: {where}, of one item: leave one")
+        raise JudgeError(f"{sheet.path}, column {column}: {where}, of the same item: keep one")
     return next(iter(said.values()), None)

@@ -135,7 +135,7 @@ def compare(
             scorers, versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
     """
     if len(runs) < 2:
-        raise ComparisonError("one run alone: name at least two to compare")
+        raise ComparisonError("only one run: give at least two to compare")
     shared = _shared(runs, tasks)
     known: set[str] = set()
     found = []
@@ -212,7 +212,7 @@ def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: S
         prompts = [(run.config.get("metadata") or {}).get("prompt_hash") for run in (first, other)]
         hashes = {str(prompt) for prompt in prompts if prompt is not None}
         if first.task == other.task and len(hashes) > 1:
-            logger.warning(f"figlang_tasks: {task}: {first_name} and {name} were asked with different prompts")
+            logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")
     _check_scorers(task, runs, metrics)
 
 
@@ -231,9 +231,10 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
     units = [{record["id"]: unit_of(record) for record in run.records} for run in (first, other)]
     if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
         raise ComparisonError(
-            f"{task}: {first_name} and {name} do not say the same of which rows are independent (`unit` of "
-            f"{_counted(apart, _LISTED)}): one is of an earlier version of figlang_tasks, or of data with other "
-            f"pictures. Evaluate one again (figlang_replay scores saved outputs again without the model)",
+            f"{task}: {first_name} and {name} differ in which rows belong together (`unit` of "
+            f"{_counted(apart, _LISTED)}): an "
+            "earlier version of figlang_tasks wrote one of them, or the pictures differ. Evaluate one again "
+            "(figlang_replay scores saved outputs again without the model)",
             {name: apart},
         )
     if first.data != other.data:
@@ -258,13 +259,13 @@ def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequ
     if not alike:
         found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
         raise ComparisonError(
-            f"{task}: the explanations are not scored alike ({found}). Score all with one scorer (figlang score), and "
-            f"name it (--scorer); or compare labels alone (--metric acc)"
+            f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score) and "
+            "give it (--scorer), or compare labels alone (--metric acc)"
         )
     if signatures and (unknown := [name for name, run in explained.items() if run.signature is None]):
         logger.warning(
-            f"figlang_tasks: {task}: nothing beside the samples of {', '.join(unknown)} says with which models their "
-            f"explanations were scored; taken for {', '.join(map(str, signatures))}"
+            f"figlang_tasks: {task}: no file next to the samples of {', '.join(unknown)} names the models that scored "
+            f"their explanations; assumed: {', '.join(map(str, signatures))}"
         )
 
 
@@ -338,14 +339,14 @@ def _values(name: str, run: TaskRun, own: Mapping[Place, Statistic]) -> dict[Pla
     if unknown := sorted({metric for metric, _ in reported} - run.measures.by_name.keys()):
         logger.warning(
             f"figlang_tasks: {name}, {run.task}: its results have {_counted(unknown)}, which this version of "
-            f"figlang_tasks does not know: not compared"
+            "figlang_tasks does not know; they are not compared"
         )
     values = {place: statistic.total() for place, statistic in own.items()}
     for place, value in values.items():
         if abs(reported.get(place, value) - value) > _ROUNDING:
             logger.warning(
                 f"figlang_tasks: {name}, {run.task}: its results say {full_name(*place)} {reported[place]:.6f}, its "
-                f"samples give {value:.6f}: files of two runs, or of another version? The samples are used"
+                f"samples give {value:.6f}. Are these files of two runs, or of another version? The samples are used"
             )
     return {place: value for place, value in (reported | values).items() if place[0] in run.measures.by_name}
 

@@ -112,8 +112,8 @@ class TaskRun:
         except _DAMAGE as error:
             raise RunError(
                 f"{self.path}, line {_damaged_line(self.records, of)} is not as the task {self.task} writes it "
-                f"({type(error).__name__}: {error}): get the file again as the harness wrote it; if an earlier version "
-                f"of figlang_tasks did, evaluate again (figlang_replay scores saved outputs again without the model)"
+                f"({type(error).__name__}: {error}): restore the file that the harness wrote; if an earlier version of "
+                "figlang_tasks did, evaluate again (figlang_replay scores saved outputs again without the model)"
             ) from error
 
     @cached_property
@@ -200,7 +200,7 @@ def read_all(arguments: Sequence[str], scorer: str | None = None) -> list[Run]:
     found = [read(argument, scorer) for argument in arguments]
     files = Counter(run.path.resolve() for run in found)
     if twice := [path for path, count in files.items() if count > 1]:
-        raise RunError(f"{twice[0]} is named {files[twice[0]]} times: name each run once")
+        raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
     named = [
         run if names[run.name] == 1 else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
@@ -208,7 +208,7 @@ def read_all(arguments: Sequence[str], scorer: str | None = None) -> list[Run]:
     ]
     again = Counter(run.name for run in named)
     if same := [name for name, count in again.items() if count > 1]:
-        raise RunError(f"two runs are called {same[0]}: name them, NAME=PATH")
+        raise RunError(f"two runs have the name {same[0]}: give names, NAME=PATH")
     return named
 
 
@@ -234,8 +234,8 @@ def read(argument: str, scorer: str | None = None) -> Run:
     found = {task: run for task, run in tasks.items() if run is not None}
     if not found:
         raise RunError(
-            f"{path} holds samples of other tasks alone ({', '.join(sorted(files)[:_SHOWN])}): name a run of a task of "
-            f"figlang_tasks"
+            f"{path} has only samples of other tasks ({', '.join(sorted(files)[:_SHOWN])}): name a run of a task of "
+            "figlang_tasks"
         )
     return Run(name or _model_name(path, results), path, found, results)
 
@@ -301,9 +301,9 @@ def caveats(run: Run) -> list[str]:
     for task in run.tasks.values():
         where = f"{run.name}, {task.task}"
         if task.unanswered:
-            found.append(f"{where}: {task.unanswered} of {len(task.lines)} rows got no answer and count as wrong")
+            found.append(f"{where}: {task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
         if task.sampled:
-            found.append(f"{where}: answers were drawn at random ({task.sampled}); another run gives others")
+            found.append(f"{where}: answers were sampled ({task.sampled}); another run gives other answers")
     return found
 
 
@@ -338,7 +338,7 @@ def samples_files(path: Path) -> dict[str, Path]:
         RunError: nothing is there, or no samples.
     """
     if not path.exists():
-        raise RunError(f"{path} is not there: name a samples file, a results file or the folder of a run")
+        raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
         named = _SAMPLES_NAME.fullmatch(path.name)
         return {named["task"] if named else path.stem: path}
@@ -348,7 +348,7 @@ def samples_files(path: Path) -> dict[str, Path]:
             raise RunError(f"{path} is neither a samples file (*.jsonl) nor a results file (*results*.json)")
         found = [(task, file) for task, date, file in _in_folder(path.parent) if date == _date(named)]
         if not found:
-            raise RunError(f"there are no samples beside {path}: evaluate with --log_samples")
+            raise RunError(f"there are no samples next to {path}: evaluate with --log_samples")
         return dict(sorted(found))
     files: dict[str, list[tuple[str, Path]]] = {}
     for task, date, file in _in_folder(path):
@@ -357,11 +357,11 @@ def samples_files(path: Path) -> dict[str, Path]:
         below = sorted({file.parent for file in path.glob("*/*samples_*.jsonl")})
         if len(below) == 1:  # the harness's own folder, named after the model
             return samples_files(below[0])
-        hint = f"; there are some in {', '.join(map(str, below[:_SHOWN]))}: one of these?" if below else ""
+        hint = f"; these folders have some: {', '.join(map(str, below[:_SHOWN]))}" if below else ""
         raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
     for task, runs in files.items():
         if len(runs) > 1:
-            logger.warning(f"figlang_tasks: {path} holds {len(runs)} runs of {task}: read is {max(runs)[1].name}")
+            logger.warning(f"figlang_tasks: {path} holds {len(runs)} runs of {task}: {max(runs)[1].name} is used")
     return {task: max(runs)[1] for task, runs in sorted(files.items())}
 
 
@@ -429,9 +429,9 @@ def results_file(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read ({error}): get the file again as the harness wrote it") from error
+        raise RunError(f"{path} cannot be read ({error}): restore the file that the harness wrote") from error
     if not isinstance(content, dict):
-        raise RunError(f"{path} is no results file: get the file again as the harness wrote it")
+        raise RunError(f"{path} is not a results file: restore the file that the harness wrote")
     return content
 
 
@@ -492,7 +492,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     )
     if run.unanswered:
         logger.warning(
-            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} rows got no answer and count as wrong"
+            f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} rows have no answer and count as wrong"
         )
     return run
 
@@ -502,7 +502,7 @@ def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Map
     found = (by_task.get(task) or {}) if isinstance(by_task, Mapping) else None
     if not isinstance(found, Mapping) or not isinstance(found.get("metadata") or {}, Mapping):
         raise RunError(
-            f"the results file beside {path} is damaged ({key!r} of {task}): get the file again as the harness wrote it"
+            f"the results file next to {path} is damaged ({key!r} of {task}): restore the file that the harness wrote"
         )
     return found
 
@@ -513,7 +513,9 @@ def _reported(path: Path, content: Any) -> Estimates:
     try:
         return scoring.from_json(content)
     except ValueError as error:
-        raise RunError(f"the results file beside {path} is damaged: {error}. Evaluate again, or score again") from error
+        raise RunError(
+            f"the results file next to {path} is damaged: {error}. Evaluate again, or score again"
+        ) from error
 
 
 def _chosen_scores(

@@ -124,9 +124,7 @@ def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
         values, record = _json_record(path, where, line, last=number == len(lines), wanted=_any_task())
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
-                raise SamplesError(
-                    f"{where}: `sample` has no text {field!r}: get the file again as the harness wrote it"
-                )
+                raise SamplesError(f"{where}: `sample` has no text {field!r}: restore the file that the harness wrote")
         _check_pattern(where, "data", record["data"])
         found.append(values)
     _check_ids(path, [values["sample"]["id"] for values in found])
@@ -228,7 +226,7 @@ def _json_record(path: Path, where: str, line: bytes, last: bool, wanted: str) -
     record = values.get("sample") if isinstance(values, dict) else None
     if not isinstance(record, dict):
         found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
-        raise _of_another_task(path, f"{where} holds no `sample` record of figlang_tasks ({found})", wanted)
+        raise _of_another_task(path, f"{where} has no `sample` record of figlang_tasks ({found})", wanted)
     return values, record
 
 
@@ -237,11 +235,9 @@ def _json(where: str, line: bytes, last: bool) -> Any:
         return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         if last:
-            remedy = (
-                "cut off by a kill, a full disk or a copy? Get the whole file, or delete this line to do without it"
-            )
+            remedy = "was the file cut off (an interruption, a full disk)? Restore the whole file, or delete this line"
         else:
-            remedy = "get the file again as the harness wrote it"
+            remedy = "restore the file that the harness wrote"
         raise SamplesError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
 
 
@@ -253,12 +249,12 @@ def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
 def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str, Any]) -> ScoredLine:
     if "codalab_id" in record:
         raise NothingToScore(
-            f"{where}: these rows come without answers (the shared task's test set): there is nothing to score them "
-            f"against. figlang submit makes the file to hand in"
+            f"{where}: these rows have no reference answers (the shared task's test set), so they cannot be scored. "
+            "figlang submit makes the file for the shared task"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"
-        raise _of_another_task(path, f"{where} holds no explanation to score ({found})", _explained())
+        raise _of_another_task(path, f"{where} has no explanation to score ({found})", _explained())
     kind = entailment_record(record)
     checked = _checked(where, record, kind)
     if record.get("asks_for_explanation") is False:
@@ -284,7 +280,7 @@ def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord]
         if not isinstance(value, wanted) or isinstance(value, bool) or out_of_range:
             raise SamplesError(
                 f"{where}: `sample` has {field.name}={reprlib.repr(value)}, must be "
-                f"{'a whole number' if number else _EXPECTED[wanted]}: get the file again as the harness wrote it"
+                f"{'a whole number' if number else _EXPECTED[wanted]}: restore the file that the harness wrote"
             )
     for name in _PATTERNS:
         if name in types:
@@ -303,8 +299,8 @@ def _check_ids(path: Path, ids: Sequence[str]) -> None:
         first = seen.setdefault(row_id, number)
         if first != number:
             raise SamplesError(
-                f"{path}: lines {first} and {number} both hold the row {row_id}: several runs in one file? "
-                f"Split it, one file for each run"
+                f"{path}: lines {first} and {number} both hold the row {row_id}: are these several runs? Split the "
+                "file, one for each run"
             )
 
 
@@ -313,7 +309,9 @@ def _data(path: Path, rows: Sequence[ScoredLine]) -> DataId:
     schemes = Counter(row.record.scheme for row in rows)
     if len(schemes) > 1:
         found = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())
-        raise SamplesError(f"{path} mixes rows that are scored in different ways: {found}. Split it, one file for each")
+        raise SamplesError(
+            f"{path} mixes rows that are scored in different ways: {found}. Split the file, one for each"
+        )
     return _one_data(path, [row.record.data for row in rows])
 
 
@@ -322,8 +320,8 @@ def _one_data(path: Path, found_data: Sequence[str]) -> DataId:
     if len(counts) > 1:
         found = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
         raise SamplesError(
-            f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {found}. Split it, one file "
-            f"for each"
+            f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {found}. Split the file, one "
+            "for each"
         )
     return DataId.parse(found_data[0])
 

@@ -258,7 +258,7 @@ def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
         ValueError: it is damaged, or of a later version of figlang_tasks.
     """
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise ValueError(f"measures are not of format {FORMAT}: written by another version of figlang_tasks?")
+        raise ValueError(f"measures do not have the format {FORMAT}: did another version of figlang_tasks write them?")
     try:
         return {
             str(measure): {str(scope): _estimate(of) for scope, of in scopes.items()}

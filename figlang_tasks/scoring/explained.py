@@ -157,7 +157,7 @@ def score_of(record: Record) -> float:
     scores = record.get("explanation_scores")
     if scores is None:
         if needs_score(record):
-            raise ValueError(f"row {record['id']} has no explanation score, others have")
+            raise ValueError(f"row {record['id']} has no explanation score, but other rows have one")
         return float("nan")
     return float(scores["mean"])
 

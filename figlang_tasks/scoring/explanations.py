@@ -127,7 +127,9 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> No
     try:
         scorer(name)
     except WeightsError as error:
-        logger.warning(f"figlang_tasks: explanations will not be scored unless this is repaired by then: {error}")
+        logger.warning(
+            f"figlang_tasks: explanations will not be scored unless you correct this before the run ends: {error}"
+        )
 
 
 # --- scoring of one task ---------------------------------------------------------------------------------------------
@@ -187,12 +189,11 @@ class Session:
             cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
             is_told = isinstance(error, WeightsError | KeyboardInterrupt)
             logger.opt(exception=None if is_told else error).error(
-                f"figlang_tasks: explanations were not scored: {cause}. Left out: "
-                f"{', '.join(self.scheme.need_scores)}; {self.scheme.of_labels} counts labels alone. To add them "
-                f"later, without the model, from samples (--log_samples): figlang score SAMPLES.jsonl "
-                f"--scorer {self.name}"
+                f"figlang_tasks: explanations were not scored: {cause}. {', '.join(self.scheme.need_scores)} are "
+                f"missing, and {self.scheme.of_labels} counts labels alone. With saved samples (--log_samples) you can "
+                f"add them later without the model: figlang score SAMPLES.jsonl --scorer {self.name}"
             )
-            notes.note(f"explanations were not scored, so that {', '.join(self.scheme.need_scores)} are missing")
+            notes.note(f"explanations were not scored, so {', '.join(self.scheme.need_scores)} are missing")
             return {}
 
     def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:

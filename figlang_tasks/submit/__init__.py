@@ -42,13 +42,13 @@ def answered(task: TaskRun) -> TaskRun:
     """
     if setting := task.sampled:
         raise SubmissionError(
-            f"{task.path}: answers were drawn at random ({setting}), another run would give others: evaluate again "
-            "with the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
+            f"{task.path}: answers were sampled ({setting}), so another run gives other answers. Evaluate again with "
+            "the task's own settings, or --gen_kwargs do_sample=False,temperature=0"
         )
     if count := task.unanswered:
         raise SubmissionError(
             f"{task.path}: {count} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
-            "spent): evaluate again; with --use_cache FOLDER those alone are asked again"
+            "spent): evaluate again; with --use_cache FOLDER only these are asked again"
         )
     return task
 
@@ -64,7 +64,7 @@ def all_rows(run: Run) -> Run:
         part = task.data.part
         count = None if task.own else hub.source(task.dataset).splits.get(part)
         if count not in (None, len(task.lines)):
-            raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {part}: evaluate them all")
+            raise SubmissionError(f"{task.path}: {len(task.lines)} of the {count} rows of {part}: evaluate all rows")
     return run
 
 
@@ -86,10 +86,10 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | 
     if found:
         raise SubmissionError(f"{run.path} holds {len(found)} runs of {what}: name one with --task ({listing(found)})")
     others = listing(sorted({each.data.name for each in run.tasks.values()}))
-    wanted = f"{named}, a task of {what}," if named else what
+    wanted = f"{named} (a task of {what})" if named else what
     demo = any(hub.source(each.dataset).folder for each in run.tasks.values())
-    note = " (figlang_mini is no benchmark, and has no place on a leaderboard)" if demo else ""
-    raise SubmissionError(f"{run.path} holds no samples of {wanted} but of {others}{note}: name the run of that task")
+    note = " (figlang_mini is for tests only and is not accepted on a leaderboard)" if demo else ""
+    raise SubmissionError(f"{run.path} has samples of {others}, not of {wanted}{note}: give a run of that task")
 
 
 def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
@@ -108,7 +108,7 @@ def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | 
 
     def read_back(written: Path) -> None:
         if written.read_bytes() != content:
-            raise SubmissionError(f"{path} does not read back as it was written: is the disk sound?")
+            raise SubmissionError(f"{path} changed while it was written: is the disk damaged?")
         if check is not None:
             check(written)
 

@@ -81,9 +81,7 @@ def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True
         for tasks in of_dataset.values():
             for name, content in _files(run, tasks, about, samples).items():
                 if made.setdefault(folder / name, content) is not content:
-                    raise SubmissionError(
-                        f"{run.path}: its samples are those of another run that is named: name it once"
-                    )
+                    raise SubmissionError(f"{run.path}: its samples are those of another given run: give each run once")
     for path, content in made.items():
         (_check_samples if path.suffix == ".jsonl" else _check_aggregate)(path.name, content)
     for path, content in made.items():
@@ -151,10 +149,10 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
 def _model(run: Run, about: About) -> str:
     model = about.model or provenance.model_id(run)
     if model is None:
-        raise SubmissionError(f"{run.path}: the run names no model of the form DEVELOPER/MODEL: name it with --model")
+        raise SubmissionError(f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model")
     parts = model.split("/")
     if len(parts) != 2 or not all(_COMPONENT.fullmatch(part) and part != "data" for part in parts):
-        raise SubmissionError(f"{brief(model)!r} must be of the form DEVELOPER/MODEL, names that are fit for folders")
+        raise SubmissionError(f"{brief(model)!r} must have the form DEVELOPER/MODEL, with names that can be folders")
     return model
 
 
@@ -267,8 +265,8 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
             continue  # e.g. a negative, in a metric of the positives
         if not isinstance(score, int | float) or not math.isfinite(score):
             raise SubmissionError(
-                f"{task.path}, line {number}: {metric} is {brief(score)}, must be a finite number: get the file "
-                f"again as the harness wrote it"
+                f"{task.path}, line {number}: {metric} is {brief(score)}, must be a finite number: restore the file "
+                "that the harness wrote"
             )
         sample = line["sample"]
         prompt, reference = plain(str(line.get("input", ""))), plain(str(line.get("target", "")))
@@ -350,8 +348,8 @@ def _check_aggregate(name: str, content: bytes) -> None:
         config, score = result["metric_config"], result["score_details"]["score"]
         if not float(config["min_score"]) <= score <= float(config["max_score"]):
             raise SubmissionError(
-                f"{result['evaluation_result_id']} is {score}, which is not within {config['min_score']} and "
-                f"{config['max_score']}: a damaged results file?"
+                f"{result['evaluation_result_id']} is {score}, which is not between {config['min_score']} and "
+                f"{config['max_score']}: is the results file damaged?"
             )
 
 

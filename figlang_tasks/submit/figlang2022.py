@@ -46,7 +46,7 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     if unlabelled and fallback is None:
         raise SubmissionError(
             f"{samples_path}: {len(unlabelled)} outputs have no label ({listing([row.id for row in unlabelled])}): "
-            f"answer them again, or say which label they shall have (--fallback)"
+            "evaluate them again, or give them a label (--fallback)"
         )
     submitted = [_line(row, fallback) for row in rows]
 
@@ -66,7 +66,7 @@ def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
     by_id: dict[int, BlindRecord] = {}
     for row in rows:
         if row.codalab_id in by_id:
-            raise SubmissionError(f"{path}: codalab_id {row.codalab_id} is there twice: several runs in one file?")
+            raise SubmissionError(f"{path}: codalab_id {row.codalab_id} occurs twice: does the file have several runs?")
         by_id[row.codalab_id] = row
     missing = sorted(set(range(BLIND_ROWS)) - set(by_id))
     if missing:
@@ -75,7 +75,9 @@ def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
             f"evaluate flute_codalab again without --limit"
         )
     if foreign := sorted(set(by_id) - set(range(BLIND_ROWS))):
-        raise SubmissionError(f"{path}: codalab_id {foreign[0]} is none of the shared task's (0 to {BLIND_ROWS - 1})")
+        raise SubmissionError(
+            f"{path}: codalab_id {foreign[0]} is not one of the shared task's (0 to {BLIND_ROWS - 1})"
+        )
     ordered = [by_id[number] for number in sorted(by_id)]
     # The digest is over the blind file's rows, so that nothing else is needed to see whether one was changed.
     asked = [
@@ -84,8 +86,8 @@ def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
     ]
     if (digest := blind_data(asked)) != versions[0]:
         raise SubmissionError(
-            f"{path}: ids, premises and hypotheses are not those that were asked ({digest}, not {versions[0]}): get "
-            f"the file again as the harness wrote it"
+            f"{path}: ids, premises and hypotheses differ from those of the run ({digest}, not {versions[0]}): restore "
+            "the file that the harness wrote"
         )
     return ordered
 

@@ -165,7 +165,7 @@ def _complete(path: Path, records: Sequence[EntailmentRecord]) -> list[Entailmen
     count = hub.source(DATASET).splits[SPLIT]
     foreign = [record.id for record in records if not _ID.fullmatch(record.id)]
     if foreign:
-        raise SubmissionError(f"{path}: {len(foreign)} ids are none of the {SPLIT} split ({listing(foreign)})")
+        raise SubmissionError(f"{path}: {len(foreign)} ids are not in the {SPLIT} split ({listing(foreign)})")
     by_number = {_number(record.id): record for record in records}
     missing = [number for number in range(count) if number not in by_number]
     if missing:
@@ -178,7 +178,7 @@ def _complete(path: Path, records: Sequence[EntailmentRecord]) -> list[Entailmen
         beyond = [record.id for number, record in by_number.items() if number >= count]
         raise SubmissionError(
             f"{path}: {len(records)} rows, the split has {count} (twice: {listing(twice) or 'none'}; not in it: "
-            f"{listing(beyond) or 'none'}): get the file again as the harness wrote it"
+            f"{listing(beyond) or 'none'}): restore the file that the harness wrote"
         )
     counts = Counter((record.report_group, record.gold) for record in records)
     if counts != _PUBLISHED:
@@ -223,8 +223,8 @@ def read(path: Path) -> list[Prediction]:
         head = [name.strip() for name in next(reader, [])]
         if absent := [name for name in COLUMNS if head.count(name) != 1]:
             raise SubmissionError(
-                f"{path}: the first line of {MEMBER} must name the columns {', '.join(COLUMNS)}, each once; "
-                f"{', '.join(absent)}: not so (it has: {brief(', '.join(head)) or 'nothing'})"
+                f"{path}: the first line of {MEMBER} must name the columns {', '.join(COLUMNS)}, each once, but "
+                f"{', '.join(absent)} is missing or occurs twice (it has: {brief(', '.join(head)) or 'nothing'})"
             )
         for number, values in enumerate(reader, start=2):
             if not values:
@@ -239,11 +239,11 @@ def read(path: Path) -> list[Prediction]:
             else:
                 problems.append(f"row {number} ({fields['id']}) has the label {fields['label']!r}, not 0, 1 or none")
     except csv.Error as error:
-        raise SubmissionError(f"{path}: {MEMBER} is no CSV ({error}, near line {reader.line_num})") from error
+        raise SubmissionError(f"{path}: {MEMBER} is not CSV ({error}, near line {reader.line_num})") from error
     if problems:
         raise SubmissionError(f"{path}: {len(problems)} rows of {MEMBER} are not valid: {listing(problems)}")
     if twice := repeated(row.id for row in rows):
-        raise SubmissionError(f"{path}: {len(twice)} ids are there more than once: {listing(twice)}")
+        raise SubmissionError(f"{path}: {len(twice)} ids occur more than once: {listing(twice)}")
     return rows
 
 
@@ -258,9 +258,11 @@ def _member(path: Path) -> str:
                 )
             info = archive.getinfo(MEMBER)
             if info.file_size > _MAX_BYTES:
-                raise SubmissionError(f"{path}: {MEMBER} has {info.file_size:,} bytes unpacked: that is no submission")
+                raise SubmissionError(
+                    f"{path}: {MEMBER} has {info.file_size:,} bytes unpacked, too many for a submission"
+                )
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise SubmissionError(f"{path}: {MEMBER} is not packed by Deflate: pack it again as a plain zip")
+                raise SubmissionError(f"{path}: {MEMBER} is not compressed with Deflate: make a plain zip again")
             return archive.read(MEMBER).decode("utf-8-sig")
     except OSError as error:
         raise SubmissionError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -268,7 +270,7 @@ def _member(path: Path) -> str:
         raise SubmissionError(f"{path}: {MEMBER} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
         # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
-        raise SubmissionError(f"{path} is no zip that can be read ({error}): pack {MEMBER} again") from error
+        raise SubmissionError(f"{path} is not a readable zip ({error}): zip {MEMBER} again") from error
 
 
 # --- its scores ------------------------------------------------------------------------------------------------------
@@ -304,7 +306,7 @@ def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
     if missing := [row_id for row_id in wanted if row_id not in predictions]:
         raise SubmissionError(f"{path}: {len(missing)} of {len(wanted)} rows are missing: {listing(missing)}")
     if foreign := [row_id for row_id in predictions if row_id not in wanted]:
-        raise SubmissionError(f"{path}: {len(foreign)} ids are none of the {SPLIT} split: {listing(foreign)}")
+        raise SubmissionError(f"{path}: {len(foreign)} ids are not in the {SPLIT} split: {listing(foreign)}")
     rows = [
         {
             "id": row["id"],

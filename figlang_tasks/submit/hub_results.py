@@ -111,8 +111,8 @@ def files(found: Sequence[Run], datasets: Mapping[str, Dataset] | None = None, s
         from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
     except ImportError as error:
         raise SubmissionError(
-            "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub (2.0 or newer; "
-            "transformers 4 holds it below)"
+            "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub (2.0 or newer, "
+            "which needs transformers 5)"
         ) from error
     named = dict(datasets or {})
     if unknown := sorted(set(named) - set(hub.sources())):
@@ -131,7 +131,7 @@ def files(found: Sequence[Run], datasets: Mapping[str, Dataset] | None = None, s
     for dataset, entries in by_dataset.items():
         text = yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=10_000)
         if parse_eval_result_entries(yaml.safe_load(text)) != entries:
-            raise SubmissionError(f"the results on {dataset} do not read back as they were written")
+            raise SubmissionError(f"the results on {dataset} changed while they were written")
         results[f"{FOLDER}/{dataset}.yaml"] = text
     return Files(results, model_card.section(found), tuple(without))
 
@@ -141,7 +141,7 @@ def _check_tasks(found: Sequence[Run]) -> None:
     for run in found:
         for task in run.tasks:
             if task in seen:
-                raise SubmissionError(f"{task} is in {seen[task]} and in {run.path}: name one run of a model and task")
+                raise SubmissionError(f"{task} is in {seen[task]} and in {run.path}: give one run for a model and task")
             seen[task] = run.path
 
 
@@ -282,7 +282,7 @@ def _there(api: HfApi, repository: str, path: str, commit: str) -> str | None:
         try:
             return Path(file).read_bytes().decode("utf-8")
         except UnicodeDecodeError as error:
-            raise SubmissionError(f"{path} of {repository} is not UTF-8: it is not changed") from error
+            raise SubmissionError(f"{path} of {repository} is not UTF-8, so it is not changed") from error
 
 
 def _hub_error(api: HfApi, what: str, error: Exception) -> SubmissionError:
@@ -294,6 +294,6 @@ def _hub_error(api: HfApi, what: str, error: Exception) -> SubmissionError:
         if isinstance(token, str) and token:
             message = message.replace(token, "***")
     return SubmissionError(
-        f"{what} ({type(error).__name__}: {printable(message, limit=300)}): check the name, the connection, and that "
-        f"HF_TOKEN is of an account that may do this (to another's repository: --pr)"
+        f"{what} ({type(error).__name__}: {printable(message, limit=300)}): check the name and the connection, and "
+        "whether the account of HF_TOKEN may do this (for another's repository: --pr)"
     )

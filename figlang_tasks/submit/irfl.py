@@ -22,7 +22,7 @@ from figlang_tasks.scoring import OVERALL, full_name
 from figlang_tasks.submit import SubmissionError, answered, brief, provenance, whole
 
 BOARD = "https://irfl-dataset.github.io"
-UPLOAD = f"the leaderboard takes rows by e-mail: the address is on {BOARD}"
+UPLOAD = f"the leaderboard accepts rows by e-mail: the address is on {BOARD}"
 FAMILIES: Mapping[str, str] = {
     "match": "matching scores",
     "detect": "four images, answers in words",
@@ -73,7 +73,9 @@ def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
         retrieval, retrieved = _values(tasks, wanted, _precisions)
     revisions = sorted({task.data.revision or "" for task in [*used, *retrieved]})
     if len(revisions) > 1:
-        raise SubmissionError(f"the tasks read several revisions of IRFL ({listing(revisions)}): evaluate them on one")
+        raise SubmissionError(
+            f"the tasks used several revisions of IRFL ({listing(revisions)}): evaluate them on one revision"
+        )
     return BoardRow(found[0].name, chosen, detection, retrieval, revisions[0])
 
 
@@ -86,7 +88,7 @@ def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
     told = [(run.results.get("model_source"), (run.results.get("config") or {}).get("model_args")) for run in found]
     if any(each != told[0] for each in told):
         named = dict.fromkeys(provenance.model_arguments(run) or run.name for run in found)  # without keys
-        raise SubmissionError(f"the runs are of several models ({listing(named)}), a row is of one")
+        raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
     tasks: dict[str, TaskRun] = {}
     for run in found:
         for name, task in whole(run).tasks.items():
@@ -105,13 +107,15 @@ def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
     some = [family for family, phrases in there.items() if phrases]
     if not some:
         demo = any(name.startswith("figlang_mini_irfl") for name in tasks)
-        note = " (figlang_mini_irfl is no benchmark, and has no place on a leaderboard)" if demo else ""
+        note = " (figlang_mini_irfl is for tests only and is not accepted on a leaderboard)" if demo else ""
         families = f"irfl_{asked}" if asked else "irfl_match, irfl_detect or irfl_detect_grid"
         raise SubmissionError(
             f"no task of {families} in the runs{note}: lmms_eval --tasks irfl_{asked or 'match'} --log_samples ..."
         )
     if len(some) > 1:
-        raise SubmissionError(f"the runs hold {' and '.join(some)}: a row is of one of them, name it with --family")
+        raise SubmissionError(
+            f"the runs have {' and '.join(some)}, but a row is of one of them: choose it with --family"
+        )
     lacking = [_name("irfl_" + some[0], phrase) for phrase in _PHRASES if phrase not in there[some[0]]]
     if lacking:
         raise SubmissionError(f"the runs lack {', '.join(lacking)}: a row needs all of irfl_{some[0]}")
@@ -138,8 +142,8 @@ def _accuracies(task: TaskRun) -> dict[str, float]:
     records = _records(task, {"type": str, "answer": int, "status": str})
     if task.task.startswith("irfl_match") and (unscored := [each["id"] for each in records if not each.get("scores")]):
         raise SubmissionError(
-            f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): take a backend that "
-            f"gives them, or submit irfl_detect"
+            f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): use a model class that "
+            "gives them, or submit irfl_detect"
         )
     return _reported(task, "acc")
 
@@ -166,8 +170,8 @@ def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]
         for field, kind in fields.items():
             if not isinstance(record.get(field), kind):
                 raise SubmissionError(
-                    f"{task.path}, line {number}: `sample` has {field}={brief(record.get(field))}: get the file "
-                    f"again as the harness wrote it"
+                    f"{task.path}, line {number}: `sample` has {field}={brief(record.get(field))}: restore the file "
+                    "that the harness wrote"
                 )
     rows = {str(record.get("row")) for record in records}
     count = None if table in tables.INFERRED else tables.ROWS[table]
@@ -196,7 +200,7 @@ def _reported(task: TaskRun, name: str) -> dict[str, float]:
         if reported is not None and abs(reported.value - value) > _CLOSE:
             raise SubmissionError(
                 f"{task.path}: the rows say {full_name(name, scope)} {value:.6f}, the results file "
-                f"{reported.value:.6f}: files of two runs, or rows that were changed"
+                f"{reported.value:.6f}. Are these files of two runs, or were rows changed?"
             )
     return values
 

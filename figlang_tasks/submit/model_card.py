@@ -47,7 +47,7 @@ def placed(section: str, readme: str | None) -> str:
     if marks != (1, 1) or start > stop:
         raise SubmissionError(
             f"the README has {marks[0]} begin and {marks[1]} end marks of figlang_tasks (<!-- figlang_tasks: ... -->), "
-            f"must be one of each in this order: repair it, or delete them all"
+            "must be one of each in this order: correct them, or delete all of them"
         )
     after = readme[stop + len(END) :]
     return readme[:start] + section.removesuffix("\n") + after

@@ -88,7 +88,7 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
     """
     if not task.reported and not task.config:
         raise SubmissionError(
-            f"{task.path}: no metrics: the results file of the run (*results*.json) is not beside it, or holds no "
+            f"{task.path}: no metrics: the results file of the run (*results*.json) is not next to it, or has no "
             f"results of {task.task}"
         )
     shown = (OVERALL, *benchmarks()[task.benchmark].parts.in_short)

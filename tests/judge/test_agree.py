@@ -214,7 +214,7 @@ def test_a_language_model_is_marked(tmp_path: Path) -> None:
     report = agree(*files)
     assert [each["llm"] for each in report["annotators"]] == [False, True]
     assert report["pairs"][0]["annotators"] == ["annotator 1", "LLM judge gpt-4o, prompt 0123456789ab"]
-    assert "a language model is one of the annotators" in text(report)
+    assert "one of the annotators is a language model" in text(report)
     people = small(tmp_path, lambda item, name: ("no", "i"))
     assert "language model" not in text(agree(*people))
 
@@ -259,10 +259,10 @@ def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
         agree(key_path, [first, copy])
     (tmp_path / "other").mkdir()
     other = save_key(tmp_path / "other", key_of(["one"], [1]))
-    with pytest.raises(JudgeError, match=r"second.csv is a sheet of s-\w+, the key is of s-"):
+    with pytest.raises(JudgeError, match=r"second.csv is a sheet of s-\w+, but the key is of s-"):
         agree(other, [second, second])
     changed = key_path.read_text().replace('"gold": 1', '"gold": 0')
-    for content, says in ((changed, "was changed"), ("[]", "is no key"), ('{"sheet": 1}', "is no key")):
+    for content, says in ((changed, "was changed"), ("[]", "is not a key"), ('{"sheet": 1}', "is not a key")):
         (tmp_path / "bad.json").write_text(content)
         with pytest.raises(JudgeError, match=rf"bad.json {says}"):
             agree(tmp_path / "bad.json", [second, second])

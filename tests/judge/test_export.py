@@ -131,13 +131,15 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
             export(runs, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
-    refused("77 samples asked for, there are 76 in .*samples_vflute.jsonl: --n 76", count=77)
-    refused("none.jsonl is not there", [str(tmp_path / "none.jsonl")])
+    refused("--n 77 is more than the 76 samples in .*samples_vflute.jsonl: use --n 76", count=77)
+    refused("none.jsonl does not exist", [str(tmp_path / "none.jsonl")])
     second.write_text("".join(lines[2:]), encoding="utf-8")
     refused(r"Kettle\S+ lacks 2 of the samples of \S+Shark\S+: vismet-test-0, vismet-test-1\. Evaluate both")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
     refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on the same data")
-    refused(r"samples are of figlang_mini/test:0\w+, the data on this machine is figlang_mini/test:\w", two_runs[1:])
+    refused(
+        r"samples are of figlang_mini/test:0\w+, but the data on this machine is figlang_mini/test:\w", two_runs[1:]
+    )
     second.write_text("".join(re.sub('"mean": [^}]*', '"mean": NaN', line) for line in lines), "utf-8")
     refused("line 1: explanation_scores must hold a scorer and a finite mean")
     second.write_text("".join(lines), "utf-8")
@@ -150,7 +152,7 @@ def test_judgements_are_never_overwritten_and_a_failure_leaves_nothing(tmp_path:
     written = export(two_runs, output, **OPTIONS)
     before = {path: path.read_bytes() for path in written[1:]}
     for gone in (written[-1], written[1]):
-        with pytest.raises(JudgeError, match="is there already and may hold judgements"):
+        with pytest.raises(JudgeError, match="exists and may contain judgements"):
             export(two_runs, output, **OPTIONS)
         gone.unlink()
         before.pop(gone)

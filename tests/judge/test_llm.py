@@ -153,7 +153,7 @@ def test_what_ends_the_work_before_a_request(
             fill(path, output, **{**OPTIONS, **options})
         assert server.prompts == []
 
-    refused(r"annotator1.csv is there already, of annotator 1, not of LLM judge judge-1", output=blank)
+    refused(r"annotator1.csv exists and is of annotator 1, not of LLM judge judge-1", output=blank)
     refused(r"none/out.csv cannot be written: No such file", output=tmp_path / "none" / "out.csv")
     other = tmp_path / "other.csv"
     other.write_bytes(blank.read_bytes().replace(KEY.code.encode(), b"s-other"))
@@ -162,7 +162,7 @@ def test_what_ends_the_work_before_a_request(
     refused("belongs to another export", output=tmp_path / "other-filled.csv")
     damaged = tmp_path / "damaged.csv"
     damaged.write_bytes(blank.read_bytes().replace(b"reference 1", b"r\xe9f\xe9rence 1"))
-    refused("damaged.csv is not UTF-8, its texts are damaged", damaged)
+    refused("damaged.csv is not UTF-8, so its texts are damaged", damaged)
     (tmp_path / "images" / "2.png").write_bytes(b"no picture")
     refused(r"row \d: the picture .*2.png cannot be read", output=tmp_path / "out2.csv")
     (tmp_path / "images" / "2.png").unlink()

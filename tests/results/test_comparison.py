@@ -89,7 +89,7 @@ def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, str
     task = "figlang_mini_nykms_metaphor"
     of = strong.tasks[task]
     earlier = [{**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.lines]
-    with pytest.raises(ComparisonError, match="do not say the same of which rows are independent.*figlang_replay"):
+    with pytest.raises(ComparisonError, match="differ in which rows belong together.*figlang_replay"):
         comparison.compare([weak, changed(strong, task, lines=tuple(earlier))], tasks=[task], resamples=100)
 
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         with pytest.raises(ComparisonError, match=match):
             comparison.compare([weak, other], metrics, resamples=100)
 
-    with pytest.raises(ComparisonError, match="one run alone"):
+    with pytest.raises(ComparisonError, match="only one run"):
         comparison.compare([weak])
     ids = ", ".join(sorted(mini.ids[:52])[:5])
     refused(
@@ -183,10 +183,10 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both .*--limit",
     )
     refused(changed(strong, task, data=DataId.parse("figlang_mini/test:000000000000")), "evaluate both on one version")
-    refused(changed(strong, task, signature="vflute25|..."), "the explanations are not scored alike .*figlang score")
+    refused(changed(strong, task, signature="vflute25|..."), "the explanations have different scorers .*figlang score")
     refused(changed(strong, task, config={"metadata": {"version": "1-4"}}), "of task version 2-2, .* of 1-4")
     only_labels = changed(strong, task, signature=None, scorer=None)
-    refused(only_labels, "not scored alike .*no scores")
+    refused(only_labels, "different scorers .*no scores")
     assert comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric == "acc"
     elsewhere = dataclasses.replace(strong, tasks={"other": mini})
     refused(elsewhere, "no two of the runs share a task")
@@ -248,7 +248,7 @@ def test_other_prompts_are_told_of_one_task(
         )
     )
     comparison.compare([one, other], ["acc"], overall=True, resamples=100)
-    assert any("asked with different prompts" in message for message in warnings_of_loguru) == told
+    assert any("used different prompts" in message for message in warnings_of_loguru) == told
 
 
 def test_scores_of_a_lone_samples_file_are_taken_for_the_others(
@@ -257,8 +257,8 @@ def test_scores_of_a_lone_samples_file_are_taken_for_the_others(
     lone = changed(strong, "figlang_mini", signature=None)
     found = comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)
     assert len(found) == 1 and found[0].difference > 0
-    assert any("the samples of strong, changed says with which models" in message for message in warnings_of_loguru)
-    with pytest.raises(ComparisonError, match="not scored alike"):
+    assert any("the samples of strong, changed names the models" in message for message in warnings_of_loguru)
+    with pytest.raises(ComparisonError, match="different scorers"):
         comparison.compare([weak, changed(lone, "figlang_mini", scorer="vflute25")], resamples=100)
 
 

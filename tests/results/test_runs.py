@@ -114,7 +114,7 @@ def test_names(folder: Path, tmp_path: Path) -> None:
     assert [run.name for run in runs.read_all([f"a={folder / NAME}", f"b={other}"])] == ["a", "b"]
     same = [run.name for run in runs.read_all([f"a={folder / NAME}", f"a={other}"])]
     assert same == [f"a ({folder / NAME})", f"a ({other})"]
-    with pytest.raises(RunError, match="is named 2 times"):
+    with pytest.raises(RunError, match="is given 2 times"):
         runs.read_all([str(other), f"again={other}"])
     with pytest.raises(RunError, match="the name before = is empty"):
         runs.read(f"={other}")
@@ -124,7 +124,7 @@ def test_the_newest_of_several_runs_is_read_and_said(folder: Path, warnings_of_l
     later = folder / NAME.replace("2026-01-02", "2026-01-03")
     later.write_bytes(evaluated()[0])
     assert runs.read(str(folder)).tasks["figlang_mini"].path == later
-    assert f"holds 2 runs of figlang_mini: read is {later.name}" in warnings_of_loguru[0]
+    assert f"holds 2 runs of figlang_mini: {later.name} is used" in warnings_of_loguru[0]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_names_of_lm_eval(folder: Path) -> None:
 
 
 def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="nowhere is not there: name a samples file"):
+    with pytest.raises(RunError, match="nowhere does not exist: give a samples file"):
         runs.read("nowhere")
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -172,7 +172,7 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     shutil.copytree(folder, tmp_path / "above" / "model", ignore=shutil.ignore_patterns("above", "empty"))
     assert list(runs.read(str(tmp_path / "above")).tasks) == ["figlang_mini"]
     shutil.copytree(tmp_path / "above" / "model", tmp_path / "above" / "other")
-    with pytest.raises(RunError, match="there are some in .*model, .*other: one of these"):
+    with pytest.raises(RunError, match="these folders have some: .*model, .*other"):
         runs.read(str(tmp_path / "above"))
     (empty / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(RunError, match="neither a samples file"):
@@ -182,7 +182,7 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
         runs.read(str(folder))
     (folder / RESULTS).unlink()
     (folder / NAME).write_bytes(evaluated()[0][:-20])
-    with pytest.raises(RunError, match="line 76 is not JSON .*cut off by a kill"):
+    with pytest.raises(RunError, match="line 76 is not JSON .*was the file cut off"):
         runs.read(str(folder))
 
 
@@ -208,7 +208,7 @@ def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -
     (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
     named = NAME.replace(NAME.partition("_samples")[0], RESULTS.removesuffix("_results.json"))
     (folder / NAME).rename(folder / named)
-    with pytest.raises(RunError, match="the results file beside .* is damaged"):
+    with pytest.raises(RunError, match="the results file next to .* is damaged"):
         runs.read(str(folder))
 
 
@@ -217,5 +217,5 @@ def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
     (folder / NAME).unlink()
-    with pytest.raises(RunError, match="samples of other tasks alone .mme."):
+    with pytest.raises(RunError, match="only samples of other tasks .mme."):
         runs.read(str(folder))

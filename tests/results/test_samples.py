@@ -77,7 +77,7 @@ def without(name: str) -> Callable[[list[dict]], None]:
     [
         (without("reference"), "line 5: `sample` lacks 'reference'.* another version .* --use_cache"),
         (without("predicted"), "line 5: `sample` lacks 'predicted'"),
-        (change_record(gold=2), "line 5: `sample` has gold=2, must be 0 or 1: get the file again"),
+        (change_record(gold=2), "line 5: `sample` has gold=2, must be 0 or 1: restore the file"),
         (change_record(gold="1"), "gold='1', must be 0 or 1"),
         (change_record(gold=None), "gold=None, must be 0 or 1"),
         (change_record(predicted=True), "predicted=True, must be 0, 1 or null"),
@@ -88,10 +88,10 @@ def without(name: str) -> Callable[[list[dict]], None]:
             change_record(data="V-FLUTE/test:0123"),
             r"mixes .* of 2 datasets.* figlang_mini/test:\w+ \(75 rows\), V-FLUTE",
         ),
-        (lambda lines: lines.append(lines[6]), "lines 7 and 77 both hold the row .*Split it"),
-        (lambda lines: lines[4].pop("sample"), "line 5 holds no `sample` record .*task figlang_mini.*vflute"),
-        (lambda lines: lines[4].update(sample="a haiku"), "line 5 holds no `sample` record"),
-        (lambda lines: lines.insert(4, [1, 2]), r"line 5 holds no `sample` record .*\(\[1, 2\]\)"),
+        (lambda lines: lines.append(lines[6]), "lines 7 and 77 both hold the row .*Split the file"),
+        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record .*task figlang_mini.*vflute"),
+        (lambda lines: lines[4].update(sample="a haiku"), "line 5 has no `sample` record"),
+        (lambda lines: lines.insert(4, [1, 2]), r"line 5 has no `sample` record .*\(\[1, 2\]\)"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
     ],
 )
@@ -108,7 +108,7 @@ def test_what_is_wrong_with_the_rows(
 
 def test_another_task_of_the_harness(tmp_path: Path) -> None:
     path = written(tmp_path / "2026_samples_mmmu_val.jsonl", [{"doc_id": 0, "target": "A", "mmmu_acc": {"id": 3}}])
-    with pytest.raises(SamplesError, match=r"line 1 holds no .*'doc_id', 'mmmu_acc', 'target'.*the task mmmu_val\?"):
+    with pytest.raises(SamplesError, match=r"line 1 has no .*'doc_id', 'mmmu_acc', 'target'.*the task mmmu_val\?"):
         samples.read(path)
     told = str(pytest.raises(SamplesError, samples.read_any, path).value)
     assert "every task of figlang_tasks" in told
@@ -133,7 +133,7 @@ def test_data_that_no_task_writes(read: Callable[[Path], Any], tmp_path: Path, l
     ("damage", "message"),
     [
         (lambda content: content[:-2000], "line 76 is not JSON .*cut off"),
-        (lambda content: content.replace(b"\n", b"\n\n", 1), "line 2 is not JSON .*as the harness wrote it"),
+        (lambda content: content.replace(b"\n", b"\n\n", 1), "line 2 is not JSON .*that the harness wrote"),
         (lambda content: b"[" * 200_000, "line 1 is not JSON"),
         (lambda content: content.replace("“".encode(), b"\xff", 1), "line 2 is not JSON .*utf-8"),
         (lambda content: b"\x1f\x8b" + content, "line 1 is not JSON"),

@@ -135,7 +135,7 @@ def test_entailments_alone_have_no_mean_score_where_none_is_asked_for() -> None:
     [
         ({"gold": 2}, "row 0 has gold 2, predicted 1, must be 0 or 1"),
         ({"predicted": 7}, "predicted 7"),
-        ({"explanation_scores": None}, "row 0 has no explanation score, others have"),
+        ({"explanation_scores": None}, "row 0 has no explanation score, but other"),
     ],
 )
 def test_a_damaged_record_is_named(changed: dict[str, Any], match: str) -> None:

@@ -283,7 +283,7 @@ def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subproc
     assert unreachable.returncode == 0, unreachable.stderr[-3000:]
     found = json.loads(unreachable.stdout.splitlines()[-1])
     assert found["outputs"] == 10
-    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    missing = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
     assert found["noted"] == [missing]
     assert {"f1@0,none", "acc,none"} <= found["results"].keys()
     assert not [key for key in found["results"] if key.startswith(("f1@53", "f1@60", "explanation_score"))]
@@ -297,7 +297,7 @@ def test_weights_out_of_reach_are_told_once_with_the_way_to_add_them(
     lines = [line for line in output.splitlines() if "figlang_tasks: explanations" in line]
     assert len(lines) == 2, lines
     before, after = lines
-    assert "will not be scored unless this is repaired" in before
+    assert "will not be scored unless you correct this" in before
     assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
     assert "f1@53, f1@60, explanation_score" in after and "FIGLANG_WEIGHTS_DIR" in after
 
@@ -314,7 +314,7 @@ def test_a_scoring_that_breaks_off_costs_no_run(
     monkeypatch.setattr(Scorer, "score", fail)
     notes.noted()
     results = evaluate(limit=10)
-    missing = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+    missing = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
     assert notes.noted() == [missing]
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
     messages = [message for message in warnings_of_loguru if "explanations were not scored" in message]

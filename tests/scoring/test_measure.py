@@ -204,8 +204,8 @@ def test_estimates_are_read_as_they_were_written(found: dict[str, dict[str, Esti
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        ({"format": 9, "values": {}}, "not of format 1: written by another version"),
-        ([], "not of format 1"),
+        ({"format": 9, "values": {}}, "not have the format 1: did another version"),
+        ([], "not have the format 1"),
         ({"format": 1}, "damaged"),
         ({"format": 1, "values": {"acc": {"all": {"value": None}}}}, "value is None, must be a number"),
         ({"format": 1, "values": {"acc": {"all": {"valu": 1}}}}, "damaged"),

@@ -128,7 +128,7 @@ def test_a_score_that_is_no_number_is_named_with_its_line(score: Any, told: str,
     (folder / results.name).write_bytes(results.read_bytes())
     (folder / samples.name).write_text("".join(json.dumps(line) + "\n" for line in lines))
     damaged = runs.read(str(folder))
-    with pytest.raises(SubmissionError, match=f"line 3: acc is {told}, must be a finite number: get the file again"):
+    with pytest.raises(SubmissionError, match=f"line 3: acc is {told}, must be a finite number: restore the file"):
         every_eval_ever.write([damaged], tmp_path / "out", ABOUT)
 
 
@@ -218,21 +218,21 @@ def test_a_sample_that_the_schema_does_not_take_is_named(place: int, tmp_path: P
 
 @pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "a/..", "data/b", "a/b.", "a b/c", "/", "a/"])
 def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="must be of the form DEVELOPER/MODEL"):
+    with pytest.raises(SubmissionError, match="must have the form DEVELOPER/MODEL"):
         every_eval_ever.write([run], tmp_path / "out", About("me", "other", model=model))
     assert not (tmp_path / "out").exists()
 
 
 def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="names no model of the form DEVELOPER/MODEL: name it with --model"):
+    with pytest.raises(SubmissionError, match="does not name a model as DEVELOPER/MODEL: give it with --model"):
         every_eval_ever.write([run], tmp_path, About("me", "other"))
-    with pytest.raises(SubmissionError, match="its samples are those of another run that is named: name it once"):
+    with pytest.raises(SubmissionError, match="its samples are those of another given run: give each run once"):
         every_eval_ever.write([run, run], tmp_path, ABOUT)
     cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
         every_eval_ever.write([cut], tmp_path, ABOUT)
     damaged = runs.read(str(write_run(tmp_path / "damaged", records(), results({"acc": 1.5}))))
-    with pytest.raises(SubmissionError, match="vflute/acc is 1.5, which is not within 0.0 and 1.0"):
+    with pytest.raises(SubmissionError, match="vflute/acc is 1.5, which is not between 0.0 and 1.0"):
         every_eval_ever.write([damaged], tmp_path, ABOUT)
     with pytest.raises(
         SubmissionError, match="not what schema 0.3.0 wants at source_metadata/source_organization_name"

@@ -86,7 +86,7 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
         (lambda found: found.pop(2), r"1 of 1500 rows are missing \(codalab_id 2\): .*without --limit"),
         (lambda found: (found.pop(8), found.pop(1)), r"2 of 1500 rows are missing \(codalab_id 1, 8\)"),
         (lambda found: found.append(found[0]), "lines 1 and 1501 both hold the row codalab-0"),
-        (lambda found: found[0]["sample"].update(id="x", codalab_id=1), "codalab_id 1 is there twice"),
+        (lambda found: found[0]["sample"].update(id="x", codalab_id=1), "codalab_id 1 occurs twice"),
         (lambda found: found[0]["sample"].update(data="FLUTE/codalab:ffff"), "mixes the rows of several files"),
         (
             lambda found: [found[at]["sample"].update(data=f"FLUTE/codalab:{7 - at}") for at in range(7)],
@@ -94,19 +94,19 @@ def test_outputs_without_a_label_need_a_word_from_the_user(tmp_path: Path, lines
         ),
         (
             lambda found: found.append(foreign(found, 1500)),
-            r"codalab_id 1500 is none of the shared task's \(0 to 1499\)",
+            r"codalab_id 1500 is not one of the shared task's \(0 to 1499\)",
         ),
         (
             lambda found: found.extend(foreign(found, number) for number in (90_000, 1501, 65_000, 1500)),
-            "codalab_id 1500 is none of",
+            "codalab_id 1500 is not one of",
         ),
-        (lambda found: found.append(foreign(found, -1)), r"codalab_id -1 is none of the shared task's"),
+        (lambda found: found.append(foreign(found, -1)), r"codalab_id -1 is not one of the shared task's"),
         (lambda found: found[0]["sample"].update(codalab_id="0"), "codalab_id='0', must be a whole number"),
         (lambda found: found[0]["sample"].update(predicted=2), "predicted=2, must be 0, 1 or null"),
-        (lambda found: found[7]["sample"].update(premise="Other."), "hypotheses are not those that were asked"),
-        (lambda found: found[7]["sample"].update(source_id=77), "ids, premises and hypotheses are not those"),
+        (lambda found: found[7]["sample"].update(premise="Other."), "hypotheses differ from those"),
+        (lambda found: found[7]["sample"].update(source_id=77), "ids, premises and hypotheses differ from those"),
         (lambda found: found[0]["sample"].pop("premise"), "line 1: `sample` lacks 'premise'"),
-        (lambda found: found[0].pop("sample"), "line 1 holds no `sample` record"),
+        (lambda found: found[0].pop("sample"), "line 1 has no `sample` record"),
     ],
 )
 def test_what_is_wrong_with_the_samples(
@@ -135,5 +135,5 @@ def test_the_samples_of_another_task(tmp_path: Path) -> None:
 
 def test_there_is_nothing_to_score_in_blind_samples(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     path = write_lines(tmp_path / "samples.jsonl", lines[:2])
-    with pytest.raises(samples.SamplesError, match="line 1: these rows come without answers"):
+    with pytest.raises(samples.SamplesError, match="line 1: these rows have no reference answers"):
         samples.read(path)

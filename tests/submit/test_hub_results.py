@@ -156,13 +156,13 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="1 of 723 rows got no answer .*: evaluate again"):
         hub_results.files([unanswered])
     short = runs.read(str(write_run(tmp_path / "short", records()[:8])))
-    with pytest.raises(SubmissionError, match="8 of the 723 rows of test: evaluate them all"):
+    with pytest.raises(SubmissionError, match="8 of the 723 rows of test: evaluate all rows"):
         hub_results.files([short])
     alone = runs.read(str(write_run(tmp_path / "alone", records())))
-    with pytest.raises(SubmissionError, match="no metrics: the results file of the run .* is not beside it"):
+    with pytest.raises(SubmissionError, match="no metrics: the results file of the run .* is not next to it"):
         hub_results.files([alone])
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
-    with pytest.raises(SubmissionError, match="vflute is in .*again and in .*again: name one run"):
+    with pytest.raises(SubmissionError, match="vflute is in .*again and in .*again: give one run"):
         hub_results.files([again, again])
 
 

@@ -151,7 +151,7 @@ def test_every_form_says_the_same(folder: Path) -> None:
 def test_one_family_is_named_where_there_are_two(folder: Path) -> None:
     for phrase in ROWS:
         write(folder, f"irfl_detect_{phrase}_grid", detection(phrase, lambda number: True))
-    with pytest.raises(SubmissionError, match="the runs hold match and detect_grid: .* name it with --family"):
+    with pytest.raises(SubmissionError, match="the runs have match and detect_grid, .* choose it with --family"):
         row(folder)
     assert row(folder, family="detect_grid").detection == dict.fromkeys(irfl.COLUMNS, 1.0)
     assert row(folder, family="match").detection["Metaphor"] == pytest.approx(1 / 3)
@@ -194,12 +194,12 @@ def change(lines: Lines, **values: Any) -> Lines:
             r"missing: idiom-detection-task-193, .*-197, and 2 more; not in it: x-3, x-4, x-5, x-6, x-7, and 2 more",
         ),
         (lambda lines: change(lines, type="figurative_literal"), r"the release has \{'figurative': 131"),
-        (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: take a"),
+        (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: use a"),
         (
             lambda lines: [{**each, "answer": "A"} for each in lines],
-            "line 1: `sample` has answer=A: get the file again",
+            "line 1: `sample` has answer=A: restore the file",
         ),
-        (lambda lines: change(lines, type=None), "`sample` has type=None: get the file again"),
+        (lambda lines: change(lines, type=None), "`sample` has type=None: restore the file"),
         (lambda lines: [{**each, "data": f"IRFL/x@{REVISION}:0"} for each in lines], "rows of IRFL/x@0.*not of IRFL's"),
         (lambda lines: [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in lines], "not of IRFL's release"),
     ],
@@ -249,7 +249,7 @@ def test_a_run_that_was_cut_and_a_demo_are_refused(folder: Path, tmp_path: Path)
     mini = [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in detection("simile", lambda number: True)]
     write(tmp_path / "mini", "figlang_mini_irfl_match_simile", mini)
     write(tmp_path / "mini", "irfl_retrieve_metaphor", retrieval("metaphor", lambda number: 1))
-    with pytest.raises(SubmissionError, match="figlang_mini_irfl is no benchmark, and has no place on a leaderboard"):
+    with pytest.raises(SubmissionError, match="figlang_mini_irfl is for tests only and is not accepted"):
         row(tmp_path / "mini")
 
 
