@@ -61,13 +61,13 @@ def cannot_load(what: str, source: str, error: Exception) -> str:
         advice = "Install the package that the message names"
     elif isinstance(error, OSError | HFValidationError):  # of a path that is not there, by version of transformers
         advice = (
-            "Check its name and revision. A gated model wants its licence accepted on its page and HF_TOKEN set; "
-            "without network give a local folder"
+            "Check the name and the revision. For a gated model accept the licence on its page and set HF_TOKEN. "
+            "Without a network give a local folder"
         )
     elif isinstance(error, torch.OutOfMemoryError):
-        advice = "It does not fit: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less of one GPU"
+        advice = "The model does not fit into memory: device_map=auto, dtype=bfloat16 or load_in_4bit=True need less"
     else:
-        advice = "The message is that of the library; a newer transformers or the model's page may know more"
+        advice = "The error comes from the library: try a newer transformers, or read the model's page"
     return f"cannot load {what} {source!r}. {advice}. ({type(error).__name__}: {cause[:600]})"
 
 

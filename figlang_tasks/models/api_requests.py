@@ -81,7 +81,9 @@ def limit(given: object) -> float:
     except (TypeError, ValueError):
         seconds = math.nan
     if not 0 < seconds <= threading.TIMEOUT_MAX:
-        raise FigLangError(f"figlang_tasks: {told}={value}: seconds for one request to a server, a number above 0")
+        raise FigLangError(
+            f"figlang_tasks: {told}={value}: must be a number above 0, the seconds for one request to a server"
+        )
     return seconds
 
 
@@ -297,6 +299,6 @@ def _tell() -> None:
             last = now
             more = f"; {others} more are under way" if others else ""
             logger.warning(
-                f"figlang_tasks: {where} has waited {now - since:.0f} of {seconds:g} seconds for {url}{more}. "
-                f"Another limit: model argument timeout, or {VARIABLE}"
+                f"figlang_tasks: {where} has waited {now - since:.0f} of {seconds:g} seconds for {url}{more}. Set "
+                f"another limit by the model argument timeout, or {VARIABLE}"
             )

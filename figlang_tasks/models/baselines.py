@@ -96,8 +96,8 @@ class Majority(_Baseline):
         target = self._most_frequent(task, split, task.doc_to_target)
         if target not in wanted.candidates:
             raise BaselineError(
-                f"figlang_majority: {key}: the most frequent target {target!r} is no candidate of it; a task that "
-                f"matches, or whose candidates change from document to document, has no majority: use figlang_random"
+                f"figlang_majority: {key}: the most frequent target {target!r} is not one of its candidates. Matching "
+                "tasks, and tasks with other candidates for each document, have no majority: use figlang_random"
             )
         return [float(candidate == target) for candidate in wanted.candidates]
 
@@ -118,7 +118,7 @@ def _chance_answers(task: Any) -> ChanceAnswers:
         if found is not None:
             return found
     raise BaselineError(
-        f"the task {task.config.task} does not say what may be answered: "
-        f"{modules[0] if modules else 'the module of its scoring'} has no function chance_answers(doc) "
-        f"(see figlang_tasks.models.baselines)"
+        f"the task {task.config.task} does not declare its possible answers: "
+        f"{modules[0] if modules else 'the module of its scoring'} has no function chance_answers(doc) (see "
+        "figlang_tasks.models.baselines)"
     )

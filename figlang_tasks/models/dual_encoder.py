@@ -296,8 +296,8 @@ class FigLangCLIP(lmms):
                 )
             if asked.kind == "match" and "<image>" in context:
                 raise ValueError(
-                    f"figlang_clip: {where}: its text marks the places of pictures (<image>): it is a prompt for "
-                    f"another model. Give the task a block only_scores in lmms_eval_specific_kwargs"
+                    f"figlang_clip: {where}: its text contains <image>, which this model does not use. Give the task a "
+                    "block only_scores in lmms_eval_specific_kwargs"
                 )
             rows = []
             for position, picture in enumerate(pictures):

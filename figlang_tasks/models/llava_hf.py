@@ -103,7 +103,7 @@ class LlavaHfSimple(HarnessSimple):
             for task, request in {request.args[4]: request for request in requests}.items():
                 _, _, doc_to_visual, doc_id, _, split = request.args
                 if not doc_to_visual(self.task_dict[task][split][doc_id]):
-                    raise ValueError(f"llava_hf: the task {task} has no pictures; leave out --force_simple for it")
+                    raise ValueError(f"llava_hf: the task {task} has no pictures; do not use --force_simple with it")
         try:
             return super().generate_until(requests)
         except _GenerationFailed as failed:
@@ -127,8 +127,8 @@ class LlavaSimple(LlavaHfSimple):
     def __init__(self, pretrained: str = DEFAULT_CHECKPOINT, **others: Any) -> None:
         if pretrained.startswith("liuhaotian/"):
             raise FigLangError(
-                f"figlang_tasks: {pretrained} is in the format of the original LLaVA package, which is not installed; "
-                f"take the same model in the format of transformers: see https://huggingface.co/llava-hf"
+                f"figlang_tasks: {pretrained} has the format of the original LLaVA package, which is not installed. "
+                "Use the same model in the format of transformers: see https://huggingface.co/llava-hf"
             )
         super().__init__(pretrained=pretrained, **others)
         if self.accelerator.is_main_process:

@@ -45,7 +45,7 @@ from figlang_tasks.models import api_requests
 TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
 NO_LOGPROBS = (
     "this API gives no logprobs, so it cannot answer score requests. vLLM (`vllm serve MODEL`, with --max-logprobs 20 "
-    "or more) and SGLang (`python -m sglang.launch_server --model-path MODEL`) give them; of OpenAI's models those "
+    "or more) and SGLang (`python -m sglang.launch_server --model-path MODEL`) give logprobs; so do OpenAI's models "
     "that do not reason"
 )
 BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"  # the harness's own words where --max_tokens is spent
@@ -174,8 +174,8 @@ class FigLangOpenAI(OpenAICompatible):
                 raise
         if errors:
             logger.warning(
-                f"figlang_openai: for {len(errors)} images one of the words of a match was not among the {TOP} most "
-                f"probable tokens; its probability was taken for 0, so these scores are off by up to {max(errors):.2g}"
+                f"figlang_openai: for {len(errors)} images one word of a match was not among the {TOP} most probable "
+                f"tokens; its probability counts as 0, so the error of these scores is up to {max(errors):.2g}"
             )
         return answers
 
@@ -187,11 +187,11 @@ class FigLangOpenAI(OpenAICompatible):
         assert wanted is not None, "only score requests come here"
         if wanted.normalize == "tokens":
             raise ValueError(
-                f"{score_requests.KEY}: normalize: tokens is not available over this API, which tells the "
-                "log-probability of a first token alone; leave it out, or run the model by figlang_vlm"
+                f"{score_requests.KEY}: normalize: tokens is not available over this API, which returns the "
+                "log-probability of the first token only. Remove it, or run the model with figlang_vlm"
             )
         if wanted.kind == "match" and wanted.yes.strip() == wanted.no.strip():
-            raise ValueError(f"the words {wanted.yes!r} and {wanted.no!r} are the same; take other words")
+            raise ValueError(f"the words {wanted.yes!r} and {wanted.no!r} are the same; choose other words")
         messages = ChatMessages(messages=doc_to_messages(doc))
         images, videos, audios = messages.extract_media()
         if videos or audios:
@@ -282,7 +282,7 @@ def candidates(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> 
             texts = ", ".join(repr(wanted.candidates[i]) for i in of)
             raise ValueError(
                 f"{texts} all begin with the token {token!r}; over this API candidates must differ in their first "
-                "token: let the model answer by a letter, or run it by figlang_vlm"
+                "token: let the model answer with a letter, or run it with figlang_vlm"
             )
     if missing := [text for i, text in enumerate(wanted.candidates) if not mass[i]]:
         raise ValueError(

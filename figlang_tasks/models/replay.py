@@ -102,7 +102,7 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
             raise ReplayError(f"{path} cannot be read: {error.strerror}") from error
     if duplicates:
         raise ReplayError(
-            f"{len(duplicates)} answers are there twice; name the files of one run. {listing(duplicates, LISTED, '; ')}"
+            f"{len(duplicates)} answers occur twice; give the files of one run. {listing(duplicates, LISTED, '; ')}"
         )
     return saved
 
@@ -111,9 +111,9 @@ def _read_line(where: str, line: bytes) -> tuple[int, Saved]:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ReplayError(f"{where} is not JSON ({error}): get the whole file, as the harness wrote it") from error
+        raise ReplayError(f"{where} is not JSON ({error}): restore the file that the harness wrote") from error
     if not isinstance(values, dict) or not isinstance(values.get("doc_id"), int):
-        raise ReplayError(f"{where} has no doc_id: not a samples file of the harness?")
+        raise ReplayError(f"{where} has no doc_id: is it a samples file of the harness?")
     # The harness leaves `resps`, what the model said, out where the filters changed nothing.
     outputs = values.get("resps", values.get("filtered_resps"))
     outputs = [outputs] if isinstance(outputs, str) else outputs
@@ -169,7 +169,7 @@ class Replay(Offline):
         if missing not in MISSING:
             _end(f"missing={missing}; valid: {', '.join(MISSING)}")
         if samples is None:
-            _end("which answers? Name them: --model_args samples=FILE_OR_FOLDER_OR_GLOB")
+            _end("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER_OR_GLOB")
         self._missing = missing
         self._samples = str(samples)  # the command line makes a number of what looks like one
         self._saved: dict[str, dict[int, Saved]] = {}
@@ -249,8 +249,8 @@ class Replay(Offline):
             message = f"{len(missing)} answers are missing in {self._samples}: {listing(missing, LISTED, '; ')}"
             if self._missing == "error":
                 raise ReplayError(
-                    f"{message}. The files are of: {', '.join(sorted(self._files))}. Name all files of the run, "
-                    f"evaluate with the --limit it had, or have empty answers counted: --model_args ...,missing=empty"
+                    f"{message}. The files are of: {', '.join(sorted(self._files))}. Give all files of the run, use "
+                    "the same --limit, or count missing answers as empty: --model_args ...,missing=empty"
                 )
             logger.warning(f"figlang_replay: taken as empty: {message}")
         if other_prompts:

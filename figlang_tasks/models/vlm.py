@@ -116,9 +116,11 @@ class FigLangVLM(lmms):
             valid = [name for name in inspect.signature(FigLangVLM).parameters if name not in hidden]
             vlm_loading.stop(f"unknown model_args: {', '.join(sorted(unknown))}; valid: {', '.join(valid)}")
         if pretrained is None:
-            vlm_loading.stop("which model? --model_args pretrained=<hub id or folder>")
+            vlm_loading.stop("the model is missing: --model_args pretrained=<hub id or folder>")
         if not str(batch_size).isdigit() or int(batch_size) < 1:
-            vlm_loading.stop(f"batch_size={batch_size!r}; valid: a whole number from 1 (memory running out halves it)")
+            vlm_loading.stop(
+                f"batch_size={batch_size!r}; valid: a whole number from 1 (it is halved when memory runs out)"
+            )
         if not isinstance(trust_remote_code, bool):  # "no" is a text, and true
             vlm_loading.stop(f"trust_remote_code={trust_remote_code!r}; valid: True, False")
         self.batch_size = int(batch_size)
@@ -148,7 +150,9 @@ class FigLangVLM(lmms):
         )
         self._scorer: Scorer | None = Scorer(self._model, self.tokenizer)
         if not self._template.marks:
-            logger.warning("figlang_vlm: this processor names no image placeholder; a prompt takes one picture at most")
+            logger.warning(
+                "figlang_vlm: this processor has no image placeholder, so a prompt can have only one picture"
+            )
 
     @property
     def model(self) -> Any:
@@ -284,8 +288,8 @@ class FigLangVLM(lmms):
         generated = self._model.generate(**inputs, **options)
         if not torch.equal(generated[:, :length], inputs["input_ids"]):
             raise ValueError(
-                f"what {type(self._model).__name__} generates does not begin with its prompt, so that its answer "
-                "cannot be told from it; figlang_vlm runs models that go on from their prompt"
+                f"the output of {type(self._model).__name__} does not begin with the prompt, so the answer cannot be "
+                "separated from it. figlang_vlm runs models that continue their prompt"
             )
         generated = generated[:, length:]
         texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)
@@ -371,8 +375,8 @@ class FigLangVLM(lmms):
             if not self._begins_twice(batch, inputs):
                 return inputs.to(self.device, dtype=self._model.dtype)
         raise ValueError(
-            f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token}, so that the "
-            "prompt begins twice; leave it out of the chat template"
+            f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token} at the start "
+            "of the prompt: remove it from the chat template"
         )
 
     def _begins_twice(self, batch: list[Prompt], inputs: Any) -> bool:
@@ -424,7 +428,7 @@ def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in gen_kwargs.items() if value is not None and key not in _NOT_FOR_GENERATE}
     known = GenerationConfig().to_dict()
     if unknown := sorted(key for key in settings if key not in known):
-        logger.warning(f"figlang_vlm: not settings of generate, left out: {', '.join(unknown)}")
+        logger.warning(f"figlang_vlm: ignored, because generate does not have these settings: {', '.join(unknown)}")
     settings = {key: value for key, value in settings.items() if key not in unknown}
     settings.setdefault("max_new_tokens", DEFAULT_MAX_NEW_TOKENS)
     settings.setdefault("do_sample", settings.get("temperature", 0) > 0)
@@ -433,7 +437,7 @@ def generation_settings(gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     if not settings["do_sample"]:
         if unused := sorted(key for key in _SAMPLING if settings.get(key)):
             logger.warning(
-                f"figlang_vlm: {', '.join(unused)} left out, since nothing is sampled; to sample give do_sample=true"
+                f"figlang_vlm: {', '.join(unused)} ignored, because nothing is sampled (do_sample=true samples)"
             )
         settings = {key: value for key, value in settings.items() if key not in _SAMPLING}
     return settings

@@ -56,7 +56,7 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
     device_map = device_map or None
     if process.num_processes > 1:
         if device_map not in (None, "cpu", "cuda"):
-            stop(f"device_map={device_map!r} with {process.num_processes} processes; leave one of the two out")
+            stop(f"device_map={device_map!r} does not work with {process.num_processes} processes: use one of the two")
         return {"": process.device}
     if device_map in (None, "cpu", "cuda") or str(device_map).startswith("cuda:"):
         return {"": torch.device(device_map or device or process.device)}
@@ -94,10 +94,7 @@ def load_config(pretrained: str, **source: Any) -> Any:
         stop(models.cannot_load("the configuration of", pretrained, error))
     config = getattr(config, "thinker_config", config)
     if config.is_encoder_decoder or getattr(config.get_text_config(), "is_encoder_decoder", False):
-        stop(
-            f"{pretrained!r} ({config.model_type}) is an encoder-decoder model, whose answer does not go on from its "
-            "prompt; figlang_vlm runs decoder-only models"
-        )
+        stop(f"{pretrained!r} ({config.model_type}) is an encoder-decoder model. figlang_vlm runs decoder-only models")
     auto_class(pretrained, config, **source)
     return config
 
@@ -119,11 +116,11 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
     given = f"{pretrained!r} ({', '.join(config.architectures or [config.model_type])})"
     found = models.generative_class(config)
     if found is None and any(name in own for name in AUTO_CLASSES):
-        stop(f"{given} brings code of its own. If you trust that code, add trust_remote_code=True")
+        stop(f"{given} needs its own code. If you trust that code, add trust_remote_code=True")
     made_for = config.architectures or []
     writes = found is not None and (not made_for or found._model_mapping[type(config)].__name__ in made_for)
     if not writes and dual_encoder._model_class(config) is not None:
-        stop(f"{given} scores pairs of image and text and writes nothing: --model figlang_clip runs it")
+        stop(f"{given} scores images with texts and cannot generate text: use --model figlang_clip")
     if found is not None and (found is transformers.AutoModelForImageTextToText or hasattr(config, "vision_config")):
         return found
     if found is not None or type(config) in transformers.AutoModelForCausalLM._model_mapping:
@@ -156,8 +153,8 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     )
     if not processor.chat_template:
         stop(
-            f"{pretrained!r} has no chat template. Take its instruction-tuned checkpoint, "
-            "or give a template for it: chat_template=PATH"
+            f"{pretrained!r} has no chat template. Use its instruction-tuned checkpoint, or give a template: "
+            "chat_template=PATH"
         )
     if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
         stop(_cannot_count(pretrained, missing))
@@ -169,9 +166,9 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
 
 def _cannot_count(pretrained: str, missing: str) -> str:
     return (
-        f"the processor of {pretrained!r} lacks {missing}, by which it counts the tokens of an image. Take a newer "
-        "revision of the checkpoint, or add it to processor_config.json (or preprocessor_config.json) of a local copy; "
-        f"in config.json it is {COUNTS[missing]}"
+        f"the processor of {pretrained!r} lacks {missing}, which gives the number of tokens of an image. Use a newer "
+        "revision of the checkpoint, or add the value to processor_config.json (or preprocessor_config.json) of a "
+        f"local copy; in config.json it is {COUNTS[missing]}"
     )
 
 
@@ -217,7 +214,7 @@ def load_model(
     from transformers import BitsAndBytesConfig
 
     if load_in_4bit and load_in_8bit:
-        stop("load_in_4bit and load_in_8bit exclude each other")
+        stop("use either load_in_4bit or load_in_8bit")
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
@@ -235,11 +232,11 @@ def load_model(
         stop(lost)
     if config.model_type == "phi4_multimodal" and not peft:
         logger.warning(
-            f"{NAME}: Phi-4-multimodal reads images by the adapter in its folder vision-lora, which is not loaded; "
-            "without it the answers are not those of the published model. Give its local copy: peft=FOLDER/vision-lora"
+            f"{NAME}: Phi-4-multimodal needs the adapter in its folder vision-lora to read images. Give a local copy: "
+            "peft=FOLDER/vision-lora"
         )
     if not hasattr(model, "generate"):
-        stop(f"{type(model).__name__} of {pretrained!r} has no method generate, so it answers nothing")
+        stop(f"{type(model).__name__} of {pretrained!r} has no method generate, so it cannot answer")
     return (_with_adapter(model, peft) if peft else model).eval()
 
 
@@ -256,7 +253,8 @@ def _with_adapter(model: Any, peft: str) -> Any:
         config = PeftConfig.from_pretrained(peft)
         if config.is_prompt_learning:
             stop(
-                f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters of weights (LoRA and kin) work"
+                f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters that change weights (such as "
+                "LoRA) work"
             )
         key_mapping = None
         if config.peft_type == "LORA":
@@ -281,7 +279,7 @@ def _with_adapter(model: Any, peft: str) -> Any:
         problem = f"{len(lost)} of its weights have no place in the model"
     stop(
         f"the adapter {peft!r} does not fit the model: {problem}, such as {lost[0]}. It was made for another model, or "
-        "by a version that names layers otherwise; save it again beside the model that it was made for"
+        "by a library version with other layer names. Save it again from the model that it was made for"
     )
 
 

@@ -45,8 +45,8 @@ class ChatTemplate:
             vlm_loading.stop(f"{SWITCH}={enable_thinking!r}; valid: True, False")
         if enable_thinking is not None and not self._has_switch:
             vlm_loading.stop(
-                f"{SWITCH}={enable_thinking}: the chat template has no such switch. Leave it out, or give a template "
-                f"that has one: chat_template=PATH"
+                f"{SWITCH}={enable_thinking}: the chat template does not have this option. Remove it, or give a "
+                "template that has it: chat_template=PATH"
             )
         self._options = {} if enable_thinking is None else {SWITCH: enable_thinking}
         named = [getattr(processor, name, None) for name in ("image_token", "boi_token")]
@@ -76,30 +76,29 @@ class ChatTemplate:
         images = sum(part["type"] == "image" for part in parts)
         if images > 1 and not self.marks:
             raise ValueError(
-                f"{images} images, and the processor names no placeholder that tells where each stands: such a model "
-                f"takes one image a prompt. Take a task of one (irfl_detect_grid for irfl_detect), or another model"
+                f"{images} images, and the processor has no image placeholder: such a model takes one image in a "
+                "prompt. Use a task with one image (irfl_detect_grid for irfl_detect), or another model"
             )
         prompt = self._applied(messages)
         if placed := [mark for mark in self._placed if mark in prompt]:
             raise ValueError(
-                f"the prompt holds {placed[0]}, which this processor itself puts before each prompt: leave it out "
-                f"of the chat template and of texts. The prompt begins: {prompt[:300]!r}"
+                f"the prompt holds {placed[0]}, which this processor adds to each prompt: remove it from the chat "
+                f"template and from texts. The prompt begins: {prompt[:300]!r}"
             )
         places = max((prompt.count(mark) for mark in self.marks), default=images)
         if places != images:
             raise ValueError(
                 f"{images} images, but {places} image placeholders in the rendered prompt "
-                f"({' or '.join(sorted(self.marks))}); the chat template leaves images out, or a text "
-                f"holds a placeholder of its own. The prompt begins: {prompt[:300]!r}"
+                f"({' or '.join(sorted(self.marks))}); the chat template leaves images out, or a text contains a "
+                f"placeholder. The prompt begins: {prompt[:300]!r}"
             )
         self._require_texts(messages, prompt)
         if not self._told_order and not self._in_order(messages, prompt):
             self._told_order = True
             logger.warning(
-                "figlang_vlm: the chat template moves pictures: in the prompt they stand before texts that they follow "
-                "in the messages, so that a text such as 'Image A:' stands without its picture. Ask in words that do "
-                f"not need the place ('the first image'): by the block {PICTURES_FIRST} of a task file "
-                f"(docs/model_classes.md). The prompt begins: {prompt[:300]!r}"
+                "figlang_vlm: the chat template moves pictures before texts, so a text such as 'Image A:' loses its "
+                f"picture. Use a prompt that works without places ('the first image'), by the block {PICTURES_FIRST} "
+                f"of a task file (docs/model_classes.md). The prompt begins: {prompt[:300]!r}"
             )
         return prompt
 
@@ -121,7 +120,7 @@ class ChatTemplate:
             else f"its chat template does not close it by {SWITCH}=False. Take a checkpoint that answers at once, or "
             "give a template that closes the thought (chat_template=PATH in --model_args)"
         )
-        raise ValueError(f"a score is that of an answer, and {state}: {remedy}")
+        raise ValueError(f"scores are of answers, but {state}: {remedy}")
 
     @property
     def _has_switch(self) -> bool:
@@ -143,7 +142,7 @@ class ChatTemplate:
             except TypeError as error:
                 raise ValueError(
                     f"the chat template fails on messages whose content is a list of texts and images ({error}). Give "
-                    "a template that takes them: chat_template=PATH in --model_args"
+                    "a template that accepts them: chat_template=PATH in --model_args"
                 ) from error
         plain = [_with_text(message) if str(message["content"]) in prompt else message for message in messages]
         return prompt if plain == messages else apply(plain)

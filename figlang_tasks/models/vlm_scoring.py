@@ -178,7 +178,7 @@ class Scorer:
         first = [{ids[0] for ids in tokens[:2]}, {ids[0] for ids in tokens[2:]}]
         both = first[0] & first[1]
         if not first[0] - both or not first[1] - both:
-            raise ValueError(f"the words {yes!r} and {no!r} begin with the same token; take other words")
+            raise ValueError(f"the words {yes!r} and {no!r} begin with the same token; choose other words")
         log_probs, _ = self._prefill(inputs)
         of_yes, of_no = (torch.logsumexp(log_probs[:, sorted(ids - both)], dim=-1) for ids in first)
         return torch.sigmoid(of_yes - of_no).tolist()
@@ -248,7 +248,7 @@ class Scorer:
         if out is None:
             raise OutOfMemory(f"{len(ids)} tokens after {prefix['input_ids'].shape[1]} do not fit into memory")
         if out.sequences[0, -len(ids) :].tolist() != list(ids):
-            raise RuntimeError(f"generate of {type(self.model).__name__} does not give the tokens that it is told to")
+            raise RuntimeError(f"generate of {type(self.model).__name__} does not generate the tokens that it must")
         return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()
 
     def _generate(self, prefix: Inputs, **options: Any) -> Any:
@@ -332,8 +332,8 @@ class Scorer:
     def _distrust(self, reason: str) -> None:
         self.shared = False
         logger.warning(
-            f"figlang_vlm: {type(self.model).__name__} cannot go on from the cache of images and prompt ({reason}); "
-            "every candidate is decoded token by token, with images and prompt of its own, which is right but slow"
+            f"figlang_vlm: {type(self.model).__name__} cannot continue from the cache of images and prompt ({reason}). "
+            "Each candidate is decoded token by token with images and prompt: the scores are right, but this is slow"
         )
 
 

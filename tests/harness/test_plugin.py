@@ -174,7 +174,7 @@ def test_missing_data_of_a_task_that_is_built_in_python_is_told_at_once(
 @pytest.mark.parametrize("checkpoint", ["no/such-model", "no such/name", "/no/such/folder"])
 def test_a_checkpoint_that_is_not_there_is_one_message_from_the_harness_classes_too(checkpoint: str) -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
-    with pytest.raises(FigLangError, match=f"qwen2_5_vl: cannot load the checkpoint '{checkpoint}'. Check its name"):
+    with pytest.raises(FigLangError, match=f"qwen2_5_vl: cannot load the checkpoint '{checkpoint}'. Check the name"):
         simple_evaluate(
             model="qwen2_5_vl",
             model_args=f"pretrained={checkpoint},device_map=cpu",

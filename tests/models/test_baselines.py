@@ -130,8 +130,12 @@ def test_majority_scores(score_tasks: str) -> None:
     [
         ("match", "figlang_majority", "match/0: the most frequent target 'cat' is no candidate"),
         ("columns", "figlang_majority", "columns/0: the most frequent target 'cat' is no candidate"),
-        ("words", "figlang_majority", r"words does not say what may be answered: .* has no function chance_answers"),
-        ("words", "figlang_random", r"words does not say what may be answered: .* has no function chance_answers"),
+        (
+            "words",
+            "figlang_majority",
+            r"words does not declare its possible answers: .* has no function chance_answers",
+        ),
+        ("words", "figlang_random", r"words does not declare its possible answers: .* has no function chance_answers"),
     ],
 )
 def test_what_has_no_chance_level_is_an_error(task_name: str, model: str, message: str, score_tasks: str) -> None:

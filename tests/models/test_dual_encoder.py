@@ -235,7 +235,7 @@ def test_by_its_name_with_the_template_for_it(checkpoints: dict[str, Path], task
 
 
 def test_a_task_in_words_is_refused_by_name(checkpoints: dict[str, Path], tasks: TaskManager) -> None:
-    with pytest.raises(ValueError, match="task rank_words asks for an answer in words, and this model only ranks"):
+    with pytest.raises(ValueError, match="task rank_words asks for an answer in words, but this model only scores"):
         run(load(checkpoints["clip"]), tasks, ["rank_words", "rank_match"])
 
 

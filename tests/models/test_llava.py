@@ -70,7 +70,7 @@ def test_the_default_checkpoint_is_the_published_one() -> None:
 
 def test_an_original_checkpoint_is_refused_with_the_place_of_the_right_one() -> None:
     with pytest.raises(
-        FigLangError, match="liuhaotian/llava-v1.5-7b is in the format .* https://huggingface.co/llava-hf"
+        FigLangError, match="liuhaotian/llava-v1.5-7b has the format .* https://huggingface.co/llava-hf"
     ):
         llava_hf.LlavaChat(pretrained="liuhaotian/llava-v1.5-7b")
 
@@ -99,5 +99,5 @@ def test_a_task_without_pictures() -> None:
     ours = answers(evaluate(name, "llava_hf", DEMO, **few), name)
     assert ours == answers(evaluate(name, "figlang_vlm", DEMO, **few), name)
     assert all(ours.values())
-    with pytest.raises(ValueError, match=f"the task {name} has no pictures; leave out --force_simple"):
+    with pytest.raises(ValueError, match=f"the task {name} has no pictures; do not use --force_simple"):
         evaluate(name, "llava_hf", DEMO, force_simple=True, **few)

@@ -152,7 +152,7 @@ def no_ids(values: list[Line]) -> list[Line]:
         (other_ids, "76 answers belong to other documents"),
         (other_ids_in_predict_only, "76 answers belong to other documents"),
         (other_targets_in_predict_only, "76 answers belong to other documents"),
-        (twice, "12 answers are there twice; .*doc_id 0: .*line 1 and .*line 77.*and 2 more"),
+        (twice, "12 answers occur twice; .*doc_id 0: .*line 1 and .*line 77.*and 2 more"),
         (scores, r"line 1: its answer is \[\[0.1, False\]\], must be text"),
         (no_ids, "line 1 has no doc_id"),
     ],
@@ -167,7 +167,7 @@ def test_a_file_that_does_not_fit_is_refused(
 def test_two_runs_in_one_folder_are_refused(odd_file: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         write(tmp_path / name / odd_file.name, lines(odd_file)[:2])
-    with pytest.raises(FigLangError, match="2 answers are there twice"):
+    with pytest.raises(FigLangError, match="2 answers occur twice"):
         replayed(tmp_path, limit=2)
 
 

@@ -38,5 +38,5 @@ def test_an_unknown_checkpoint_is_one_message(offline: bool, tmp_path: Path) -> 
     for case, message in told.items():
         checkpoint = case.partition(" ")[2]
         assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ", "llava_hf: ")), case
-        expected = "there is no folder ./no/such/folder" if "folder" in case else "Check its name and revision"
+        expected = "there is no folder ./no/such/folder" if "folder" in case else "Check the name and the revision"
         assert expected in message and checkpoint in message, case

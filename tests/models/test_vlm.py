@@ -214,7 +214,7 @@ def test_settings_of_sampling_that_change_nothing_are_named(warnings_of_loguru: 
     generation_settings(GREEDY)
     assert warnings_of_loguru == []
     generation_settings(GREEDY | {"temperature": 0.7})
-    assert "temperature left out, since nothing is sampled" in warnings_of_loguru[0]
+    assert "temperature ignored, because nothing is sampled" in warnings_of_loguru[0]
 
 
 def test_unknown_settings_are_named(warnings_of_loguru: list[str]) -> None:

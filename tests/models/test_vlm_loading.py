@@ -73,9 +73,9 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
 
 T5 = {"model_type": "t5", "d_model": 8}
 KINDS = [
-    (lambda: hf.CLIPConfig(architectures=["CLIPModel"]), r"CLIPModel\) scores pairs .* --model figlang_clip runs it"),
-    (lambda: hf.SiglipConfig(), "--model figlang_clip runs it"),
-    (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "--model figlang_clip runs it"),
+    (lambda: hf.CLIPConfig(architectures=["CLIPModel"]), r"CLIPModel\) scores images .* --model figlang_clip"),
+    (lambda: hf.SiglipConfig(), "--model use --model figlang_clip"),
+    (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "--model use --model figlang_clip"),
     (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
     (lambda: hf.InstructBlipConfig(text_config=T5), "encoder-decoder"),
     (lambda: hf.Florence2Config(), "encoder-decoder"),

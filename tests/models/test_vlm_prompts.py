@@ -125,9 +125,7 @@ def test_scores_inside_a_thought_are_refused_before_the_run(
     question = [user(image(1), text("What is it?"))]
     with monkeypatch.context() as patch:
         patch.setattr(lm.model, "forward", None)
-        with pytest.raises(
-            VLMError, match=f"task probe, doc 0.*: ValueError: a score is that of an answer, .*{message}"
-        ):
+        with pytest.raises(VLMError, match=f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}"):
             scores(lm, question, **request_)
     assert asked(lm, [question], GREEDY), "an answer in words may begin with a thought"
 
@@ -222,10 +220,12 @@ def test_several_pictures_need_named_places(build: Callable[..., FigLangVLM], mo
     found = [scores(lm, one, kind="match")[0] for one in ([user(image(i), text("What is it?"))] for i in (1, 2))]
     assert scores(lm, several, kind="match") == pytest.approx(found) and found[0] != found[1]
     monkeypatch.setattr(lm.model, "generate", None)
-    with pytest.raises(VLMError, match="doc 1: ValueError: 2 images, and the processor names no placeholder .*_grid"):
+    with pytest.raises(
+        VLMError, match="doc 1: ValueError: 2 images, and the processor has no image placeholder .*_grid"
+    ):
         asked(lm, [ones[0], several], GREEDY)
     lm.processor.chat_template = TEMPLATES["llava_1_5"]
-    with pytest.raises(VLMError, match="holds <image>, which this processor itself puts before each prompt"):
+    with pytest.raises(VLMError, match="holds <image>, which this processor adds to each prompt"):
         asked(lm, ones[:1], GREEDY)
 
 
