@@ -1,4 +1,4 @@
-"""``figlang data``: data ahead of a run: downloaded, imported, written down to be filled in, checked."""
+"""``figlang data``: data ahead of a run: download, check, example files, import."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions
 
 @app.callback()
 def data() -> None:
-    """Data ahead of a run: download it, check it; and files to fill in and import where the data is yours to bring.
+    """Prepare data before a run: download it, check it, write example files for data of your own, import such data.
 
     \b
     figlang data prefetch flute --scorers
@@ -38,16 +38,16 @@ def data() -> None:
 def prefetch(
     wanted: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(names())}. [default: the open ones]"),
+        typer.Argument(metavar="[BENCHMARK]...", help=f"Of {', '.join(names())}. [default: all open ones]"),
     ] = None,
     scorers: Annotated[
-        bool, typer.Option("--scorers", help="Also the weights of the papers' explanation scorers (5.4 GB).")
+        bool, typer.Option("--scorers", help="Also download the weights of the papers' explanation scorers (5.4 GB).")
     ] = False,
 ) -> None:
-    """Download what the tasks of benchmarks read, and read it once as they do, so that a run needs no network.
+    """Download the data of benchmarks and check it, so that a run needs no network.
 
-    V-FLUTE (4.8 GB) is gated: it is fetched where it is named. If one cannot be had the others still are, and the exit
-    status is 1.
+    V-FLUTE (4.8 GB) is gated: it is downloaded only if you name it. If one download fails, the others continue, and the
+    exit status is 1.
 
     \b
     figlang data prefetch
@@ -73,7 +73,7 @@ def prefetch(
             name, source = benchmark.name, benchmark.source
             if source.gated:
                 then = f"accept the conditions on {source.page}, then: figlang data prefetch {name}"
-                say(f"{name}: left out, gated: {then}")
+                say(f"{name}: skipped, because it is gated: {then}")
             elif source.bring:
                 say(f"{source.name}: its annotations have no public release: {source.bring}")
     if scorers:
@@ -131,7 +131,7 @@ class _Importers(typer.core.TyperGroup):
         importer = benchmarks()[cmd_name].importer if cmd_name in names() else None
         if importer is None:
             there = ", ".join(self.list_commands(ctx))
-            raise typer.BadParameter(f"nothing is imported for {printable(cmd_name)}; there are: {there}", ctx=ctx)
+            raise typer.BadParameter(f"there is no import for {printable(cmd_name)}; there are: {there}", ctx=ctx)
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
         single.command(cmd_name)(_command(importer))
         return typer.main.get_command(single)
@@ -164,7 +164,7 @@ app.add_typer(imports, name="import")
 
 @imports.callback()
 def import_() -> None:
-    """Make the folder that the tasks of a benchmark read, from files of yours.
+    """Make the data folder of a benchmark from your own files.
 
     \b
     figlang data import metaclue --help
@@ -177,16 +177,16 @@ def check(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            help="The folder of its data, or the one above it. [default: what the tasks would read: "
-            "$FIGLANG_DATA_DIR/NAME, or the hub's cache]",
+            help="The data folder, or the folder that contains it. [default: where the tasks look: "
+            "$FIGLANG_DATA_DIR/NAME, then the hub's cache]",
             show_default=False,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")] = False,
 ) -> None:
-    """Read the data as the tasks do, count beside the published counts, list the faults; exit status 1 if any.
+    """Check the data of a benchmark: compare its size with the published one and list all errors (exit status 1).
 
-    Nothing is downloaded. Every picture is looked at.
+    Nothing is downloaded. Every picture is opened.
 
     \b
     figlang data check vflute
@@ -230,20 +230,21 @@ def template(
         Path, typer.Option(help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here")
     ] = Path("."),
 ) -> None:
-    """Write example files in the import format, to be replaced by your data. Nothing is overwritten.
+    """Write example files that show how to bring your own data. Replace the examples by your rows.
 
     \b
     figlang data template nykms --output my_data
-    FIGLANG_DATA_DIR=my_data lmms_eval --tasks nykms_joint --model ...
+    figlang data template vflute --output my_data
+    FIGLANG_DATA_DIR=my_data lmms_eval --tasks vflute --model ...
     """
     chosen = _benchmark(benchmark)
     if chosen.template is None:
         having = [each.name for each in benchmarks().values() if each.template]
-        raise typer.BadParameter(f"{benchmark} has no files to fill in; there are: {', '.join(having)}")
+        raise typer.BadParameter(f"there is no template for {benchmark}; there are: {', '.join(having)}")
     folder = output / chosen.source.name
     if folder.exists():
         say(
-            f"figlang data: {printable(folder)} is already there, and nothing is overwritten: name another --output",
+            f"figlang data: {printable(folder)} already exists and is not overwritten: choose another --output",
             err=True,
         )
         raise typer.Exit(1)

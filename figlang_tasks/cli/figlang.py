@@ -1,4 +1,4 @@
-"""The ``figlang`` command: what to do before a run, and with its saved samples after it; no model is needed."""
+"""The ``figlang`` command: commands for before a run, and for its saved samples after it. They need no model."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _figlang(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Figurative-language benchmarks, around the runs of lmms_eval: before one tasks, doctor and data; after it score,
-    compare, report, submit, judge and cite. These need no model, only the run's saved samples (--log_samples).
+    """Figurative-language benchmarks for lmms_eval. Before a run: tasks, doctor and data. After a run: score, compare,
+    report, submit and judge, which read its saved samples (--log_samples) and need no model.
 
     \b
     figlang doctor
@@ -53,7 +53,7 @@ def _figlang(
     figlang compare results/MODEL_A results/MODEL_B --paper
     figlang report results/MODEL_A results/MODEL_B -o report.html
 
-    Exit status of all: 0 done, 1 failed (the message says why), 2 wrong usage, 130 interrupted.
+    Exit status of all commands: 0 done, 1 failed (the message says why), 2 wrong usage, 130 interrupted.
     """
 
 
@@ -68,7 +68,7 @@ app.add_typer(submit.app, name="submit")
 app.add_typer(judge.app, name="judge")
 
 
-@interrupts.ending_within_seconds("figlang", "Downloads and the scores in the score cache are kept.")
+@interrupts.ending_within_seconds("figlang", "Downloads and cached scores are kept.")
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
     logger.remove()

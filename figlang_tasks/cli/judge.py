@@ -18,7 +18,7 @@ _SEPARATORS = {"comma": ",", "semicolon": ";"}
 
 @app.callback()
 def judge() -> None:
-    """Human judgement of explanations: blind sheets, agreement, and a language model as one more annotator."""
+    """Human evaluation of explanations: blind sheets, agreement, and a language model as another annotator."""
 
 
 def _fail(verb: str, error: JudgeError) -> NoReturn:
@@ -32,34 +32,35 @@ def export(
         list[str],
         typer.Argument(
             metavar="[NAME=]RUN...",
-            help="Samples files, results files or folders of runs with explanations, all on the same samples.",
+            help="Samples files, results files or folders of runs with explanations, all on the same rows.",
             show_default=False,
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="NAME.csv: becomes NAME.annotator1.csv, ... and NAME.key.json.")
+        Path,
+        typer.Option("--output", "-o", help="NAME.csv; the command writes NAME.annotator1.csv, ... and NAME.key.json."),
     ],
     count: Annotated[
         int | None,
         typer.Option(
-            "--n", min=1, help="Samples to draw.", show_default="95, as the paper judged; all, where there are fewer"
+            "--n", min=1, help="Samples to draw.", show_default="95, as in the paper, or all rows if there are fewer"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw, and of the letters.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
     images: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder to make for the pictures. [default: NAME.images]")
+        Path | None, typer.Option(metavar="DIR", help="Folder for the pictures; it is created. [default: NAME.images]")
     ] = None,
     separator: Annotated[
         Literal["comma", "semicolon"],
-        typer.Option(help="semicolon: for spreadsheet programs set to a language that writes 0,5."),
+        typer.Option(help="semicolon: for spreadsheet programs in a language that writes 0,5."),
     ] = "comma",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the paths written as a JSON list.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the written paths as a JSON list.")] = False,
 ) -> None:
     """Write blind annotation sheets: one row for each explanation, letters in place of the systems' names.
 
-    Keep the key to yourself: it says which letter is which system, and holds gold labels and ExplanationScores.
-    Annotators get a sheet and the folder of pictures. How to fill it in: docs/judge.md.
+    Keep the key file secret: it says which letter is which system and contains gold labels and ExplanationScores. Give
+    each annotator a sheet and the folder of pictures. docs/judge.md explains how to fill in a sheet.
 
     \b
     figlang judge export results/llava results/gpt -o human/sheet.csv
@@ -91,19 +92,21 @@ def agree(
     sheets: Annotated[
         list[Path], typer.Argument(metavar="SHEET SHEET...", help="Filled sheets, two or more.", show_default=False)
     ],
-    partial: Annotated[bool, typer.Option("--partial", help="Accept missing judgements; they are counted.")] = False,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Accept missing judgements; the report counts them.")
+    ] = False,
     any_label: Annotated[
         bool,
         typer.Option(
-            "--any-label", help="Count explanations whose item got a wrong label, too. The paper did not ask for them."
+            "--any-label", help="Also count explanations of rows with a wrong label. The paper did not judge them."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Compare filled sheets: Cohen's kappa; adequacy, errors and preference where all agree; ExplanationScore's worth.
+    """Compare filled sheets: Cohen's kappa; adequacy, errors, preference; how good ExplanationScore is.
 
-    Sheets may come as a spreadsheet program saved them: comma, semicolon or tab, any case, rows in any order. The
-    paper's figures stand beside. A sheet that a language model filled in is marked as such.
+    Sheets may be saved by a spreadsheet program: commas, semicolons or tabs, any case, rows in any order. The paper's
+    figures are shown for comparison. Sheets that a language model filled in are marked.
 
     \b
     figlang judge agree sheet.key.json sheet.annotator1.csv sheet.annotator2.csv
@@ -132,24 +135,25 @@ def llm(
     provider: Annotated[
         Literal["openai", "azure", "bedrock", "local"],
         typer.Option(
-            help="Of the harness; read from the environment: OPENAI_API_KEY and OPENAI_API_URL; AZURE_API_KEY and "
+            help="The harness's judge provider. It reads from the environment: "
+            "OPENAI_API_KEY and OPENAI_API_URL; AZURE_API_KEY and "
             "AZURE_ENDPOINT; AWS credentials; LLM_JUDGE_URL."
         ),
     ] = "openai",
-    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Requests under way at a time.")] = 4,
-    max_tokens: Annotated[int, typer.Option(min=16, help="Of an answer, thinking included.")] = 1024,
+    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Requests at the same time.")] = 4,
+    max_tokens: Annotated[int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")] = 1024,
     retries: Annotated[int, typer.Option(min=1, help="Attempts for each request.")] = 5,
     retry_delay: Annotated[float, typer.Option(min=0, help="Seconds between attempts.")] = 10,
     images: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, if the export had this option.")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, if the export used this option.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
-    """Have a language model fill in a sheet, through lmms_eval's judge interface.
+    """Let a language model fill in a sheet, through lmms_eval's judge interface.
 
-    It is asked what an annotator is asked, with the picture. What cannot be read stays empty and is counted. After a
-    kill, or a failure, run it again: what was answered is kept. The sheet, and all that is made of it, says that a
-    language model filled it in.
+    The model gets the picture and the questions of an annotator. A cell stays empty if the answer is unreadable, and
+    such cells are counted. If the command is interrupted, run it again: it keeps the answers so far. The sheet, and
+    every result from it, says that a language model filled it in.
 
     \b
     OPENAI_API_KEY=... figlang judge llm sheet.annotator1.csv --model gpt-4o -o gpt-4o.csv

@@ -1,4 +1,4 @@
-"""``figlang report``: one HTML file with what finished runs show."""
+"""``figlang report``: one HTML file about finished runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def report(
         list[str],
         typer.Argument(
             metavar="[NAME=]RUN",
-            help="Samples file, results file or folder of a run; NAME is what it is called in the report.",
+            help="Samples file, results file or folder of a run; NAME is its name in the report.",
             show_default=False,
         ),
     ],
@@ -29,21 +29,19 @@ def report(
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Figurative-language evaluation",
     scorer: Annotated[
         str | None,
-        typer.Option(help="Show the explanation scores of this one. [default: the paper's]", show_default=False),
+        typer.Option(help="Show the explanation scores of this scorer. [default: the paper's]", show_default=False),
     ] = None,
-    no_images: Annotated[bool, typer.Option("--no-images", help="Leave the pictures out.")] = False,
+    no_images: Annotated[bool, typer.Option("--no-images", help="Do not include pictures.")] = False,
     thumbnail_size: Annotated[
         int, typer.Option(min=32, max=512, help="Pixels of the pictures' long side; all together stay under 20 MB.")
-    ] = 320,
-    max_samples: Annotated[
-        int, typer.Option(min=0, help="Rows in the gallery; the tasks share them. 0: no gallery.")
-    ] = 6000,
-    no_published: Annotated[bool, typer.Option("--no-published", help="Leave the papers' numbers out.")] = False,
+    ] = 192,
+    max_samples: Annotated[int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")] = 6000,
+    no_published: Annotated[bool, typer.Option("--no-published", help="Do not show the papers' results.")] = False,
 ) -> None:
     """Write a report of one or more runs: tables, charts, a gallery of samples, provenance.
 
-    The file needs no network and nothing beside it, in light and dark, on paper too. It holds texts and small pictures
-    of the benchmark: mind the dataset's conditions before you pass it on. Pictures come from what is on this machine;
+    The report is one file that works offline, in light and dark mode and in print. It contains texts and small pictures
+    of the benchmark: check the dataset's conditions before you share it. Pictures come from data on this machine;
     nothing is downloaded.
 
     \b
@@ -90,8 +88,8 @@ def _check(output: Path) -> None:
     from figlang_tasks.report import page
 
     if output.is_dir():
-        _fail(f"{output} is a folder: name a file, -o {output / 'report.html'}")
+        _fail(f"{output} is a folder: give a file, -o {output / 'report.html'}")
     if not output.parent.is_dir():
-        _fail(f"there is no folder {output.parent}: make it, or name another -o")
+        _fail(f"the folder {output.parent} does not exist: create it, or choose another -o")
     if output.exists() and not page.is_report(output):
-        _fail(f"{output} is there already and is no report: it is not replaced. Name another -o")
+        _fail(f"{output} exists and is not a report, so it is not replaced: choose another -o")

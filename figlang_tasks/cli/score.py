@@ -40,8 +40,7 @@ def score(
         str | None,
         typer.Option(
             help="vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22, flute22-xlarge, or embedded "
-            "(demo). "
-            "$FIGLANG_SCORER is for runs and has no say here. [default: the paper's: vflute25; of flute*, flute22]",
+            "(demo). This command ignores $FIGLANG_SCORER. [default: the paper's: vflute25; of flute*, flute22]",
             show_default=False,
         ),
     ] = None,
@@ -58,29 +57,36 @@ def score(
         typer.Option(help="Folder of the score cache. [default: $FIGLANG_CACHE or the user's cache folder]"),
     ] = None,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Keep no scores but those of an unfinished run, beside its output.")
+        bool,
+        typer.Option(
+            "--no-cache",
+            help="Do not use the score cache; only an unfinished run keeps its scores, next to its output.",
+        ),
     ] = False,
     token_budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Tokens of a batch; bounds the memory. [default: 2048 on a CPU, 32768 on a GPU]"),
+        typer.Option(min=1, help="Tokens in a batch; limits the memory. [default: 2048 on a CPU, 32768 on a GPU]"),
     ] = None,
     bertscore_model: Annotated[
         str | None, typer.Option(help="Another model for BERTScore: a folder, ORG/NAME or ORG/NAME@COMMIT.")
     ] = None,
-    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of it to compare.")] = None,
+    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of that model to use.")] = None,
     bleurt_model: Annotated[str | None, typer.Option(help="Another checkpoint for BLEURT.")] = None,
     provider: Annotated[
         Literal["figlang", "bert-score"],
-        typer.Option(help="bert-score computes BERTScore with that package: slower, and starts anew after a kill."),
+        typer.Option(
+            help="bert-score computes BERTScore with that package: it is slower, and after an interruption it starts "
+            "from the beginning."
+        ),
     ] = "figlang",
-    output_dir: Annotated[Path | None, typer.Option(help="Where to write. [default: beside each file]")] = None,
+    output_dir: Annotated[Path | None, typer.Option(help="Where to write. [default: next to each file]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list instead of tables.")] = False,
 ) -> None:
-    """Score the explanations in saved samples; no model run is needed.
+    """Score the explanations in saved samples. The model is not needed.
 
-    Writes beside each file STEM.SCORER.jsonl (the samples with the scores of each) and STEM.SCORER.json (f1@0, f1@53,
-    f1@60, or acc@0, acc@50, acc@60 for flute*, and the mean score, overall and by source, with 95 % intervals and the
-    scorer's signature). Run it again after a kill: it goes on where it was.
+    The command writes two files next to each samples file: STEM.SCORER.jsonl (the samples with their scores) and
+    STEM.SCORER.json (f1@0, f1@53, f1@60, or acc@0, acc@50, acc@60 for flute*, and the mean score, overall and by
+    source, with 95 % intervals and the scorer's signature). If it is interrupted, run it again: it continues.
 
     \b
     figlang score results/MODEL
@@ -89,10 +95,10 @@ def score(
     figlang score run.jsonl --scorer figlang24 --dtype fast --device cuda
     figlang score samples_flute.jsonl --scorer flute22-xlarge
 
-    Exit status: 0 all are scored, 1 a file cannot be (nothing of it is written), 2 wrong usage.
+    Exit status: 0 all files are scored, 1 a file failed (nothing is written for it), 2 wrong usage.
     """
     if cache is not None and no_cache:
-        raise typer.BadParameter("--cache and --no-cache exclude each other")
+        raise typer.BadParameter("use either --cache or --no-cache")
     inputs = _without_own_outputs(_read(files))
     scorer = scorer or _paper_scorer(inputs)
 
@@ -127,7 +133,7 @@ def score(
             store.delete()
     except WeightsError as error:
         demo = all(file.data.dataset.startswith("figlang_mini") for file in inputs)
-        _fail(f"{error}{'. For figlang_mini there is --scorer embedded' * (demo and scorer != 'embedded')}")
+        _fail(f"{error}{'. For figlang_mini use --scorer embedded' * (demo and scorer != 'embedded')}")
     except (ValueError, ArithmeticError, MemoryError) as error:
         _fail(str(error))
     except OSError as error:
@@ -168,7 +174,7 @@ def _read(paths: Sequence[Path]) -> list[Samples]:
             except SamplesError as error:
                 problems.append(str(error))
         for other in others:
-            say(f"figlang score: left out: {printable(other)}", err=True)
+            say(f"figlang score: skipped: {printable(other)}", err=True)
         if len(others) == len(of_run):
             problems.append(f"{path}: there are no explanations to score")
     if problems:
@@ -181,7 +187,7 @@ def _paper_scorer(inputs: Sequence[Samples]) -> str:
     files = {explained.SCHEMES[file.rows[0].record.scheme].scorer: file.path for file in inputs}
     if len(files) > 1:
         found = ", ".join(f"{scorer} for {path}" for scorer, path in files.items())
-        _fail(f"the papers' scorers differ ({found}): score the benchmarks in calls of their own, or name a --scorer")
+        _fail(f"the papers' scorers differ ({found}): score each benchmark with a separate command, or give --scorer")
     return next(iter(files), explanations.DEFAULT)
 
 
@@ -192,13 +198,13 @@ def _without_own_outputs(found: Sequence[Samples]) -> list[Samples]:
     for file in found:
         if _made_from(file.path.with_suffix(".json")) in digests:
             say(
-                f"figlang score: {printable(file.path)} is left out: it is the output for another one of the files",
+                f"figlang score: {printable(file.path)} is skipped: figlang score wrote it for another of these files",
                 err=True,
             )
         else:
             kept.append(file)
     if not kept:
-        _fail("nothing is left to score: name the samples file that the run itself has written")
+        _fail("nothing is left to score: give the samples file that the run wrote")
     return kept
 
 
@@ -227,14 +233,14 @@ def _outputs(inputs: Sequence[Samples], scorer: Scorer, overridden: bool, folder
         output = Output(file, *(_beside(file.path, f".{name}{end}", folder) for end in (".jsonl", ".json")))
         if (other := sources.setdefault(output.scored, file.path)) is not file.path:
             raise ValueError(
-                f"{other} and {file.path} would both be written to {output.scored}: name each file once, and files of "
-                f"one name in calls of their own with another --output-dir"
+                f"{other} and {file.path} would both be written to {output.scored}: give each file once, and score "
+                "files with the same name in separate commands with different --output-dir"
             )
         for path in (output.scored, output.metrics):
             if path.exists() and _made_from(output.metrics) != file.sha256:
                 raise ValueError(
-                    f"{path} is there already and was not made from this {file.path.name}: it is not replaced. Rename "
-                    f"it, or write elsewhere with --output-dir"
+                    f"{path} exists and was not made from this {file.path.name}, so it is not replaced. Rename it, or "
+                    "choose another --output-dir"
                 )
         outputs.append(output)
     return outputs

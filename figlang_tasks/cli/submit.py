@@ -1,4 +1,4 @@
-"""``figlang submit``: what leaderboards, registries and the hub take, from saved samples; uploads nothing unasked."""
+"""``figlang submit``: files for leaderboards, registries and the hub from saved samples. It asks before each upload."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ RunArguments = Annotated[
 ]
 Fallback = Annotated[
     Literal["entailment", "contradiction"] | None,
-    typer.Option(help="Label for outputs that have none; without it they are an error.", show_default=False),
+    typer.Option(help="Label for outputs without one. By default such outputs are an error.", show_default=False),
 ]
 
 
 @app.callback()
 def submit() -> None:
-    """Make what a leaderboard or registry takes, checked and read back.
+    """Make files for a leaderboard, a registry or the hub, and check them.
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
@@ -63,13 +63,13 @@ def figlang2024(
     run: RunArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="The zip to write.")] = Path("figlang2024.zip"),
     task: Annotated[
-        str | None, typer.Option(help="Which task, where the run has several of that split.", show_default=False)
+        str | None, typer.Option(help="The task, if the run has several on that split.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> None:
     """Make the zip of the FigLang 2024 shared task (pred.csv: id, label 1/0, explanation), from a run of vflute.
 
-    An output without a label gets an empty one, which the board counts as wrong.
+    An output without a label gets an empty label, which the board counts as wrong.
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
@@ -94,9 +94,9 @@ def figlang2024(
 
 @app.command()
 def score2024(
-    file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission, made by any tool.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="ZIP", help="A submission by any tool.", show_default=False)],
     scorer: Annotated[
-        Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's; embedded is a demo.")
+        Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's scorer; embedded is for demos.")
     ] = "figlang24",
     dtype: Annotated[
         Literal["fp32", "fast"],
@@ -114,20 +114,20 @@ def score2024(
     bertscore_model: Annotated[
         str | None, typer.Option(help="Another model for BERTScore: a folder, ORG/NAME or ORG/NAME@COMMIT.")
     ] = None,
-    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of it to compare.")] = None,
+    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of that model to use.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Score a FigLang 2024 zip by the board's rules: macro F1 at 0, .50 and .60 with BERTScore F1 alone.
 
-    Needs V-FLUTE's test split (the hub, or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. A command of its
-    own, as it takes a file of any origin and no run.
+    Needs V-FLUTE's test split (the hub, or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. It reads a
+    submission of any tool; it does not need a run.
 
     \b
     figlang submit score2024 figlang2024.zip
     figlang submit score2024 theirs.zip --dtype fast --device cuda --json
     """
     if cache is not None and no_cache:
-        raise typer.BadParameter("--cache and --no-cache exclude each other")
+        raise typer.BadParameter("use either --cache or --no-cache")
     with _errors("score2024"):
         from figlang_tasks.submit import figlang2024 as target
 
@@ -179,8 +179,8 @@ def figlang2022(
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
         if fallbacks:
             say(
-                f"figlang submit figlang2022: {fallbacks} labels are the fallback and not the model's: they may add up "
-                f"to {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so beside its scores",
+                f"figlang submit figlang2022: {fallbacks} labels are the fallback, not the model's: they may add up "
+                f"to {100 * fallbacks / len(chosen.lines):.2f} points to its Acc@0. Say so next to its scores",
                 err=True,
             )
     report = {
@@ -198,7 +198,7 @@ def irfl(
     runs: RunArguments,
     family: Annotated[
         Literal["match", "detect", "detect_grid"] | None,
-        typer.Option(help="Which tasks the row is of, where the runs hold several.", show_default=False),
+        typer.Option(help="The tasks of the row, if the runs have several kinds.", show_default=False),
     ] = None,
     form: Annotated[
         Literal["text", "markdown", "csv", "email"], typer.Option("--format", help="How the row is written.")
@@ -208,7 +208,7 @@ def irfl(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the values, 0 to 1, as JSON.")] = False,
 ) -> None:
-    """Make the row of IRFL's leaderboard: detection accuracies in percent, and precision at k where it was run.
+    """Make a row for IRFL's leaderboard: detection accuracies in percent, and precision at k if the run has it.
 
     \b
     figlang submit irfl results/MODEL
@@ -251,21 +251,21 @@ def hub(
         list[str] | None,
         typer.Option(
             metavar="NAME=ORG/NAME[@COMMIT]",
-            help="Where a dataset is on the hub that has no repository known here, e.g. MetaCLUE=me/metaclue.",
+            help="The hub repository of a dataset without a known one, e.g. MetaCLUE=me/metaclue.",
             show_default=False,
         ),
     ] = None,
     source_url: Annotated[
-        str | None, typer.Option(help="Page that says more of the runs, for the entries.", show_default=False)
+        str | None, typer.Option(help="Page with more about the runs, for the entries.", show_default=False)
     ] = None,
-    push: Annotated[bool, typer.Option("--push", help="Upload, after showing what and where, and asking.")] = False,
+    push: Annotated[bool, typer.Option("--push", help="Show the changes, ask, then upload.")] = False,
     pr: Annotated[bool, typer.Option("--pr", help="With --push: open a pull request.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --push: do not ask.")] = False,
 ) -> None:
     """Make .eval_results/*.yaml and a model-card section for a model's repository on the hub.
 
-    They are written into a folder; a README.md there keeps all but an earlier section of ours. With --push they are
-    compared with the repository, shown, and uploaded as one commit. The token is that of HF_TOKEN or `hf auth login`.
+    The command writes the files into a folder. In a README.md there it replaces only its own section. With --push it
+    shows the changes, asks, and uploads them as one commit. It uses the token of HF_TOKEN or `hf auth login`.
 
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
@@ -286,22 +286,22 @@ def hub(
         made = target.files(read_all(runs), datasets, source_url)
         if made.without:
             say(
-                f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}: not on the hub, as far "
-                f"as known here (--dataset NAME=ORG/NAME); they are in the model card alone",
+                f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}, because their hub "
+                "repository is not known (--dataset NAME=ORG/NAME names it); the model card has their results",
                 err=True,
             )
         if output is not None or not push:
             for path in target.write(made, output or Path(repo.rpartition("/")[2])):
                 say(f"written: {printable(path)}")
         if not push:
-            say(f"to upload: the files to https://huggingface.co/{repo}, or again with --push")
+            say(f"to upload: copy the files to https://huggingface.co/{repo}, or run again with --push")
             return
         from huggingface_hub import HfApi
 
         api = HfApi()
         planned = target.plan(api, repo, made)
         if not planned.changes:
-            say(f"{repo} has all of it already: nothing to do")
+            say(f"{repo} is up to date: nothing to upload")
             return
         for change in planned.changes:
             say(change.diff() + "\n")
@@ -320,7 +320,7 @@ def every_eval_ever(
     organization: Annotated[str, typer.Option(help="Who evaluated.", show_default=False)],
     relationship: Annotated[
         Literal["first_party", "third_party", "collaborative", "other"],
-        typer.Option(help="Of who evaluated to the model's developers.", show_default=False),
+        typer.Option(help="Relationship of the evaluator to the model's developers.", show_default=False),
     ],
     model: Annotated[
         str | None, typer.Option(help="DEVELOPER/MODEL. [default: as the run's --model_args name it]")
@@ -329,10 +329,10 @@ def every_eval_ever(
         Literal["self_deployed", "externally_managed", "unknown"], typer.Option(help="Who ran the model.")
     ] = "unknown",
     availability: Annotated[
-        Literal["open_weights", "closed_weights", "unknown"], typer.Option(help="Of the model's weights.")
+        Literal["open_weights", "closed_weights", "unknown"], typer.Option(help="Access to the model's weights.")
     ] = "unknown",
     no_samples: Annotated[
-        bool, typer.Option("--no-samples", help="Write no samples: they hold prompts, references and outputs.")
+        bool, typer.Option("--no-samples", help="Do not write samples; they contain prompts, references and outputs.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
@@ -352,8 +352,8 @@ def every_eval_ever(
     gated = sorted({each.dataset for run in found for each in run.tasks.values() if source(each.dataset).gated})
     if gated and not no_samples:
         say(
-            f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which the hub gives only "
-            f"to those who accept its conditions: --no-samples leaves them out",
+            f"figlang submit every-eval-ever: the samples hold texts of {', '.join(gated)}, which are gated on the "
+            "hub: --no-samples leaves the samples out",
             err=True,
         )
     report = {"written": [str(path) for path in paths], "upload": target.DATASTORE}

@@ -126,9 +126,11 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
     if place.name != name and (place / name).is_dir():
         place = place / name
     if not place.is_dir():
-        raise DataError(f"{folder} is no folder")
+        raise DataError(f"{folder} is not a folder")
     if place.name != name:
-        raise DataError(f"{folder}: tasks read a folder called {name}: rename it, or name the folder above that one")
+        raise DataError(
+            f"{folder}: the tasks read a folder with the name {name}: rename yours, or give the folder that contains it"
+        )
     before = os.environ.get(DATA_DIR_VARIABLE)
     os.environ[DATA_DIR_VARIABLE] = str(place.parent)
     try:
@@ -162,8 +164,8 @@ def on_this_machine(benchmark: str, source: hub.Source) -> Snapshot:
     except DataError as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
             raise DataError(
-                f"{source.name} is neither in ${DATA_DIR_VARIABLE} nor in the hub's cache: download it with `figlang "
-                f"data prefetch {benchmark}`, or name the folder that it is in"
+                f"{source.name} is neither in ${DATA_DIR_VARIABLE} nor in the hub's cache: run `figlang data prefetch "
+                f"{benchmark}`, or give the folder that contains it"
             ) from error
         raise
 

@@ -78,5 +78,5 @@ def _parsed(text: str) -> DataId:
 
 def _names_no_data(text: str) -> ValueError:
     return ValueError(
-        f"{reprlib.repr(text)} names no data: it must be dataset/part:digest or dataset/part@revision:digest"
+        f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or dataset/part@revision:digest"
     )

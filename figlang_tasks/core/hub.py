@@ -142,7 +142,7 @@ def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]
     where = f"{name}: split {split!r} in {folder}"
     rows = read_parquet(files, origin.columns, where)
     if unknown := [column for column in rows.column_names if column not in origin.columns]:
-        logger.warning(f"figlang_tasks: {where} has columns that are not used: {', '.join(unknown)}")
+        logger.warning(f"figlang_tasks: {where} has unused columns: {', '.join(unknown)}")
     faults = []
     if len(rows) != origin.splits[split]:
         faults.append(
@@ -162,8 +162,8 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
     parts = {int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))}
     if parts and max(parts) > len(files):
         raise DataError(
-            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: was a download broken "
-            "off? Run again with a connection to the hub (HF_HUB_OFFLINE unset), or copy all of them."
+            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: the others are missing. "
+            "Connect to the hub (HF_HUB_OFFLINE unset) and run again, or copy all files."
         )
     return files
 
@@ -208,7 +208,9 @@ def local_folder(origin: Source) -> Path | None:
     if not root:
         return None
     if not Path(root).expanduser().is_dir():
-        raise DataError(f"{DATA_DIR_VARIABLE}={root} is no folder; correct it, or unset it to load from the hub")
+        raise DataError(
+            f"{DATA_DIR_VARIABLE}={root} is not a folder: correct the variable, or unset it to load from the hub"
+        )
     folder = Path(root).expanduser() / origin.name
     return folder if folder.is_dir() else None
 
@@ -228,7 +230,9 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
         logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
         return Snapshot(folder, "local")
     if (root := os.environ.get(DATA_DIR_VARIABLE)) and origin.repository is not None:
-        logger.warning(f"figlang_tasks: {DATA_DIR_VARIABLE}={root} holds no folder {origin.name}: not used for it")
+        logger.warning(
+            f"figlang_tasks: {DATA_DIR_VARIABLE}={root} has no folder {origin.name}: it is not used for this dataset"
+        )
     if origin.folder is not None:
         return Snapshot(origin.folder, "package")
     if origin.repository is None:
@@ -304,7 +308,7 @@ def _download(origin: Source, patterns: Sequence[str], attempt: int = 1) -> Snap
     except errors.RevisionNotFoundError as error:
         whose = origin.pin_variable if os.environ.get(origin.pin_variable) else "this version"
         raise DataError(
-            f"{origin.repository} has no revision {revision}, which {whose} is pinned to: {origin.page}"
+            f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
     except errors.RepositoryNotFoundError as error:
         raise DataError(
@@ -316,7 +320,7 @@ def _download(origin: Source, patterns: Sequence[str], attempt: int = 1) -> Snap
         told = f"HTTP status {refused}" if refused else f"{type(error).__name__}: {_first_line(error)}"
         pause = _pause(error, attempt)
         if pause is not None:
-            logger.warning(f"figlang_tasks: {origin.repository}: {told}; trying once more")
+            logger.warning(f"figlang_tasks: {origin.repository}: {told}; trying again")
             time.sleep(pause)
             return _download(origin, patterns, attempt + 1)
         if refused == 401:
@@ -395,9 +399,9 @@ def _check_downloaded(repository: str, folder: Path, started: float) -> None:
             path.unlink()
             blob.unlink(missing_ok=True)
             raise DataError(
-                f"{repository}: {path.relative_to(folder)} came with another content than the hub has: its checksum is "
-                f"{digest.hexdigest()}, should be {blob.name}. It was deleted; run again. If that does not help, "
-                f"something between here and the hub (HF_ENDPOINT, a proxy) changes files."
+                f"{repository}: {path.relative_to(folder)} was damaged by the download: its checksum is "
+                f"{digest.hexdigest()}, the hub has {blob.name}. The file was deleted. Run again. If the error comes "
+                "back, a proxy or the server of HF_ENDPOINT changes files."
             )
 
 
@@ -414,15 +418,15 @@ def read_name(name: object) -> dict[str, str]:
         DataError: it is missing, or not of this form.
     """
     if name in (None, "default"):
-        raise DataError("dataset_name is missing: it says which data, as in dataset_name: V-FLUTE,split=test")
+        raise DataError("dataset_name is missing: it names the data, for example dataset_name: V-FLUTE,split=test")
     if not isinstance(name, str):
-        raise DataError(f"dataset_name is {name!r}, must be a text as in dataset_name: V-FLUTE,split=test")
+        raise DataError(f"dataset_name is {name!r}, must be a text, for example dataset_name: V-FLUTE,split=test")
     dataset, *rest = name.split(",")
     found = {"dataset": dataset}
     for each in rest:
         key, _, value = each.partition("=")
         if not (key and value) or key in found:
-            wrong = f"{key} stands twice" if key in found else f"{each!r} is not of the form key=value"
+            wrong = f"{key} occurs twice" if key in found else f"{each!r} does not have the form key=value"
             raise DataError(f"dataset_name {name!r}: {wrong}; it must look like V-FLUTE,split=test")
         found[key] = value
     return found

@@ -83,8 +83,8 @@ def below(folder: Path, path: str, where: str) -> Path:
     if not inside:
         shown = repr(path if len(path) <= 200 else f"{path[:200]}...")
         raise DataError(
-            f"{where}: image {shown} leads out of {folder}: write a path below it, such as images/722.png, and put the "
-            "picture itself there, not a link to one elsewhere"
+            f"{where}: image {shown} points outside of {folder}: write a path inside that folder, such as "
+            "images/722.png, and put the file itself there, not a link"
         )
     return folder / path
 
@@ -127,14 +127,20 @@ def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) ->
             )
         return data, None
     if dataset is None:
-        raise DataError(f"{where}: the image is a path, which is not opened. Load the dataset with its pictures.")
+        raise DataError(
+            f"{where}: the row holds a path in place of the image, and paths are not opened here. Load the dataset "
+            "with its images."
+        )
     file = below(hub.folder(dataset), str(cell["path"]), where)
     return _bytes(file, where), file
 
 
 def _bytes(file: Path, where: str) -> bytes:
     if not is_file(file):
-        raise DataError(f"{where}: image file {file} does not exist. Put it there, or load the dataset again.")
+        raise DataError(
+            f"{where}: image file {file} does not exist. Put the file there, correct the path, or load the dataset "
+            "again."
+        )
     data = file.read_bytes()
     if not data:
         raise DataError(f"{where}: the image file {file} has zero bytes. Replace it, or load the dataset again.")

@@ -54,7 +54,7 @@ def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
     os.set_blocking(writer, False)
     # Written to as soon as the signal is there, whatever the main thread does.
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    message = f"\n{command}: interrupted; this ends within seconds, at once with another Ctrl-C. {kept}\n"
+    message = f"\n{command}: interrupted; the command ends within seconds. Another Ctrl-C ends it at once. {kept}\n"
     watcher = threading.Thread(target=_watch, args=(reader, message), name="figlang-interrupts", daemon=True)
     watcher.start()
     _in_place = True

@@ -21,13 +21,15 @@ def check_values(limit: float | None, offset: float | None) -> None:
         FigLangError: one is no number that the harness takes, or asks for no row.
     """
     if limit == 0:
-        raise FigLangError("figlang_tasks: --limit 0 asks for no row; leave it out, or give -1, for all of them")
+        raise FigLangError("figlang_tasks: --limit 0 leaves no rows: leave the option out, or give -1, to use all rows")
     if limit is not None and limit != -1 and not 0 < limit < math.inf:
         raise FigLangError(
-            f"figlang_tasks: --limit {limit:g}: a number of rows, a share of them below 1, or -1 for all of them"
+            f"figlang_tasks: --limit {limit:g}: must be a number of rows, a share below 1, or -1 for all rows"
         )
     if offset is not None and not 0 <= offset < math.inf:
-        raise FigLangError(f"figlang_tasks: --offset {offset:g}: number of rows to leave out at the start, 0 or more")
+        raise FigLangError(
+            f"figlang_tasks: --offset {offset:g}: must be the number of rows to skip at the start, 0 or more"
+        )
 
 
 def check_offset(config: Mapping[str, Any]) -> None:
@@ -57,7 +59,7 @@ def chosen(docs: _Sized, config: Mapping[str, Any]) -> range:
     """
     limit, offset, count = config.get("limit"), config.get("offset") or 0, len(docs)
     if offset >= count:
-        raise ValueError(f"--offset {offset} leaves nothing of the {count} rows of this task")
+        raise ValueError(f"--offset {offset} skips all {count} rows of this task")
     if limit is None or limit == -1:
         return range(offset, count)
     return range(offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit))))

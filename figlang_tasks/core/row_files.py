@@ -109,7 +109,8 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
         raise DataError(f"{where}: {column} is {brief(value)}, must be a text")
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise DataError(
-            f"{where}: {column} holds half a surrogate pair, which is no character: a damaged file? Correct it"
+            f"{where}: {column} contains half a surrogate pair, which is not a character. Is the file damaged? Correct "
+            "the text"
         )
     if not value.strip() and not optional:
         raise DataError(f"{where}: {column} is empty; it must be a text")

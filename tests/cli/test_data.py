@@ -97,7 +97,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     mine.write_text("mine")
     done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
     assert done.exit_code == 1
-    assert "is already there, and nothing is overwritten: name another --output" in done.stderr
+    assert "already exists and is not overwritten: choose another --output" in done.stderr
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine] and mine.read_text() == "mine"
 
 
@@ -171,7 +171,7 @@ def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
     assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "Args:" not in said
     for name in ("flute", "none"):
         done = RUN.invoke(app, ["data", "import", name, "a", "b"])
-        assert done.exit_code == 2 and f"nothing is imported for {name}; there are: metaclue" in done.stderr
+        assert done.exit_code == 2 and f"there is no import for {name}; there are: metaclue" in done.stderr
 
 
 def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +207,7 @@ def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert done.exit_code == 1 and f"0/{picture.name}): the image cannot be decoded" in done.stdout
     folder.rename(tmp_path / "mine")
     done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path / "mine")])
-    assert done.exit_code == 1 and "tasks read a folder called MetaCLUE: rename it" in done.stderr
+    assert done.exit_code == 1 and "the tasks read a folder with the name MetaCLUE: rename yours" in done.stderr
 
 
 def test_metaclue_faults_end_with_status_1(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
         assert f"(revision {commit})" in lines["irfl"] and "IRFL_images.zip" in lines["irfl"]
         assert f"(revision {CONTESTS.revision})" in lines["nykms"]
         assert "no public release" in lines["MetaCLUE"] and "no public release" in lines["NYK-MS"]
-        assert "left out, gated: accept the conditions on https://" in lines["vflute"]
+        assert "skipped, because it is gated: accept the conditions on https://" in lines["vflute"]
         assert "V-FLUTE" not in str([request.path for request in server.requests])
     # The server is gone: what was fetched is all that a run needs.
     done = figlang(server, tmp_path / "home", "data", "prefetch", "irfl", "nykms", HF_HUB_OFFLINE="1")
@@ -444,7 +444,7 @@ def test_nykms_what_single_questions_and_the_text_tasks_need(tmp_path: Path) -> 
     path.write_text("".join(json.dumps(row) + "\n" for row in negatives), encoding="utf-8")
     status, lines, _ = check("nykms", tmp_path)
     assert (status, lines[-1]) == (1, "1 fault(s)")
-    assert "no row has a label of 1, so there is nothing to ask mw about" in lines[-2]
+    assert "no row has the label 1, which the question mw needs" in lines[-2]
     assert found_in("^nyk_m: a run refuses the tasks on descriptions .*: (.*), line 1", lines) == [str(path)]
 
 
@@ -488,7 +488,7 @@ def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: py
     assert (status, lines) == (1, []) and "figlang data prefetch irfl" in stderr and "nor in the hub's cache" in stderr
     assert "put its files into a folder NYK-MS" in check("nykms")[2]
     (tmp_path / "mine").mkdir()
-    assert "tasks read a folder called V-FLUTE: rename it" in check("vflute", tmp_path / "mine")[2]
-    assert "none is no folder" in check("flute", tmp_path / "none")[2]
+    assert "the tasks read a folder with the name V-FLUTE: rename yours" in check("vflute", tmp_path / "mine")[2]
+    assert "none is not a folder" in check("flute", tmp_path / "none")[2]
     (tmp_path / "NYK-MS").mkdir()
-    assert "holds no annotations" in "".join(check("nykms", tmp_path)[1])
+    assert "has no annotations" in "".join(check("nykms", tmp_path)[1])

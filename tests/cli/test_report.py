@@ -93,9 +93,9 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
 def test_other_files_are_not_replaced(folder: Path, tmp_path: Path) -> None:
     mine = tmp_path / "thesis.html"
     mine.write_text("years of work", encoding="utf-8")
-    assert "is no report" in refused(folder, "-o", mine) and mine.read_text(encoding="utf-8") == "years of work"
+    assert "is not a report" in refused(folder, "-o", mine) and mine.read_text(encoding="utf-8") == "years of work"
     assert "is a folder" in refused(folder, "-o", tmp_path)
-    assert "there is no folder" in refused(folder, "-o", tmp_path / "none" / "x.html")
+    assert "does not exist: create it" in refused(folder, "-o", tmp_path / "none" / "x.html")
 
 
 def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_the_output_of_an_earlier_call_among_the_files_is_left_out(samples_file:
     done("score", samples_file, *EMBEDDED)
     result = figlang("score", *sorted(samples_file.parent.glob("*.jsonl")), *EMBEDDED, "--bertscore-layer", "3")
     assert result.exit_code == 0
-    assert f"{STEM}.embedded.jsonl is left out" in result.stderr
+    assert f"{STEM}.embedded.jsonl is skipped" in result.stderr
     assert len(names(samples_file.parent)) == 5
 
     # Of a run that had the same scores the output is the same, byte for byte.
@@ -206,14 +206,14 @@ def test_the_output_of_an_earlier_call_among_the_files_is_left_out(samples_file:
     content["samples"]["sha256"] = hashlib.sha256(output.read_bytes()).hexdigest()
     report.write_text(json.dumps(content))
     alone = figlang("score", output, *EMBEDDED)
-    assert alone.exit_code == 1 and "nothing is left to score: name the samples file" in alone.stderr
+    assert alone.exit_code == 1 and "nothing is left to score: give the samples file" in alone.stderr
 
 
 def test_the_demo_is_told_of_its_scorer(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
     found = figlang("score", samples_file)
-    assert found.exit_code == 1 and "For figlang_mini there is --scorer embedded" in found.stderr
+    assert found.exit_code == 1 and "For figlang_mini use --scorer embedded" in found.stderr
 
 
 def test_a_scored_file_can_be_scored_again(samples_file: Path) -> None:
@@ -235,8 +235,8 @@ def test_a_folder_and_a_results_file_stand_for_the_samples_of_a_run(samples_file
     for given in (run, run.parent, results):  # also the folder above that of the model, as --output_path names it
         scored = figlang("score", given, *EMBEDDED)
         assert scored.exit_code == 0 and f"{STEM}.embedded.jsonl" in scored.stdout, scored.output
-        assert "irfl_retrieve.jsonl, line 1 holds no explanation to score" in scored.stderr
-        assert "left out" in scored.stderr
+        assert "irfl_retrieve.jsonl, line 1 has no explanation to score" in scored.stderr
+        assert "skipped" in scored.stderr
     newer = run / NAME.replace("2026-01-02", "2026-01-03")
     newer.write_bytes(first_lines(5))
     assert f"{newer.stem}.embedded.jsonl" in done("score", run, *EMBEDDED)
@@ -281,7 +281,7 @@ def test_a_file_of_somebody_else_is_not_replaced(ending: str, samples_file: Path
     theirs = samples_file.parent / f"{STEM}.embedded.{ending}"
     theirs.write_text('{"samples": "mine"}')
     line = refused("score", samples_file, *EMBEDDED)
-    assert f"{theirs} is there already" in line
+    assert f"{theirs} exists and was not made" in line
     assert "--output-dir" in line
     assert theirs.read_text() == '{"samples": "mine"}'
     assert names(samples_file.parent) == {NAME, theirs.name}
@@ -559,8 +559,8 @@ def test_samples_of_tasks_without_explanations_are_told_apart_from_damaged_ones(
 ) -> None:
     lines = [{"doc_id": 0, "sample": {"id": "x", "data": "d:0", "status": "read", "rule": "yes"} | record}]
     line = refused("score", written(tmp_path / "2026_samples_nykms_mc.jsonl", lines), *EMBEDDED)
-    assert "line 1 holds no explanation to score" in line and "a file of the task nykms_mc?" in line
-    assert "get the file again" not in line
+    assert "line 1 has no explanation to score" in line and "a file of the task nykms_mc?" in line
+    assert "restore the file" not in line
 
 
 def test_without_a_name_the_papers_scorer_is_taken(
@@ -579,7 +579,7 @@ def test_without_a_name_the_papers_scorer_is_taken(
     assert asked == ["flute22", "vflute25"]
     line = refused("score", samples_file, flute)
     assert f"the papers' scorers differ (vflute25 for {samples_file}, flute22 for {flute})" in line
-    assert "name a --scorer" in line
+    assert "give --scorer" in line
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ def test_score2024_without_the_references(run: Path, tmp_path: Path, monkeypatch
     done("figlang2024", run, "-o", tmp_path / "a.zip")
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "none"))
     message = refused("score2024", tmp_path / "a.zip", "--scorer", "embedded")
-    assert message.startswith("figlang submit score2024: FIGLANG_DATA_DIR=") and "is no folder" in message
-    assert "is no zip" in refused("score2024", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
+    assert message.startswith("figlang submit score2024: FIGLANG_DATA_DIR=") and "is not a folder" in message
+    assert "is not a readable zip" in refused("score2024", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
     assert figlang("score2024", tmp_path / "a.zip", "--cache", tmp_path, "--no-cache").exit_code == 2
 
 
@@ -138,9 +138,9 @@ def test_every_eval_ever(run: Path, tmp_path: Path) -> None:
     text = done("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
     assert text.startswith(f"written: {path}\nto submit: ")
     gated = figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
-    assert "texts of V-FLUTE, which the hub gives only to those who accept its conditions" in gated.stderr
+    assert "texts of V-FLUTE, which are gated on the hub" in gated.stderr
     assert figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE, "--no-samples").stderr == ""
-    assert "must be of the form DEVELOPER/MODEL" in refused(
+    assert "must have the form DEVELOPER/MODEL" in refused(
         "every-eval-ever", run, "-o", tmp_path, *EEE, "--model", "../../x"
     )
     assert figlang("every-eval-ever", run, "-o", tmp_path).exit_code == 2
@@ -163,7 +163,7 @@ def test_hub_writes_a_folder_and_uploads_nothing(run: Path, tmp_path: Path, monk
     assert text.splitlines() == [
         "written: model/README.md",
         "written: model/.eval_results/V-FLUTE.yaml",
-        "to upload: the files to https://huggingface.co/org/model, or again with --push",
+        "to upload: copy the files to https://huggingface.co/org/model, or run again with --push",
     ]
     assert (tmp_path / "model" / ".eval_results" / "V-FLUTE.yaml").exists()
     assert "must be of the form ORG/MODEL" in refused("hub", run, "--repo", "model")
@@ -201,7 +201,7 @@ def test_hub_push_shows_what_and_where_and_asks(run: Path, tmp_path: Path) -> No
         assert (wanted.returncode, len(server.commits)) == (0, 1), wanted.stderr
         assert f"uploaded: {server.url}/org/model/commit/" in wanted.stdout
         again = push("", "--yes")
-        assert (again.returncode, again.stdout) == (0, "org/model has all of it already: nothing to do\n")
+        assert (again.returncode, again.stdout) == (0, "org/model is up to date: nothing to upload\n")
         env["HF_TOKEN"] = "hf_unknown"
         stranger = push("", "--yes")
         assert stranger.returncode == 1 and stranger.stderr.startswith("figlang submit hub: org/model cannot be read")

@@ -52,7 +52,7 @@ def test_any_text_is_printed_as_it_was_or_refused_by_name(text: str) -> None:
     try:
         assert str(DataId.parse(text)) == text
     except ValueError as error:
-        assert "names no data" in str(error) and str(error).isprintable()
+        assert "does not name data" in str(error) and str(error).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_any_text_is_printed_as_it_was_or_refused_by_name(text: str) -> None:
     ],
 )
 def test_what_is_none(text: str) -> None:
-    with pytest.raises(ValueError, match="names no data") as told:
+    with pytest.raises(ValueError, match="does not name data") as told:
         DataId.parse(text)
     assert repr(text) in str(told.value)
 
@@ -82,7 +82,7 @@ def test_what_is_none(text: str) -> None:
     ],
 )
 def test_nothing_is_made_whose_text_reads_otherwise(fields: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="names no data"):
+    with pytest.raises(ValueError, match="does not name data"):
         DataId(**{"dataset": "IRFL", "part": "x", "digest": "ff"} | fields)
 
 

@@ -88,7 +88,7 @@ def test_invalid_token_unknown_revision_and_no_connection(repository: Path, tmp_
         wrong_token = load(server, tmp_path / "a", "hf_wrong").stderr
         assert "refuses the token given for ColumbiaNLP/V-FLUTE: put a valid one into HF_TOKEN" in wrong_token
         wrong_revision = load(server, tmp_path / "b", "hf_good").stderr
-        assert f"has no revision {REVISION}, which this version is pinned to" in wrong_revision
+        assert f"has no revision {REVISION}, which this version asks for" in wrong_revision
     no_connection = load(server, tmp_path / "c", "hf_good").stderr
     assert "ColumbiaNLP/V-FLUTE cannot be downloaded" in no_connection
     assert "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE" in no_connection
@@ -110,7 +110,9 @@ def test_a_file_that_breaks_off_is_a_clear_error(repository: Path, tmp_path: Pat
 
 def test_data_directory_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "typo"))
-    with pytest.raises(hub.DataError, match="FIGLANG_DATA_DIR=.*typo is no folder; correct it, or unset it"):
+    with pytest.raises(
+        hub.DataError, match="FIGLANG_DATA_DIR=.*typo is not a folder: correct the variable, or unset it"
+    ):
         hub.load_split("V-FLUTE", "test")
 
 
@@ -146,13 +148,13 @@ def test_a_task_file_names_its_data() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (None, "dataset_name is missing: it says which data, as in dataset_name: V-FLUTE,split=test"),
+        (None, "dataset_name is missing: it names the data, for example dataset_name: V-FLUTE,split=test"),
         ("default", "dataset_name is missing"),
         (7, "dataset_name is 7, must be a text"),
-        ("FLUTE,train", "dataset_name 'FLUTE,train': 'train' is not of the form key=value; it must look like"),
-        ("FLUTE,part=", "'part=' is not of the form key=value"),
-        ("FLUTE,", "'' is not of the form key=value"),
-        ("FLUTE,part=a,part=b", "part stands twice"),
+        ("FLUTE,train", "dataset_name 'FLUTE,train': 'train' does not have the form key=value; it must look like"),
+        ("FLUTE,part=", "'part=' does not have the form key=value"),
+        ("FLUTE,", "'' does not have the form key=value"),
+        ("FLUTE,part=a,part=b", "part occurs twice"),
         ("FLUTE", r"'FLUTE' has no part; it must be DATASET,part=...\[,prompt=...\]"),
         ("FLUTE, part=a", "has no part and unknown  part; it must be"),
         ("FLUTE,part=a,x=1,y=2", "has unknown x, y; it must be"),

@@ -126,9 +126,7 @@ def test_changed_content_is_deleted_and_told(repository: Path, tmp_path: Path) -
         hub.add_repo(REPO_ID, repository, commit=REVISION)
         done = load(hub, tmp_path)
         assert done.returncode == 1
-        message = (
-            rf"^DataError: {REPO_ID}: data/{FILE} came with another content than the hub has: its checksum is \w{{64}}"
-        )
+        message = rf"^DataError: {REPO_ID}: data/{FILE} was damaged by the download: its checksum is \w{{64}}"
         assert re.search(message, done.stderr.splitlines()[-1])
         assert not faulty_hub.blobs(tmp_path)
         assert_loaded(load(hub, tmp_path), repository)
@@ -161,7 +159,7 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path, monkeypatch: 
     for number in (0, 2):
         (folder / f"train-0000{number}-of-00003.parquet").write_bytes((repository / "data" / FILE).read_bytes())
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
-    with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: was a download broken off"):
+    with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"):
         load_split("V-FLUTE", "train")
 
 

@@ -21,7 +21,7 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 
 pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
 
-TOLD = "lmms_eval: interrupted; this ends within seconds"
+TOLD = "lmms_eval: interrupted; the command ends within seconds"
 BUSY = 10.0  # seconds that a busy machine may add
 MOMENTS = 6
 SEED = 23

@@ -61,14 +61,14 @@ def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
     pandas.read_csv(path, dtype={"uuid": float}).to_csv(path, index=False)
     assert "e+7" in path.read_text(encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"metaphors-dataset row 0: uuid holds '(1e\+76|9\.9+e\+75)'.*takes it for a number"
+        DataError, match=r"metaphors-dataset row 0: uuid holds '(1e\+76|9\.9+e\+75)'.*save it as a number"
     ):
         tables.images("figlang_mini_irfl", "metaphors-dataset").whole()
 
 
 def test_uuids_that_a_json_reader_has_taken_for_numbers(local: Path) -> None:
     write_table(local, NAME, [metaphor_row(answer=[1e76])])
-    with pytest.raises(DataError, match=r"row 0: answer holds 1e\+76, which is no uuid"):
+    with pytest.raises(DataError, match=r"row 0: answer holds 1e\+76, which is not a uuid"):
         detection()
 
 
@@ -81,7 +81,7 @@ def test_a_cell_too_many_is_told(local: Path) -> None:
     path = write_table(local, NAME, [metaphor_row(), metaphor_row(10)])
     with path.open("a", newline="", encoding="utf-8") as file:
         csv.writer(file).writerow([*metaphor_row(20).values(), "more"])
-    with pytest.raises(DataError, match="row 2: not as many cells as columns"):
+    with pytest.raises(DataError, match="row 2: the number of cells is not"):
         detection()
 
 

@@ -337,7 +337,7 @@ def test_arguments_of_the_model_and_a_bare_off_are_taken(tmp_path: Path) -> None
 def test_missing_data_ends_a_run_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "FLUTE").mkdir()
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(FigLangError, match="figlang_tasks: FLUTE: its train split is looked for in .*there is none"):
+    with pytest.raises(FigLangError, match="figlang_tasks: FLUTE: the train split must be in .*there is none"):
         in_lm_eval(tasks=("flute",))
 
 

@@ -85,14 +85,16 @@ def test_a_table_with_pictures_names_no_file_outside(tmp_path: Path, tiny: Path,
     naming(tiny, image.format(secret=path, folder=tiny))
     (tiny / "linked.png").symlink_to(path)
     (tiny / "linked").symlink_to(tmp_path)
-    with pytest.raises(DataError, match=r"V-FLUTE/test row 7 \(irfl-test-7\): image .* leads out of .*V-FLUTE: write"):
+    with pytest.raises(
+        DataError, match=r"V-FLUTE/test row 7 \(irfl-test-7\): image .* points outside of .*V-FLUTE: write"
+    ):
         vflute.load("V-FLUTE", "test")
     lines = [{**line, "sample": {**line["sample"], "id": "irfl-test-7"}} for line in lines_of("figlang_mini", 1)]
     data = vflute.load("V-FLUTE", "test", check_images=False)["data"][0]
     lines[0]["sample"]["data"] = data
     made = gallery.build([read(str(write_run(tmp_path / "run", {"vflute": lines})))])
     assert made.pictures == [None]
-    assert any("vflute irfl-test-7: image" in notice and "leads out of" in notice for notice in made.notices)
+    assert any("vflute irfl-test-7: image" in notice and "points outside of" in notice for notice in made.notices)
 
 
 def test_a_table_may_name_pictures_below_its_folder(tiny: Path) -> None:
@@ -137,7 +139,7 @@ def test_a_picture_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -
     (folder / "images" / f"{uuid(0)}.jpeg").symlink_to(secret(tmp_path))
     (folder / "images" / f"{uuid(1)}.jpeg").write_bytes(drawn()[1])
     store = Pictures(folder)
-    with pytest.raises(DataError, match=f"row 3: image 'images/{uuid(0)}.jpeg' leads out of .*IRFL"):
+    with pytest.raises(DataError, match=f"row 3: image 'images/{uuid(0)}.jpeg' points outside of .*IRFL"):
         store.read(uuid(0), "row 3")
     assert store.read(uuid(1), "row 4").size == (48, 48)
 
@@ -199,7 +201,7 @@ def test_cartoons_lie_below_their_file(tmp_path: Path, image: str) -> None:
     (folder / "nyk_m.jsonl").write_text(json.dumps(row) + "\n")
     found, (fault,) = nykms.read(folder / "nyk_m.jsonl")
     assert not found
-    assert re.search(r"nyk_m.jsonl, line 1 \(NYK_1_1\): image .* leads out of .*: write a path below", fault)
+    assert re.search(r"nyk_m.jsonl, line 1 \(NYK_1_1\): image .* points outside of .*: write a path inside", fault)
 
 
 def test_a_cartoon_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_a_cartoon_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -
     row = {"id": "NYK_1_1", "caption": "c", "MC": 0, "image": "images/1.png", "description": "d"}
     (folder / "nyk_m.jsonl").write_text(json.dumps(row) + "\n")
     found, (fault,) = nykms.read(folder / "nyk_m.jsonl")
-    assert not found and "nyk_m.jsonl, line 1 (NYK_1_1): image 'images/1.png' leads out of" in fault
+    assert not found and "nyk_m.jsonl, line 1 (NYK_1_1): image 'images/1.png' points outside of" in fault
 
 
 def test_our_own_cartoons_are_read() -> None:
@@ -250,17 +252,17 @@ def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
     folder = tmp_path / "data" / "MetaCLUE"
     (folder / linked).rename(tmp_path / "elsewhere")
     (folder / linked).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DataError, match=r"line 1.*: image '3/3.jpg' leads out of"):
+    with pytest.raises(DataError, match=r"line 1.*: image '3/3.jpg' points outside of"):
         metaclue.load("MetaCLUE", "caption")
     report = check_metaclue()
-    assert report.faults == 1 and any("image '3/3.jpg' leads out of" in line for line in report.lines)
+    assert report.faults == 1 and any("image '3/3.jpg' points outside of" in line for line in report.lines)
     table = tmp_path / "table.csv"
     with table.open("w", newline="") as file:
         cells = {"image": "3/3.jpg", "split": "test", "set": "metaphor", "primary": "a", "relationship": "b"}
         writer = csv.DictWriter(file, [*cells, "secondary"])
         writer.writeheader()
         writer.writerow({**cells, "secondary": "c"})
-    with pytest.raises(DataError, match=r"table.csv, line 2: image '3/3.jpg' leads out of"):
+    with pytest.raises(DataError, match=r"table.csv, line 2: image '3/3.jpg' points outside of"):
         import_files(folder, table, tmp_path / "made" / "MetaCLUE")
     assert not (tmp_path / "made").exists()
 
@@ -279,7 +281,7 @@ def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_pat
     lines[1]["sample"]["id"] = image
     made = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
     assert [picture is None for picture in made.pictures] == [False, True]
-    assert any(f"{task} {image}: image" in notice and "leads out of" in notice for notice in made.notices)
+    assert any(f"{task} {image}: image" in notice and "points outside of" in notice for notice in made.notices)
 
 
 @pytest.mark.parametrize("image", ["../secret.png", "{secret}", "images/linked.png"])
@@ -302,7 +304,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
     with JudgeServer(lambda prompt, pictures: "{}") as server:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_API_URL", server.url)
-        with pytest.raises(JudgeError, match=r"sheet.csv, row 2: image .* leads out of .*got: .*--images DIR"):
+        with pytest.raises(JudgeError, match=r"sheet.csv, row 2: image .* points outside of .*got: .*--images DIR"):
             fill(sheet, tmp_path / "filled.csv", **options)
         assert server.prompts == []
         if not image.startswith("images"):  # said on purpose

@@ -172,7 +172,7 @@ def test_the_end_of_a_run_steers_no_terminal(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--model", "figlang_random", "--tasks", "vflute"]
     done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, timeout=300)
     said = (done.stdout + done.stderr).decode()
-    assert done.returncode == 1 and "is no folder; correct it" in said
+    assert done.returncode == 1 and "is not a folder: correct" in said
     assert not any(part in said for part in ("\x1b]0", "\x1b[31m\x1b", "\x07", "\u202e", "\x9b"))
 
 

@@ -35,6 +35,6 @@ def check() -> Report:
             blind, faults = rows.read_blind()
             found.note(faults)
     else:
-        found.remarks.append(f"{rows.BLIND_FILE} is not here: flute_codalab needs it, and nothing else")
+        found.remarks.append(f"{rows.BLIND_FILE} is missing; only flute_codalab needs it")
     found.count("blind test rows of FigLang 2022", None if blind is None else len(blind), rows.BLIND_ROWS)
     return found.report(f"{here.folder} ({here.revision})")

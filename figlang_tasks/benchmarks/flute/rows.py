@@ -167,12 +167,12 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
         digest = _sha256(*sorted(ids[number] for number in held))[:12]
         if name in RELEASED_COUNTS and digest != HELDOUT_DIGEST:
             logger.warning(
-                f"figlang_tasks: {name}: the texts differ from those that the held-out part was written down for "
-                f"({digest}, not {HELDOUT_DIGEST}): compare results only with others of the same digest of data"
+                f"figlang_tasks: {name}: the texts differ from those of the fixed held-out part ({digest}, not "
+                f"{HELDOUT_DIGEST}): compare results only with runs of the same data digest"
             )
         chosen = held if part == "heldout" else sorted(set(chosen) - set(held))
         logger.info(
-            f"figlang_tasks: {name} is released with a train split only ({len(rows)} rows); this is the part {part!r}, "
+            f"figlang_tasks: {name} has only a train split ({len(rows)} rows); this is the part {part!r}, "
             f"{len(chosen)} rows (seed {HELDOUT_SEED!r})"
         )
     texts = sorted("\n".join((rows[number].report_group, ids[number], rows[number].key)) for number in chosen)
@@ -306,8 +306,8 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, M
     if len(files) != 1:
         found = f"several: {', '.join(path.name for path in files)}; keep one" if files else "none"
         raise hub.DataError(
-            f"{origin.name}: its train split is looked for in {folder} as data/train-00000-of-0000N.parquet or one "
-            f"JSON lines file with `train` in its name (train.jsonl), as in the hub's repository "
+            f"{origin.name}: the train split must be in {folder}, as data/train-00000-of-0000N.parquet or as one JSON "
+            "lines file with `train` in its name (train.jsonl), as in the hub's repository "
             f"{origin.page if origin.repository else ''}; there is {found}"
         )
     lines, faults = json_lines.read(files[0])
@@ -337,7 +337,7 @@ def _pair(values: Mapping[str, Any]) -> Pair | str:
     if not isinstance(source_id, str | int) or isinstance(source_id, bool) or not str(source_id).strip():
         return f": id is {reprlib.repr(source_id)}, not a number or text"
     if _half_a_pair(str(source_id)):
-        return ": id holds half a surrogate pair"
+        return ": id contains half a surrogate pair"
     if wrong := _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
         return wrong
     if values["label"] not in LABELS:
@@ -362,7 +362,7 @@ def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Seque
         if not isinstance(values[column], str):
             return f": {column} is {reprlib.repr(values[column])}, not text"
         if _half_a_pair(values[column]):
-            return f": {column} holds half a surrogate pair"
+            return f": {column} contains half a surrogate pair"
     empty = [column for column in filled if not _plain(values[column])]
     return f": {empty[0]} is empty" if empty else ""
 
@@ -455,8 +455,8 @@ def _blind_file() -> Path:
     if not root or not path.is_file():
         now = f"{hub.DATA_DIR_VARIABLE} is {root}" if root else f"{hub.DATA_DIR_VARIABLE} is not set"
         raise hub.DataError(
-            f"flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
-            f"which is not part of the dataset on the hub: put it to ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE} "
+            "flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
+            f"which the dataset on the hub does not contain: put it at ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE} "
             f"({now})"
         )
     return path

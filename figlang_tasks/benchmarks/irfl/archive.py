@@ -51,7 +51,7 @@ class Pictures:
             if path.suffix != SUFFIX or path.name.startswith(".") or "__MACOSX" in path.parts:
                 continue
             if path.stem in self._names:
-                raise DataError(f"{self._archive} holds the picture {path.stem} twice. {_AGAIN}")
+                raise DataError(f"{self._archive} has the picture {path.stem} twice. {_AGAIN}")
             self._names[path.stem] = name
 
     def check(self, uuids: Iterable[str], where: str) -> None:
@@ -104,7 +104,7 @@ class Pictures:
                 self._open.file = zipfile.ZipFile(self._archive)
             except FileNotFoundError as error:
                 raise DataError(
-                    f"{self._archive.parent} holds neither {ARCHIVE} nor a folder {FOLDER}: put one of them there"
+                    f"{self._archive.parent} has neither {ARCHIVE} nor a folder {FOLDER}: put one of them there"
                 ) from error
             except (OSError, zipfile.BadZipFile) as error:
                 raise DataError(f"{self._archive} cannot be read ({error}). {_AGAIN}") from error

@@ -28,7 +28,7 @@ def check() -> Report:
         is_base = name.endswith("-dataset")
         if is_base and not (here.folder / tables.file_name(name)).is_file():
             found.count(name, None, published)
-            found.remarks.append(f"{name} is not here: irfl_random* need it")
+            found.remarks.append(f"{name} is missing: irfl_random* need it")
             continue
         lines = [line.cells for line in tables.read("IRFL", name).rows]
         found.count(name, len(lines) or None, published)

@@ -143,5 +143,5 @@ def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datas
         DataError: as `load`; also for another value of rotations.
     """
     if asked.get("rotations", "true") != "true":
-        raise DataError(f"dataset_name: rotations={asked['rotations']}; it is true, or left out")
+        raise DataError(f"dataset_name: rotations={asked['rotations']}; it must be true, or be left out")
     return load(asked["dataset"], asked["table"], rotations="rotations" in asked)

@@ -202,7 +202,7 @@ def _parse(content: bytes, path: Path, table: str) -> tuple[list[Line], list[str
         for number, cells in enumerate(reader):
             where = f"{table} row {number}"
             if None in cells or None in cells.values():
-                faults.append(f"{where}: not as many cells as columns. {_RELEASE}")
+                faults.append(f"{where}: the number of cells is not the number of columns. {_RELEASE}")
             else:
                 rows.append(Line(where, cells))
     except (UnicodeDecodeError, csv.Error) as error:
@@ -218,7 +218,7 @@ def _count_faults(dataset: str, name: str, path: Path, rows: Sequence[dict[str, 
     if published and len(rows) != published:
         message = f"{path} has {len(rows)} rows, the published one has {published}"
         if name in INFERRED:
-            logger.warning(f"figlang_tasks: {message} (by the paper; the table itself was never seen)")
+            logger.warning(f"figlang_tasks: {message} (a number deduced from the paper)")
         else:
             faults.append(f"{message}. {_RELEASE} To run fewer rows use --limit.")
     if dataset == "IRFL" and name in TYPES:
@@ -271,8 +271,8 @@ def detection(dataset: str, name: str) -> Table[Detection]:
     unknown = sum("target" not in row.roles.values() for row in table.rows)
     if kind == "open-simile" and unknown and not table.faults:
         logger.warning(
-            f"figlang_tasks: {table.data}: in {unknown} of {len(table.rows)} rows the retrieval table does not tell "
-            f"which distractor shows the target concept; it counts as random in literal_preference"
+            f"figlang_tasks: {table.data}: in {unknown} of {len(table.rows)} rows the retrieval table does not say "
+            "which distractor shows the target concept; literal_preference counts it as random"
         )
     return table
 
@@ -386,7 +386,7 @@ def _json(line: Line, column: str) -> Any:
 def _uuids(line: Line, column: str) -> tuple[str, ...]:
     found = _json(line, column)
     if not isinstance(found, list):
-        raise DataError(f"{line.where}: {column} is no list of uuids. {_RELEASE}")
+        raise DataError(f"{line.where}: {column} is not a list of uuids. {_RELEASE}")
     for uuid in found:
         _check_uuid(uuid, column, line.where)
     return tuple(found)
@@ -395,8 +395,8 @@ def _uuids(line: Line, column: str) -> tuple[str, ...]:
 def _check_uuid(uuid: Any, column: str, where: str) -> None:
     if not isinstance(uuid, str) or not _UUID.fullmatch(uuid):
         raise DataError(
-            f"{where}: {column} holds {uuid!r}, which is no uuid (60 to 90 digits, as text). Was the table saved by a "
-            f"program that takes it for a number? {_RELEASE}"
+            f"{where}: {column} holds {uuid!r}, which is not a uuid (60 to 90 digits, as text). Did a program save it "
+            f"as a number? {_RELEASE}"
         )
 
 

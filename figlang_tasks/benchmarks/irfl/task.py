@@ -146,8 +146,8 @@ def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
         first = of_docs[places[0]]
         offset = of_docs.index(first)
         raise ValueError(
-            f"--limit and --offset leave no whole row: {first} has {sizes[first]} documents, which are judged "
-            f"together. Take --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
+            f"--limit and --offset leave no complete row: {first} has {sizes[first]} documents, which are scored "
+            f"together. Use --limit {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
         )
 
 
@@ -157,9 +157,9 @@ def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
     if not score_requests.is_asked(config):
         if config.get("process_results") is match_process_results and model != score_requests.REPLAY:
             raise ValueError(
-                f"it compares matching scores, and {model or 'this model'} answers in words. Take a class that gives "
-                f"scores ({GIVE_SCORES}; figlang_random for chance), or irfl_detect with this one. A class of your own "
-                f"that gives scores declares it: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
+                f"it compares matching scores, but {model or 'this model'} answers in words. Use a model class that "
+                f"gives scores ({GIVE_SCORES}; figlang_random for chance), or run irfl_detect with this one. Your own "
+                "class with scores must declare: answers_score_requests = ('match',) (docs/adding_a_vlm.md)"
             )
         return
     prompt = Options.of(kwargs.get(str(model)) or kwargs.get("default") or kwargs).prompt
@@ -302,6 +302,6 @@ def _choice(doc: Document, output: str, places: Sequence[str] = ()) -> ChoiceRec
 @lru_cache(maxsize=1)  # once a process
 def _report_no_scores() -> None:
     logger.error(
-        "figlang_tasks: irfl_match compares matching scores, and this model answers in words: those rows have no "
-        f"accuracy. Use a backend that gives scores ({GIVE_SCORES}), or irfl_detect with this one."
+        "figlang_tasks: irfl_match compares matching scores, but this model answers in words: those rows have no "
+        f"accuracy. Use a model class that gives scores ({GIVE_SCORES}), or run irfl_detect with this one."
     )

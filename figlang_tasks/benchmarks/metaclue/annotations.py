@@ -115,7 +115,7 @@ def parse_rows(content: bytes, path: Path) -> tuple[list[Annotation], list[str]]
         try:
             found = schema.check(values, number)
             if found.image in seen:
-                raise SchemaError(f"image {found.image} is that of line {seen[found.image]} too: drop one")
+                raise SchemaError(f"image {found.image} is also in line {seen[found.image]}: delete one")
         except SchemaError as error:
             faults.append(f"{path}, line {number}: {error}")
             continue
@@ -149,7 +149,7 @@ def picture_faults(
             if not images.is_file(file):
                 raise DataError(
                     f"{name}: there is no picture {row.image} in {table.folder}. Put the pictures of the Pitt Ads "
-                    f"there, in their folders 0 to 10, or drop the row."
+                    "there, in their folders 0 to 10, or delete the row."
                 )
             if whole:
                 _check_whole(dataset, row.image, name, file, file.stat().st_mtime_ns)
@@ -192,9 +192,9 @@ _BOX_COLUMNS = ("image", "role", "type", "left", "top", "right", "bottom")
 def import_files(
     pitt: Annotated[Path, "The Pitt Ads: folders 0 to 10 of pictures, and Topics.json."],
     table: Annotated[Path, "CSV or JSON lines with the metaphors of each picture."],
-    output: Annotated[Path | None, f"Folder to make.  [default: ${DATA_DIR_VARIABLE}/{DATASET}]"] = None,
+    output: Annotated[Path | None, f"Output folder.  [default: ${DATA_DIR_VARIABLE}/{DATASET}]"] = None,
     boxes: Annotated[Path | None, "CSV or JSON lines with boxes."] = None,
-    topics: Annotated[Path | None, "Topics.json, if it is not with the pictures."] = None,
+    topics: Annotated[Path | None, "Topics.json, if it is not in the folder of the pictures."] = None,
 ) -> str:
     """Make the folder that the MetaCLUE tasks read, from the Pitt Ads and a table (docs/cards/metaclue.md).
 
@@ -221,7 +221,7 @@ def import_files(
     """
     target = _output(output)
     if not _is_folder(pitt):
-        raise DataError(f"{pitt} is no folder; it must be that of the Pitt Ads, with the folders 0 to 10")
+        raise DataError(f"{pitt} is not a folder; give the folder of the Pitt Ads, with the folders 0 to 10")
     by_topic = _topics(pitt, topics)
     groups: dict[str, list[tuple[str, Mapping[str, str]]]] = defaultdict(list)
     for place, cells in _rows(table, _TABLE_COLUMNS, _OPTIONAL_COLUMNS):
@@ -233,7 +233,9 @@ def import_files(
         if not schema.FIELDS["image"].check(image):
             raise DataError(f"{place}: image is {image!r}, must be {schema.FIELDS['image'].valid}. Correct the table.")
         if not images.is_file(images.below(pitt, image, place)):
-            raise DataError(f"{place}: there is no picture {image} in {pitt}. Complete the Pitt Ads, or drop the row.")
+            raise DataError(
+                f"{place}: there is no picture {image} in {pitt}. Complete the Pitt Ads, or delete the row."
+            )
         row = _annotation(group, by_topic.get(image), drawn.get(image, []), number)
         try:
             checked = schema.check(json.loads(schema.as_json(row)), number)
@@ -245,7 +247,7 @@ def import_files(
     try:
         _write(target, pitt, rows)
     except OSError as error:
-        raise DataError(f"{target} cannot be written ({error}). Name another folder, or make room there.") from error
+        raise DataError(f"{target} cannot be written ({error}). Choose another folder, or free some space.") from error
     without = sum(row.topic is None for row in rows)
     return (
         f"{target}: {len(rows)} images, {sum(len(row.metaphors) for row in rows)} metaphors, "
@@ -258,7 +260,7 @@ def _output(output: Path | None) -> Path:
         return output
     if root := os.environ.get(DATA_DIR_VARIABLE):
         return Path(root).expanduser() / DATASET
-    raise DataError(f"where to? Name a folder, or set {DATA_DIR_VARIABLE} to the folder above {DATASET}")
+    raise DataError(f"the output folder is missing: give one, or set {DATA_DIR_VARIABLE} to the folder above {DATASET}")
 
 
 def _is_folder(path: Path) -> bool:
@@ -279,7 +281,7 @@ def _topics(pitt: Path, given: Path | None) -> dict[str, str]:
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
         if not isinstance(found, dict):
-            raise ValueError("no object of images")
+            raise ValueError("not an object of images")
         return _most_frequent(found)
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} is not Topics.json of the Pitt Ads ({error})") from error
@@ -335,7 +337,7 @@ def _annotation(
     kind = first.get("set", "")
     if not kind:
         if votes is None:
-            raise DataError(f"{place}: neither set nor votes is given, so whether this is a metaphor is not known")
+            raise DataError(f"{place}: set and votes are both missing; one of them must say whether this is a metaphor")
         kind = "metaphor" if votes >= schema.YES_VOTES else "symbolic_negative"
     metaphors = [_metaphor(other, cells) for other, cells in group if any(cells[part] for part in schema.PARTS)]
     if kind != "metaphor" and metaphors:

@@ -184,7 +184,7 @@ def _rest(
     if len(left) < wanted:
         raise DataError(
             f"{annotation_file.where(dataset, row)}: {len(left) + found} distinct negatives for retrieve_{name}, which "
-            f"needs {SETTINGS[name].count - 1}: the annotations of the other test images do not suffice"
+            f"needs {SETTINGS[name].count - 1}: the other test images do not have enough annotations"
         )
     draws = numbers(key, 1 << 62)
     return [left.pop(next(draws) % len(left)) for _ in range(wanted)]
@@ -248,8 +248,8 @@ def _swapped(dataset: str, rows: Sequence[Annotation]) -> Iterator[Candidates]:
         yield _placed("swap", row.image, chosen.statement, [_turned(chosen)])
     if left_out:
         logger.warning(
-            f"figlang_tasks: {dataset}/retrieve_swap leaves out {len(left_out)} image(s), e.g. {left_out[0]}: every "
-            f"statement of theirs is a ground truth with its concepts swapped too"
+            f"figlang_tasks: {dataset}/retrieve_swap leaves out {len(left_out)} image(s), e.g. {left_out[0]}: with "
+            "swapped concepts all their statements are still ground truths"
         )
 
 
@@ -327,7 +327,8 @@ def _checked(
             if row.image not in own:
                 of_swap = " that can be swapped" if name == "swap" else ""
                 raise DataError(
-                    f"{where}: image {row.image!r} is no test image with metaphors{of_swap} in {annotation_file.FILE}"
+                    f"{where}: image {row.image!r} is not a test image with metaphors{of_swap} in "
+                    f"{annotation_file.FILE}"
                 )
             if row.image in found:
                 raise DataError(f"{where}: image {row.image} occurs twice")
@@ -372,9 +373,9 @@ def _candidates_of(found: Mapping[str, Any], count: int, where: str) -> Candidat
 def main(argv: Sequence[str] | None = None) -> int:
     """``python -m figlang_tasks.benchmarks.metaclue.candidates FOLDER``: draw all settings and write them there."""
     parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.metaclue.candidates", description=__doc__)
-    parser.add_argument("folder", type=Path, help="where to write; $FIGLANG_DATA_DIR/MetaCLUE/candidates is read back")
+    parser.add_argument("folder", type=Path, help="output folder; the tasks read $FIGLANG_DATA_DIR/MetaCLUE/candidates")
     parser.add_argument("--dataset", default="MetaCLUE", choices=["MetaCLUE", "figlang_mini_metaclue"])
-    parser.add_argument("--setting", action="append", choices=[*SETTINGS], help="this one alone; may be repeated")
+    parser.add_argument("--setting", action="append", choices=[*SETTINGS], help="only this setting; may be repeated")
     args = parser.parse_args(argv)
     faults: dict[str, None] = {}  # each said once, in order
     for name in args.setting or SETTINGS:

@@ -25,7 +25,7 @@ def check() -> Report:
     found = Findings()
     found.faults = faults + annotation_file.picture_faults(DATASET, table, progress(table.rows, "pictures"))
     if faults:
-        found.remarks.append("the tasks and their candidates were not looked at: correct the annotations first")
+        found.remarks.append("the tasks and their candidates were not checked: correct the annotations first")
     for task in () if faults else rows.TASKS:
         with found.refused(f"a run refuses metaclue_{task}"):
             found.faults = [*dict.fromkeys(found.faults + rows.documents(DATASET, task)[1])]

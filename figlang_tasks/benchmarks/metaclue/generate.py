@@ -157,8 +157,8 @@ def _check_prompts(folder: Path, given: Path | None, dataset: str) -> None:
     path = given or folder / PROMPTS
     if not given and not path.exists():
         logger.warning(
-            f"figlang_tasks: there is no {path}, and no --prompts is given: whether the pictures were made for the "
-            f"prompts of these annotations is not checked"
+            f"figlang_tasks: there is no {path}, and --prompts is not given: it cannot be checked that the pictures "
+            "belong to the prompts of these annotations"
         )
         return
     lines, faults = json_lines.read(path)
@@ -169,8 +169,8 @@ def _check_prompts(folder: Path, given: Path | None, dataset: str) -> None:
         other = (line.where for line, prompt in zip(lines, expected, strict=False) if line.values != prompt)
         place = next(other, f"{path}: {len(lines)} prompts instead of {len(expected)}")
         raise DataError(
-            f"{place}: these are not the prompts of {dataset} as it is now, so the pictures are for others. "
-            f"Score with the annotations that the prompts were made of, or generate again"
+            f"{place}: these are not the prompts of the present {dataset}, so the pictures belong to other prompts. "
+            "Use the annotations of those prompts, or generate the pictures again"
         )
 
 
@@ -245,7 +245,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs.add_parser("prompts").add_argument("output", type=Path, help="JSON lines file to write")
     scoring = verbs.add_parser("score")
     scoring.add_argument("folder", type=Path, help="pictures 0000.png, 0001.png ...")
-    scoring.add_argument("--prompts", type=Path, help=f"what prompts wrote; default: FOLDER/{PROMPTS}, if it is there")
+    scoring.add_argument("--prompts", type=Path, help=f"file of prompts; default: FOLDER/{PROMPTS}, if it exists")
     scoring.add_argument("--model", help="CLIP model, hub id or folder")
     verbs.add_parser("preference").add_argument("ratings", type=Path, help="JSON lines, seven ratings each")
     args = parser.parse_args(argv)

@@ -103,7 +103,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 @lru_cache(maxsize=32)  # once for the documents of a task
 def _report_broken_scores(data: str, count: int) -> None:
     logger.error(
-        f"figlang_tasks: {data}: an answer in scores is no list of {count} finite ones, one for each candidate. Such "
+        f"figlang_tasks: {data}: an answer must be a list of {count} finite scores, one for each candidate. Other "
         f"answers count as wrong (status unreadable, rule {SCORES})"
     )
 
@@ -111,6 +111,6 @@ def _report_broken_scores(data: str, count: int) -> None:
 @lru_cache(maxsize=1)  # once a process
 def _report_no_scores() -> None:
     logger.warning(
-        "figlang_tasks: metaclue_retrieve: this model answers in words, a number alone, so that p@1 is reported and "
-        "rank is not. A backend that gives scores (figlang_clip, figlang_vlm) has both."
+        "figlang_tasks: metaclue_retrieve: this model answers with a number, so p@1 is reported but rank is not. A "
+        "model class with scores (figlang_clip, figlang_vlm) has both."
     )

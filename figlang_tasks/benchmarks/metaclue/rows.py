@@ -111,7 +111,7 @@ def _compare(dataset: str, task: str, table: Table, *sets: str) -> None:
         if here != paper:
             logger.warning(
                 f"figlang_tasks: {dataset}/{task}: {here} test images of the set {kind}, the paper has {paper}: its "
-                f"numbers and yours are not on the same data"
+                "results and yours are not comparable"
             )
 
 

@@ -255,7 +255,7 @@ def _check_object(found: Any, fields: Mapping[str, Field], where: str) -> None:
         raise SchemaError(f"{prefix}{name} is missing, must be {fields[name].valid}")
     for name, value in found.items():
         if name not in fields:
-            raise SchemaError(f"{prefix}{name} is no field of this format; valid: {', '.join(fields)}")
+            raise SchemaError(f"{prefix}{name} is not a field of this format; valid: {', '.join(fields)}")
         if not fields[name].check(value):
             raise SchemaError(f"{prefix}{name} is {_shown(value)}, must be {fields[name].valid}")
 

@@ -91,7 +91,7 @@ def _check_convention(options: Options, task: str) -> None:
     if options.convention not in (None, rows.LOCALIZE.get(task)):
         right = next(name for name, convention in rows.LOCALIZE.items() if convention == options.convention)
         raise ValueError(
-            f"this model gives boxes in the convention {options.convention}, and metaclue_{task} reads "
+            f"this model gives boxes in the convention {options.convention}, but metaclue_{task} reads "
             f"{rows.LOCALIZE[task]}: run metaclue_{right}"
         )
 

@@ -28,12 +28,12 @@ def check() -> Report:
         path = here.folder / f"{part}.jsonl"
         if not path.is_file():
             found.count(part, None, rows.PAPER_ROWS[part])
-            found.remarks.append(f"{path} is not here: the tasks on {topic} need it")
+            found.remarks.append(f"{path} is missing: the tasks on {topic} need it")
             continue
         with found.fault():
             _part(found, path, word)
     if all(here_ is None for _, here_, _ in found.counts):
-        found.faults.append(f"{here.folder} holds no annotations: `figlang data template nykms` writes example files")
+        found.faults.append(f"{here.folder} has no annotations: `figlang data template nykms` writes example files")
     return found.report(f"{here.folder} ({here.revision})")
 
 
@@ -56,6 +56,6 @@ def _part(found: Findings, path: Path, word: Question) -> None:
     ):
         if count:
             found.remarks.append(
-                f"{part}: {count} rows have no {what} of their own: taken from the hub's contest dataset "
-                f"(figlang data prefetch nykms)"
+                f"{part}: {count} rows have no {what}; it comes from the hub's contest dataset (figlang data prefetch "
+                "nykms)"
             )

@@ -268,7 +268,7 @@ def read_annotation(raw: str, field: str) -> Annotation:
     mark = _MARK.match(text) if field in MARKED_FIELDS else None
     rest = text[mark.end() :].strip() if mark is not None else text
     if field in MARKED_FIELDS and _ANY_MARK.search(rest):  # no prediction could ever equal such an answer
-        raise AnnotationError("has a mark that does not stand first, or two of them: one mark, then the words")
+        raise AnnotationError("has two marks, or a mark that is not at the start: write one mark, then the words")
     if mark is None:
         return Annotation(text, "word")
     if mark[1] in ("I", "S") and rest and rest[0] in ",;:.!?-\u2013\u2014":
@@ -277,7 +277,7 @@ def read_annotation(raw: str, field: str) -> Annotation:
         if rest:
             return Annotation(rest, "object")
         if field == "ST":
-            raise AnnotationError("is [I] alone: the whole image is an answer to MW and SW only")
+            raise AnnotationError("is only [I]: the whole image is an answer to MW and SW only")
         return Annotation(WHOLE_IMAGE, "image")
     if mark[1] == "S":
         if not rest:

@@ -126,8 +126,8 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
     if not path.is_file():
         present = ", ".join(sorted(found.name for found in folder.glob("*.jsonl"))) or "none"
         raise hub.DataError(
-            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; "
-            "`figlang data template nykms` writes files to fill in"
+            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; `figlang data "
+            "template nykms` writes example files"
         )
     stat = path.stat()
     return _documents(name, path, question, modality, check_images, (stat.st_mtime_ns, stat.st_size))
@@ -172,7 +172,7 @@ def about(question: Question, rows: list[AnnotatedCaption], path: Path) -> list[
         return rows
     if positives := [row for row in rows if row.label == 1]:
         return positives
-    raise hub.DataError(f"{path}: no row has a label of 1, so there is nothing to ask {question} about")
+    raise hub.DataError(f"{path}: no row has the label 1, which the question {question} needs")
 
 
 class Shown(NamedTuple):
@@ -236,7 +236,7 @@ def _picture_faults(
     for row in rows:
         if row.image is not None and not images.is_file(row.image):
             faults.append(
-                f"{row.where}: image {row_files.brief(row.image.relative_to(folder).as_posix())} is not there "
+                f"{row.where}: image {row_files.brief(row.image.relative_to(folder).as_posix())} does not exist "
                 f"({str(row.image)[:300]}). Put the file there, correct the path (below {folder}), or leave image "
                 "empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
             )
@@ -297,7 +297,7 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
         ]
     if unknown:
         logger.warning(
-            f"figlang_tasks: {path} has fields that are not used: "
+            f"figlang_tasks: {path} has unused fields: "
             + ", ".join(f"{key!r} (first in line {number})" for key, number in unknown.items())
             + f"; known: {', '.join((*_COMMON, *answers))}"
         )
@@ -350,7 +350,7 @@ def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int |
         return value
     told = int(in_id[1])
     if value is not None and value != told:
-        raise hub.DataError(f"{where}: contest_number is {value}, but the id says {told}: correct one of them")
+        raise hub.DataError(f"{where}: contest_number is {value}, but the id says {told}: correct one")
     return told
 
 
@@ -383,8 +383,8 @@ def _join(rows: list[AnnotatedCaption], modality: Modality) -> tuple[list[str], 
     """
     what = "image" if modality == "image" else "description"
     faults = [
-        f"{row.where}: {what} is missing, and so is contest_number, by which it could be taken from the New Yorker "
-        f"Caption Contest dataset: give {what} or contest_number"
+        f"{row.where}: {what} is missing, and without contest_number it cannot come from the New Yorker Caption "
+        f"Contest dataset: give {what} or contest_number"
         for row in rows
         if row.contest is None
     ]

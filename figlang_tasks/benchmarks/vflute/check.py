@@ -42,7 +42,7 @@ def check() -> Report:
             continue
         if split != "test" and not any(here.folder.glob(f"**/{split}-*.parquet")):
             found.count(split, None, published)
-            found.remarks.append(f"{split} is not here: {_NEEDED[split]} need(s) it")
+            found.remarks.append(f"{split} is missing: {_NEEDED[split]} need(s) it")
             continue
         valid: list[rows.Claim] = []
         with found.fault():

@@ -188,7 +188,7 @@ def _own_table(path: Path, what: str) -> _Table:
     found, faults, unused = own.read(path)
     logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
     if unused:
-        logger.warning(f"figlang_tasks: {path} has columns that are not used: {', '.join(map(brief, unused))}")
+        logger.warning(f"figlang_tasks: {path} has unused columns: {', '.join(map(brief, unused))}")
     columns: dict[str, list[Any]] = {column: [row.cells[column] for row in found] for column in TEXTS}
     columns["image"] = [{"bytes": None, "path": row.cells["image"]} for row in found]
     features = datasets.Features(

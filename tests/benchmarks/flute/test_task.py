@@ -138,7 +138,7 @@ def named(values: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        ({"part": "heldout", "dataset": "FLUTE"}, {}, "task mine: .*is no folder"),
+        ({"part": "heldout", "dataset": "FLUTE"}, {}, "task mine: .*is not a folder"),
         ({"part": "test", "dataset": "FLUTE"}, {}, "task mine: FLUTE has no part 'test'"),
         ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
         ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),

@@ -113,7 +113,7 @@ def test_a_uuid_twice_in_the_archive(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
         archive.writestr(f"images/{uuid(0)}.jpeg", drawn()[0])
         archive.writestr(f"more/{uuid(0)}.jpeg", drawn()[1])
-    with pytest.raises(DataError, match=f"holds the picture {uuid(0)} twice"):
+    with pytest.raises(DataError, match=f"has the picture {uuid(0)} twice"):
         Pictures(tmp_path)
 
 

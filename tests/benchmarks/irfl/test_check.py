@@ -126,8 +126,8 @@ DAMAGES: list[tuple[tuple[str, Damage], str]] = [
     (content(RANKED, lambda data: b"\xff\xfe" + data), "is not a CSV file in UTF-8"),
     (content(METAPHOR, lambda data: b""), "metaphor_detection_task.csv has no rows"),
     (content(METAPHOR, lambda data: data + b'"'), "is not a CSV file in UTF-8"),
-    (content(METAPHOR, lambda data: data + b"x\r\n"), "metaphor-detection-task row 333: not as many cells as columns"),
-    (content(METAPHOR, a_cell_more), "metaphor-detection-task row 1: not as many cells as columns"),
+    (content(METAPHOR, lambda data: data + b"x\r\n"), "metaphor-detection-task row 333: the number of cells is not"),
+    (content(METAPHOR, a_cell_more), "metaphor-detection-task row 1: the number of cells is not"),
     (content(METAPHOR, lambda data: data[: data[:-2].rindex(b"\n") + 1]), "has 332 rows, the published one has 333"),
     (cells(IDIOM, type="figurative+literal"), "'figurative': 130.*, the published one has"),
     # of a row of detection
@@ -135,9 +135,9 @@ DAMAGES: list[tuple[tuple[str, Damage], str]] = [
     (without(METAPHOR, "images_metadata"), "row 0: no column images_metadata"),
     (without(IDIOM, "definition"), "row 0: no column definition"),
     (cells(METAPHOR, answer="[1"), "row 1: answer is not JSON"),
-    (cells(METAPHOR, answer="7"), "row 1: answer is no list"),
-    (cells(METAPHOR, answer=["1.0e+76"]), "row 1: answer holds '1.0e.76', which is no uuid.*takes it for a number"),
-    (cells(METAPHOR, answer=[int(uuid(0))]), "row 1: answer holds .*, which is no uuid"),
+    (cells(METAPHOR, answer="7"), "row 1: answer is not a list"),
+    (cells(METAPHOR, answer=["1.0e+76"]), "row 1: answer holds '1.0e.76', which is not a uuid.*save it as a number"),
+    (cells(METAPHOR, answer=[int(uuid(0))]), "row 1: answer holds .*, which is not a uuid"),
     (cells(METAPHOR, answer=[]), r"row 1: 0 answer\(s\)"),
     (cells(METAPHOR, answer=[uuid(0), uuid(4)]), r"row 1: 2 answer\(s\)"),
     (cells(METAPHOR, distractors=[uuid(1)]), r"row 1: 1 answer\(s\) and 1 distractor\(s\)"),
@@ -175,13 +175,13 @@ DAMAGES: list[tuple[tuple[str, Damage], str]] = [
     (cells("random4-metaphor", distractors=[uuid(1)]), "random4-metaphor row 1: 1 answer"),
     (cells("random4-metaphor", type="figurative+literal"), "random4-metaphor row 1: type"),
     # of pictures
-    ((IDIOM, lambda folder: (folder / "IRFL_images.zip").unlink()), "holds neither IRFL_images.zip nor a folder"),
+    ((IDIOM, lambda folder: (folder / "IRFL_images.zip").unlink()), "has neither IRFL_images.zip nor a folder"),
     ((IDIOM, lambda folder: (folder / "IRFL_images.zip").write_bytes(b"PK")), "IRFL_images.zip cannot be read"),
     (archive(lambda files: files.pop(PICTURE)), f"row 0: there is no picture {uuid(1)}"),
     (archive(lambda files: files.update({PICTURE: b""})), f"picture {uuid(1)}: the image has zero bytes"),
     (archive(lambda files: files.update({PICTURE: b"GIF"})), f"picture {uuid(1)}: the image cannot be decoded"),
     (archive(lambda files: files.update({PICTURE: files[PICTURE][:200]})), f"picture {uuid(1)}: .*cannot be decoded"),
-    (archive(lambda files: files.update({f"more/{uuid(1)}.jpeg": b""})), f"holds the picture {uuid(1)} twice"),
+    (archive(lambda files: files.update({f"more/{uuid(1)}.jpeg": b""})), f"has the picture {uuid(1)} twice"),
 ]
 
 
@@ -207,7 +207,7 @@ def test_tables_without_faults_run_and_pass(folder: Path) -> None:
             run(table, rotations="true")
     with pytest.raises(DataError, match="idioms_dataset.csv cannot be read"):
         run("random2-idiom-figurative")
-    assert "idioms-dataset is not here: irfl_random* need it" in report.lines
+    assert "idioms-dataset is missing: irfl_random* need it" in report.lines
 
 
 def test_a_run_says_how_many_faults_there_are_and_the_check_lists_them(folder: Path) -> None:

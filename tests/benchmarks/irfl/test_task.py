@@ -159,7 +159,7 @@ def test_options_that_are_not_valid(given: dict[str, Any], message: str) -> None
         ({"dataset_name": "IRFLX,table=idiom-detection-task"}, "task mine: unknown dataset 'IRFLX'"),
         ({"dataset_name": "figlang_mini_irfl,table=proverb-detection-task"}, "proverb_detection_task.csv"),
         ({"dataset_name": "IRFL,tabel=x"}, r"no table and unknown tabel; it must be DATASET,table=...\[,rotat"),
-        ({"dataset_name": "IRFL,table=x,rotations=4"}, "rotations=4; it is true, or left out"),
+        ({"dataset_name": "IRFL,table=x,rotations=4"}, "rotations=4; it must be true, or be left out"),
     ],
 )
 def test_a_task_that_is_not_valid_ends_before_a_model(changed: dict[str, Any], message: str) -> None:
@@ -185,7 +185,7 @@ CHOOSE, MATCH, TEXT = ({"prompt": name} for name in ("choose", "match", "text"))
     ("config", "message"),
     [
         ({"process_results": task.match_process_results, "model": "qwen"}, "matching scores, and qwen answers in wor"),
-        ({"process_results": task.match_process_results}, "matching scores, and this model answers in words"),
+        ({"process_results": task.match_process_results}, "matching scores, but this model answers in words"),
         ({"process_results": task.match_process_results, "model": score_requests.REPLAY}, None),
         ({"process_results": task.process_results, "model": "qwen"}, None),
         (ASKED | {"process_results": task.match_process_results}, None),
@@ -221,7 +221,7 @@ def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message
     if message is None:
         preflight(config)
     else:
-        with pytest.raises(FigLangError, match=f"leave no whole row: {message}"):
+        with pytest.raises(FigLangError, match=f"leave no complete row: {message}"):
             preflight(config)
 
 

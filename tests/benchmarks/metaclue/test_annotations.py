@@ -84,7 +84,7 @@ FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
     "true votes": (row(votes=True), "votes is true, must be"),
     "votes deny": (row(votes=2), "set is metaphor, but votes is 2"),
     "votes affirm": (negative(1, votes=3), "set is symbolic_negative, but votes is 3"),
-    "unknown key": (row(label="x"), "label is no field of this format; valid: schema, image"),
+    "unknown key": (row(label="x"), "label is not a field of this format; valid: schema, image"),
     "empty topic": (row(topic=""), 'topic is "", must be a text that is not empty'),
     "no metaphors": (row(metaphors=None), "metaphors is missing, must be a list"),
     "metaphors text": (row(metaphors="x"), 'metaphors is "x", must be a list'),
@@ -122,7 +122,7 @@ FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
     "surrogate": (row(metaphors=[metaphor(1, primary="a \ud800")]), r"metaphors\[0\].primary is .*valid Unicode"),
     "surrogate topic": (row(topic="\udfff"), "topic is .*valid Unicode"),
     "surrogate image": (row(image="0/\ud800.jpg"), "image is"),
-    "surrogate key": (json.dumps(row() | {"\ud800": 1}), "is no field of this format"),
+    "surrogate key": (json.dumps(row() | {"\ud800": 1}), "is not a field of this format"),
     "long name": (row(image=f"0/{'a' * 252}.jpg"), "image is .* at most 255 bytes"),
     "long name in UTF-8": (row(image=f"0/{chr(0xE9) * 126}.jpg"), "image is"),
     "line break in a name": (row(image="0/a\nb.jpg"), "image is"),
@@ -131,7 +131,7 @@ FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
         json.dumps(row()).replace('"split"', '"votes": 4, "split"'),
         "is not valid JSON .the key 'votes' occurs tw",
     ),
-    "same image": (row(2), "image 2/2.jpg is that of line 3 too"),
+    "same image": (row(2), "image 2/2.jpg is also in line 3"),
 }
 
 
@@ -297,7 +297,7 @@ IMPORT_FAULTS: dict[str, tuple[list[list[str]], list[list[str]], str]] = {
     "cells": ([COLUMNS, TABLE[0], TABLE[1][:-1]], BOXES, "line 3 has 6 cells, the header has 7"),
     "picture": ([COLUMNS, TABLE[0], ["0/11.jpg", *TABLE[0][1:]]], BOXES, "line 3: there is no picture 0/11.jpg in"),
     "contradiction": ([COLUMNS, TABLE[0], ["0/10.jpg", "train", *TABLE[1][2:]]], BOXES, "line 3: split is 'train'"),
-    "no set": ([COLUMNS, [*TABLE[0][:3], "", *TABLE[0][4:]]], BOXES, "line 2: neither set nor votes is given"),
+    "no set": ([COLUMNS, [*TABLE[0][:3], "", *TABLE[0][4:]]], BOXES, "line 2: set and votes are both missing"),
     "votes": ([COLUMNS, [*TABLE[0][:3], "7", *TABLE[0][4:]]], BOXES, "line 2: votes is '7', must be a whole number"),
     "half": ([COLUMNS, [*TABLE[0][:3], "2.5", *TABLE[0][4:]]], BOXES, "line 2: votes is '2.5', must be a whole number"),
     "part": ([COLUMNS, [*TABLE[0][:6], ""]], BOXES, r'line 2: metaphors\[0\].secondary is "", must be a text'),
@@ -363,7 +363,7 @@ def test_import_tells_what_it_cannot_read_or_write(pitt: Path, tmp_path: Path) -
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataError, match="file/out cannot be written"):
         annotation_file.import_files(pitt, table, tmp_path / "file" / "out")
-    with pytest.raises(DataError, match="is no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         annotation_file.import_files(tmp_path / ("a" * 5000), table, tmp_path / "out")
     for text in ("[" * 100_000, '{"0/10.jpg": ' + "[" * 100_000):
         (pitt / "Topics.json").write_text(text)
@@ -374,9 +374,9 @@ def test_import_tells_what_it_cannot_read_or_write(pitt: Path, tmp_path: Path) -
 
 def test_import_needs_the_pitt_ads_and_a_place(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIGLANG_DATA_DIR", raising=False)
-    with pytest.raises(DataError, match="where to\\? Name a folder, or set FIGLANG_DATA_DIR"):
+    with pytest.raises(DataError, match="the output folder is missing: give one, or set FIGLANG_DATA_DIR"):
         annotation_file.import_files(pitt, tmp_path / "table.csv")
-    with pytest.raises(DataError, match="it must be that of the Pitt Ads"):
+    with pytest.raises(DataError, match="give the folder of the Pitt Ads"):
         annotation_file.import_files(tmp_path / "none", tmp_path / "table.csv", tmp_path / "out")
     with pytest.raises(DataError, match="none.json does not exist"):
         annotation_file.import_files(pitt, tmp_path / "table.csv", tmp_path / "out", topics=tmp_path / "none.json")

@@ -106,7 +106,7 @@ def test_any_annotations(
         if "no test image with metaphors" in message:
             assert not taking_part
         else:
-            assert "do not suffice" in message
+            assert "do not have enough annotations" in message
             if kind == "random":
                 pool = {text for image in taking_part for text in own(image)}
                 assert min(len(pool - own(image)) for image in taking_part) < count - 1
@@ -291,7 +291,7 @@ def test_command_line_writes_all_and_tells_faults(
 FILE_FAULTS: dict[str, tuple[Any, str]] = {
     "JSON": ("{", "is not valid JSON"),
     "keys": ({"image": "1/1.jpg"}, "must be an object with image, answer and candidates"),
-    "image": ({"image": "1/999.jpg"}, "image '1/999.jpg' is no test image"),
+    "image": ({"image": "1/999.jpg"}, "image '1/999.jpg' is not a test image"),
     "twice": ({"image": "0/0.jpg"}, "is no ground truth of 0/0.jpg|image 0/0.jpg occurs twice"),
     "count": ({"candidates": ["a"]}, "1 different candidates, must be 50"),
     "same": ({"candidates": ["a"] * 50}, "1 different candidates, must be 50"),
@@ -354,7 +354,9 @@ def test_a_file_of_swaps_has_the_images_that_a_draw_keeps(local: Path) -> None:
     with pytest.raises(DataError, match="lacks 1 image\\(s\\), e.g. 4/4.jpg"):
         candidates.load("MetaCLUE", "swap")
     candidates.write([*drawn, Candidates("0/0.jpg", ("a is as odd 0 as b", "x"), 0)], path)
-    with pytest.raises(DataError, match="line 5: image '0/0.jpg' is no test image with metaphors that can be swapped"):
+    with pytest.raises(
+        DataError, match="line 5: image '0/0.jpg' is not a test image with metaphors that can be swapped"
+    ):
         candidates.load("MetaCLUE", "swap")
 
 

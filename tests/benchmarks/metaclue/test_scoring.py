@@ -195,7 +195,7 @@ def test_broken_scores_are_no_choice(output: str, warnings_of_loguru: list[str])
     noted = "metaclue_retrieve: answers without a score for each candidate have no rank, see the log"
     assert notes.noted() == ([] if output.startswith("[") else [noted])
     assert (found["sample"]["chosen"], found["sample"]["status"]) == (None, "unreadable")
-    told = [message for message in warnings_of_loguru if "is no list of 4 finite ones" in message]
+    told = [message for message in warnings_of_loguru if "must be a list of 4 finite scores" in message]
     assert len(told) == (0 if output.startswith("[") else 1)
 
 
@@ -445,7 +445,7 @@ def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
     preflight(config | {"model": "qwen3_vl"})
     preflight(config | {"model": None})
     for model, convention, right in (("qwen2_5_vl", "pixel28", "_pixel28"), ("llava_hf", "unit", "_unit")):
-        message = f"convention {convention}, and metaclue_localize reads thousand: run metaclue_localize{right}"
+        message = f"convention {convention}, but metaclue_localize reads thousand: run metaclue_localize{right}"
         with pytest.raises(FigLangError, match=message):
             preflight(config | {"model": model})
 
@@ -568,7 +568,7 @@ def test_pictures_made_for_other_prompts_are_not_scored(
     written = tmp_path / "prompts.jsonl"
     score = ["--dataset", MINI, "score", str(tmp_path)]
     assert generate.main(score) == 1 and "lacks 40" in capsys.readouterr().err
-    assert any("were made for the prompts of these annotations is not checked" in each for each in warnings_of_loguru)
+    assert any("it cannot be checked that the pictures belong to the prompts" in each for each in warnings_of_loguru)
     assert generate.main(["--dataset", MINI, "prompts", str(written)]) == 0
     assert generate.main(score) == 1 and "lacks 40 of 40 pictures" in capsys.readouterr().err
     lines = written.read_text().splitlines()

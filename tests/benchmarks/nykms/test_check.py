@@ -135,14 +135,14 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         "MW has the unknown mark [X]; known: [I] object, [I] (the whole image), [S] text. Correct it",
     ),
     ({"MW": "[S]"}, "MW is [S] without words after it"),
-    ({"MW": "snail [I]"}, "MW has a mark that does not stand first, or two of them"),
-    ({"id": "half \ud800"}, "id holds half a surrogate pair"),
-    ({"caption": "half \ud800"}, "caption holds half a surrogate pair"),
-    ({"MW": "half \udfff"}, "MW holds half a surrogate pair"),
+    ({"MW": "snail [I]"}, "MW has two marks, or a mark that is not at the start"),
+    ({"id": "half \ud800"}, "id contains half a surrogate pair"),
+    ({"caption": "half \ud800"}, "caption contains half a surrogate pair"),
+    ({"MW": "half \udfff"}, "MW contains half a surrogate pair"),
     ({"contest_number": "9003"}, "contest_number is '9003', must be a whole number, e.g. 722"),
     ({"contest_number": True}, "contest_number is True, must be a whole number"),
-    ({"image": "../secret.png"}, "image '../secret.png' leads out of"),
-    ({"contest_number": 9004}, "contest_number is 9004, but the id says 9003: correct one of them"),
+    ({"image": "../secret.png"}, "image '../secret.png' points outside of"),
+    ({"contest_number": 9004}, "contest_number is 9004, but the id says 9003: correct one"),
     ({"id": "NYK_9001_1", "contest_number": 9001}, "id 'NYK_9001_1' is also that of line 1: ids must be unique"),
 ]
 SHOWN = [
@@ -156,18 +156,18 @@ SHOWN = [
     (line('["id"]'), "line 3 is .*, not a JSON object"),
     (line('{"id": "a", "id": "b"}'), "line 3 .*the key 'id' occurs twice"),
     *((fields(**change), f"nyk_m.jsonl, line 3.*{re.escape(message)}") for change, message in FIELDS),
-    (from_elsewhere, "line 3 .*: image 'images/9003.png' leads out of"),
+    (from_elsewhere, "line 3 .*: image 'images/9003.png' points outside of"),
 ]
 PICTURES = [
-    (fields(image="images/gone.png"), "line 3 .*: image 'images/gone.png' is not there"),
-    (fields(image="images/" + "x" * 5000), "line 3 .*: image .* is not there"),
+    (fields(image="images/gone.png"), "line 3 .*: image 'images/gone.png' does not exist"),
+    (fields(image="images/" + "x" * 5000), "line 3 .*: image .* does not exist"),
     (picture(b""), "line 3 .*has zero bytes"),
     (picture(b"no picture"), "line 3 .*: the image cannot be decoded"),
     (
         picture((mini.NYKMS_DIR / "images" / "9003.png").read_bytes()[:500]),
         "line 3 .*: the image cannot be decoded",
     ),
-    (fields(id="x", contest_number=None, image=""), "line 3 .*: image is missing, and so is contest_number"),
+    (fields(id="x", contest_number=None, image=""), "line 3 .*: image is missing, and without contest_number"),
     (fields(image=""), "line 3 .*has no image of contest 9003"),
     (
         taken_from_contest(lambda folder: contests(folder.parent, b"no picture")),
@@ -181,14 +181,14 @@ PICTURES = [
     ),
 ]
 DESCRIPTIONS = [
-    (fields(id="x", contest_number=None, description=""), "line 3 .*: description is missing, and so is contest_n"),
+    (fields(id="x", contest_number=None, description=""), "line 3 .*: description is missing, and without contest_n"),
     (fields(description=""), "line 3 .*has no description of contest 9003"),
 ]
 DAMAGES = [
     *((damage, told, "metaphor", modality) for damage, told in SHOWN for modality in MODALITIES),
     *((damage, told, "metaphor", "image") for damage, told in PICTURES),
     *((damage, told, "metaphor", "text") for damage, told in DESCRIPTIONS),
-    (lines(negatives_alone), "no row has a label of 1, so there is nothing to ask", "mw", "image"),
+    (lines(negatives_alone), "no row has the label 1, which the question", "mw", "image"),
 ]
 
 

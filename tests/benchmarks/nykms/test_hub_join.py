@@ -177,7 +177,9 @@ def test_a_contest_that_is_not_there_is_named_with_its_row(local: Path, modality
 
 def test_without_a_contest_number_the_row_is_named(local: Path) -> None:
     labels_only(local, (9003,), id="my row", contest_number=None)
-    message = r"line 1 \(my row\): description is missing, and so is contest_number.*give description or contest_number"
+    message = (
+        r"line 1 \(my row\): description is missing, and without contest_number.*give description or contest_number"
+    )
     with pytest.raises(hub.DataError, match=message):
         rows.load("NYK-MS", "metaphor", "text")
 

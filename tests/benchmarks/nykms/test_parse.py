@@ -277,9 +277,9 @@ def test_annotations(raw: str, field: str, text: str, kind: Any) -> None:
         ("[X] horse", "SW", r"unknown mark \[X\]; known: \[I\] object"),
         ("[i] horse", "SW", r"unknown mark \[i\]"),
         ("[] horse", "SW", r"unknown mark \[\]"),
-        ("[I][S] x", "MW", "a mark that does not stand first, or two of them"),
-        ("[I] [I]", "MW", "two of them"),
-        ("horse [I]", "ST", "does not stand first"),
+        ("[I][S] x", "MW", "two marks, or a mark that is not at the start"),
+        ("[I] [I]", "MW", "two marks"),
+        ("horse [I]", "ST", "not at the start"),
         ("[I], horse", "SW", r"has ',' behind its mark \[I\]"),
     ],
 )

@@ -120,7 +120,7 @@ def test_blank_lines_line_separators_and_a_byte_order_mark_are_read(folder: Path
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ST": "[I]"}, "ST is [I] alone: the whole image is an answer to MW and SW only"),
+        ({"ST": "[I]"}, "ST is only [I]: the whole image is an answer to MW and SW only"),
         ({"SE": None}, "SC is 1, but SE is missing or empty"),
         ({"ST": "[Y] x"}, "ST has the unknown mark [Y]"),
     ],
@@ -136,7 +136,7 @@ def test_faults_of_sarcasm(change: dict[str, Any], message: str, folder: Path) -
 def test_questions_in_words_need_a_positive(folder: Path) -> None:
     write(folder, [record for record in records(folder) if not record["MC"]])
     assert len(rows.load("NYK-MS", "mc", "image")) == 5
-    with pytest.raises(hub.DataError, match="no row has a label of 1, so there is nothing to ask mw about"):
+    with pytest.raises(hub.DataError, match="no row has the label 1, which the question mw needs"):
         rows.load("NYK-MS", "mw", "image")
 
 
@@ -173,7 +173,7 @@ def test_unused_fields_and_words_from_elsewhere_are_told(folder: Path, warnings_
     found[6]["MW"] = "TOP"
     write(folder, found)
     rows.load("NYK-MS", "mc", "image")
-    assert any("fields that are not used: 'img' (first in line 4); known: id, contest" in m for m in warnings_of_loguru)
+    assert any("unused fields: 'img' (first in line 4); known: id, contest" in m for m in warnings_of_loguru)
     (strange,) = [message for message in warnings_of_loguru if "not in the caption" in message]
     assert "NYK_9002_1 MW 'lukewarm'. By" in strange
 
