@@ -1,7 +1,7 @@
-"""What a benchmark declares of itself: all that the rest of the package knows of it.
+"""The declaration of a benchmark: the rest of the package knows a benchmark by it only.
 
-A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds its `BENCHMARK`. It is
-found by being there: nothing else lists benchmarks by name.
+A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds its `BENCHMARK`. The
+package finds it by its folder; no list of benchmarks exists.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Asked = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark. What it does not declare, it does not have.
+    """A benchmark. Everything it has is declared here.
 
     Attributes:
         name: of its package, its folders of prompts and of task files, and its card (``docs/cards/NAME.md``).

@@ -1,6 +1,6 @@
-"""What the checks of data have in common (``figlang data check``, ``figlang data prefetch``).
+"""Shared parts of the data checks (``figlang data check``, ``figlang data prefetch``).
 
-A check reads by the loaders that the tasks use. It goes on after a fault where a run would stop, and downloads nothing.
+A check uses the loaders of the tasks. It continues after an error, where a run would stop, and it downloads nothing.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Report:
     """What a check found.
 
     Attributes:
-        lines: to be printed; the faults are among them.
-        faults: how many of them name something that has to be put right.
+        lines: lines to print, with the faults.
+        faults: number of faults.
     """
 
     lines: tuple[str, ...]
@@ -55,7 +55,7 @@ class Findings:
         self.faults: list[str] = []
 
     def note(self, faults: Iterable[str]) -> None:
-        """Note faults, each once: several tasks may stumble over the same row."""
+        """Note each fault once: several tasks may find the same one."""
         self.faults += [each for each in dict.fromkeys(faults) if each not in self.faults]
 
     def count(self, name: str, here: int | None, published: int | None) -> None:
@@ -63,7 +63,7 @@ class Findings:
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the fault that the block ends with."""
+        """Note the error that ends the block as a fault."""
         try:
             yield
         except DataError as error:
@@ -71,9 +71,9 @@ class Findings:
 
     @contextmanager
     def refused(self, what: str) -> Iterator[None]:
-        """Remark that the data does not suffice for some tasks, by the fault that the block ends with.
+        """Note the error that ends the block as a remark: some tasks cannot use the data.
 
-        The loaders' warnings are left out: the counts say it.
+        The loaders' warnings are not shown, because the counts say the same.
         """
         logger.disable("figlang_tasks")
         try:
@@ -103,10 +103,10 @@ def _difference(here: int | None, published: int | None) -> str:
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
-    """End a run whose data has faults.
+    """End a run if its data has faults.
 
     Raises:
-        DataError: there are some; the message has the first, and the command that lists all.
+        DataError: there are faults; the message has the first one and the command that lists all.
     """
     if len(faults) == 1:
         raise DataError(faults[0])
@@ -157,7 +157,7 @@ def on_this_machine(benchmark: str, source: hub.Source) -> Snapshot:
     """The files of a dataset on this machine, for a check.
 
     Raises:
-        DataError: they are not here; the message names ``figlang data prefetch BENCHMARK``.
+        DataError: they are not on this machine; the message names ``figlang data prefetch BENCHMARK``.
     """
     try:
         return hub.snapshot(source, ["*"])

@@ -1,4 +1,4 @@
-"""What rows are of: the text in the field ``data`` of documents and records, made and taken apart here alone."""
+"""The identity of data: the field ``data`` of documents and records. Only this module writes and parses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tasks share: which documents they have, and the checks before a model is loaded."""
+"""What all tasks share: loading documents, and the checks before a model is loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
     """Return the documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
 
-    The harness loads a stub, which has that name: it could not load gated or local data with clear errors itself.
+    The harness loads a stub with that name, because it cannot load gated or local data with clear errors.
 
     Raises:
         DataError: the data is missing or wrong.
@@ -32,7 +32,7 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
 
 
 def preflight(config: Mapping[str, Any]) -> None:
-    """Check the options and the data of a task before a model is loaded; all that is wrong is told.
+    """Check the options and the data of a task before a model is loaded; the message lists all errors.
 
     Args:
         config: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
@@ -73,7 +73,7 @@ def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
     """The benchmark that a task file names, and what it asks for.
 
     Raises:
-        DataError: it does not say so in the form of that benchmark.
+        DataError: the name does not have the form of that benchmark.
     """
     benchmark = of_dataset(read_name(dataset_name)["dataset"])
     return benchmark, named(dataset_name, benchmark.keys, benchmark.optional_keys)

@@ -1,7 +1,7 @@
-"""Where data comes from: a hub dataset at one revision, ``FIGLANG_DATA_DIR``, or this package.
+"""Loads data from a hub dataset at one revision, from ``FIGLANG_DATA_DIR``, or from this package.
 
-Which datasets there are, the benchmarks say (:mod:`figlang_tasks.core.benchmark`). Everything ends as a local folder in
-the layout of the hub's repository, so that the rest of the code has a single way to read it.
+The benchmarks declare their datasets (:mod:`figlang_tasks.core.benchmark`). Every source becomes a local folder in the
+layout of the hub's repository, so the rest of the code reads all of them in one way.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
 OWN = "own"
 """In place of a revision: rows that the user brought, which are not those of the release."""
+
+
+class DataError(Exception):
+    """Data is missing, not accessible or not valid; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -220,11 +224,11 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
 
     Args:
         origin: the dataset.
-        patterns: glob patterns of the files that are needed; only these are downloaded. A local folder is returned
-            whether it has them or not.
+        patterns: glob patterns of the files that are needed; only these are downloaded. A local folder is returned even
+            if it lacks them.
 
     Raises:
-        DataError: the data cannot be had, with the reason and the remedy.
+        DataError: the data is not available; the message has the reason and the remedy.
     """
     if folder := local_folder(origin):
         logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
@@ -255,7 +259,7 @@ _failed: dict[str, DataError] | None = None  # by name of the source, while aski
 
 @contextmanager
 def asking_once() -> Iterator[None]:
-    """Inside the block a repository that could not be had is not asked again: the same error is raised."""
+    """Inside the block a repository that failed is not tried again: the same error is raised."""
     global _failed
     before, _failed = _failed, {}
     try:
@@ -275,7 +279,7 @@ def folder(name: str) -> Path:
 
 @lru_cache(maxsize=16)
 def _folder(origin: Source, root: str | None) -> Path:
-    """`root` is what the folder hangs on, so that another one is not answered from memory."""
+    """`root` is part of the cache key: another folder gives another answer."""
     return snapshot(origin, []).folder
 
 
@@ -377,7 +381,7 @@ def _response(error: BaseException | None) -> Any:
 def _check_downloaded(repository: str, folder: Path, started: float) -> None:
     """Compare files that were just downloaded with their checksum, which is their name in the hub's cache.
 
-    The hub's client compares sizes only. Files that were there before were checked when they came.
+    The hub's client compares sizes only. Older files were checked when they were downloaded.
 
     Raises:
         DataError: one differs; it has been deleted.
@@ -406,7 +410,7 @@ def _check_downloaded(repository: str, folder: Path, started: float) -> None:
 
 
 def read_name(name: object) -> dict[str, str]:
-    """Return what the ``dataset_name`` of a task file says, e.g. ``FLUTE,part=train,prompt=v2``, key by key.
+    """Parse the ``dataset_name`` of a task file, e.g. ``FLUTE,part=train,prompt=v2``, key by key.
 
     The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
     has none. It may hold none of ``<>:/\\|?*``.
@@ -415,7 +419,7 @@ def read_name(name: object) -> dict[str, str]:
         ``dataset`` (what stands first), and each key with its value.
 
     Raises:
-        DataError: it is missing, or not of this form.
+        DataError: it is missing, or does not have this form.
     """
     if name in (None, "default"):
         raise DataError("dataset_name is missing: it names the data, for example dataset_name: V-FLUTE,split=test")

@@ -1,4 +1,4 @@
-"""Reads pictures of dataset rows, with errors that name the row."""
+"""Reads the pictures of dataset rows; errors name the row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOCK = threading.Lock()
 
 
 def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
-    """Check that a picture is there and whole, at a fraction of the cost of decoding it where the format allows that.
+    """Check that a picture exists and is complete. For most formats this is cheaper than decoding it.
 
     Args:
         cell: an undecoded ``datasets.Image`` value: ``{"bytes": ..., "path": ...}``. The path counts where there are no
@@ -27,7 +27,7 @@ def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None
         dataset: the one whose folder a path must lie below (:func:`below`); None: no path is opened.
 
     Raises:
-        DataError: no picture, a path that leads elsewhere, zero bytes, not a picture, or cut off.
+        DataError: the picture is missing, empty, damaged, not a picture, or its path points outside of the folder.
     """
     data, file = _content(cell, where, dataset)
     try:
@@ -54,17 +54,16 @@ def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = Non
 
 
 def decode_file(file: Path, where: str) -> Image.Image:
-    """Return the picture in a file, as :func:`decode` does. For files that are no data: whoever calls it trusts the
-    path.
+    """Return the picture in a file, as :func:`decode` does. The path is not checked: use it for trusted paths only.
 
     Raises:
-        DataError: it is not there, or as in :func:`check`.
+        DataError: it does not exist, or as in :func:`check`.
     """
     return _decoded(_bytes(file, where), file, where)
 
 
 def below(folder: Path, path: str, where: str) -> Path:
-    """Return the file that a path in the data names; whether it is there is not looked at.
+    """Return the file that a path in the data names. The file may be missing.
 
     Args:
         folder: of the data.
@@ -72,7 +71,7 @@ def below(folder: Path, path: str, where: str) -> Path:
         where: names the row in errors.
 
     Raises:
-        DataError: the path leads out of the folder, on any system, by itself or by a link.
+        DataError: the path points outside of the folder on any system, directly or through a link.
     """
     kinds = (PurePosixPath(path), PureWindowsPath(path))
     inside = not Path(path).drive and not any(kind.root or ".." in kind.parts for kind in kinds)
@@ -105,7 +104,7 @@ def _rgb(image: Image.Image) -> Image.Image:
 
 @contextmanager
 def _strictly() -> Iterator[None]:
-    """Let Pillow refuse truncated files: lmms-eval makes it fill them up with grey, in silence, everywhere."""
+    """Let Pillow reject truncated files. lmms-eval makes Pillow fill them with grey, without a warning."""
     with _LOCK:
         before = ImageFile.LOAD_TRUNCATED_IMAGES
         ImageFile.LOAD_TRUNCATED_IMAGES = False
@@ -116,7 +115,7 @@ def _strictly() -> Iterator[None]:
 
 
 def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) -> tuple[bytes, Path | None]:
-    """The bytes of a picture, and the file that they are from, if they do not stand in the table."""
+    """The bytes of a picture, and its file if the bytes are not in the table."""
     if cell is None or (cell.get("bytes") is None and not cell.get("path")):
         raise DataError(f"{where}: the image is missing. Load the dataset again, or restore the row's image.")
     data = cell.get("bytes")
@@ -148,7 +147,7 @@ def _bytes(file: Path, where: str) -> bytes:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there; not so one that cannot be looked at, or whose name no file can have."""
+    """Whether a file exists. False for one that cannot be accessed, and for impossible names."""
     try:
         return path.is_file()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The reader of JSON Lines: UTF-8, one value a line. Lines are counted from 1; empty ones count, and are no rows."""
+"""Reads JSON Lines: UTF-8, one value a line. Line numbers start at 1. Empty lines are skipped, but they count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Value = TypeVar("_Value", dict[str, Any], list[Any])
 
 
 class Line(NamedTuple):
-    """A row: `where` it stands, for messages (file and line), its object, and the number of the line."""
+    """A row: its place for messages (file and line), its object, and its line number."""
 
     where: str
     values: dict[str, Any]
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 
 def read(path: Path) -> tuple[list[Line], list[str]]:
-    """The objects of a file, and what is wrong with each line that is none.
+    """The objects of a file, and the error of each other line.
 
     Raises:
         DataError: the file cannot be read.
@@ -40,7 +40,7 @@ def read(path: Path) -> tuple[list[Line], list[str]]:
 
 
 def content_of(path: Path) -> bytes:
-    """A file, whole.
+    """The content of a file.
 
     Raises:
         DataError: it cannot be read.
@@ -52,7 +52,7 @@ def content_of(path: Path) -> bytes:
 
 
 def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The number of each line that is not empty, with its object or, as text, what is wrong with it."""
+    """For each line that is not empty: its number, and its object or an error message."""
     return _values(content, dict, "object")
 
 

@@ -1,4 +1,4 @@
-"""``--limit`` and ``--offset``: what leaves nothing to run or to compute is told before a model is loaded."""
+"""``--limit`` and ``--offset``: values that leave no rows are an error before a model is loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_values(limit: float | None, offset: float | None) -> None:
     """Check the two values by themselves.
 
     Raises:
-        FigLangError: one is no number that the harness takes, or asks for no row.
+        FigLangError: a value is not valid for the harness, or leaves no rows.
     """
     if limit == 0:
         raise FigLangError("figlang_tasks: --limit 0 leaves no rows: leave the option out, or give -1, to use all rows")
@@ -39,7 +39,7 @@ def check_offset(config: Mapping[str, Any]) -> None:
         config: as :func:`chosen` takes it.
 
     Raises:
-        FigLangError: it leaves none.
+        FigLangError: there are none left.
     """
     try:
         chosen(config["process_docs"](hub.stub(config.get("dataset_name"))), config)

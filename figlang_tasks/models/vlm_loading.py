@@ -209,7 +209,7 @@ def load_model(
         source: ``revision`` and ``trust_remote_code``.
 
     Raises:
-        FigLangError: it cannot be loaded, or not whole.
+        FigLangError: it cannot be loaded, or weights are missing.
     """
     from transformers import BitsAndBytesConfig
 

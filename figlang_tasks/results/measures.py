@@ -34,7 +34,7 @@ def every() -> Iterator[Measure]:
 
 @cache
 def named(full_name: str) -> tuple[Measure, str] | None:
-    """Measure and scope that a full name tells (``f1@60_muse``); None if there is no such measure."""
+    """Measure and scope that a full name tells (``f1@60_muse``); None if the measure does not exist."""
     for measure in every():
         if full_name == measure.name:
             return measure, OVERALL

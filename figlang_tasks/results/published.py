@@ -1,4 +1,4 @@
-"""Published results that our tasks can be read beside: data files with their sources, and lines of tables of them.
+"""Published results for comparison with our tasks: data files with their sources, and tables of them.
 
 Each ``*.json`` in this package holds the figures of one paper: ``{"paper": ..., "rows": {...}, "records": [...]}``. A
 record says where a figure stands, whose it is, which of our tasks and metrics it belongs beside, and where it was taken
@@ -128,11 +128,11 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class Measured:
-    """What decides whether published figures may stand beside a run of a task.
+    """What decides whether published results are comparable with a run.
 
     Attributes:
         rows: how many rows of the benchmark were counted.
-        cut: how the run was cut short (``limit 8``); None if it was not.
+        cut: why the run is partial (``limit 8``); None for a complete run.
         scorer: signature or name of the explanation scorer; None if there was none.
         own: whether the user brought the rows, in place of the release's.
     """
@@ -144,7 +144,7 @@ class Measured:
 
 
 def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) -> tuple[list[str], str]:
-    """Return the metrics whose published figures may stand beside runs, and why others may not.
+    """Return the metrics whose published figures are comparable with runs, and why others are not.
 
     Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
 
@@ -198,7 +198,7 @@ def _named(metric: str) -> tuple[Measure, str]:
     """Measure and scope of a figure.
 
     Raises:
-        PublishedError: there is no such measure.
+        PublishedError: the measure does not exist.
     """
     found = measures.named(metric)
     if found is None:
@@ -212,7 +212,7 @@ def _family(scorer: str | None) -> str:
 
 
 def for_task(task: str) -> tuple[Published, ...]:
-    """Every published figure that belongs beside `task`, in the order of the files; () if there is none.
+    """Every published figure for `task`, in the order of the files; () if there is none.
 
     Raises:
         PublishedError: a data file of this package is faulty.

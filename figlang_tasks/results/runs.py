@@ -40,9 +40,13 @@ _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing w
 _Value = TypeVar("_Value")
 
 
+class RunError(Exception):
+    """A run is not usable; the message names the file and the remedy."""
+
+
 @dataclass(frozen=True)
 class TaskRun:
-    """What one task of a run left.
+    """The saved results of one task of a run.
 
     Attributes:
         task: its name.
@@ -118,7 +122,7 @@ class TaskRun:
 
     @cached_property
     def unanswered(self) -> int:
-        """How many requests got no answer: the harness has its own words in place of one."""
+        """How many requests have no answer: the harness wrote its error text instead."""
         return sum(any(map(notes.is_no_answer, _texts(line.get("filtered_resps")))) for line in self.lines)
 
     @property
@@ -172,7 +176,7 @@ def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]
 
 @dataclass(frozen=True)
 class Run:
-    """What one evaluation of one model left.
+    """The saved results of one evaluation of one model.
 
     Attributes:
         name: for people: as given, else the model's.
@@ -222,7 +226,7 @@ def read(argument: str, scorer: str | None = None) -> Run:
             ones there are, else the paper's.
 
     Raises:
-        RunError: nothing is there, a file is damaged or of no task of ours, or the scores are not those asked for.
+        RunError: a file is missing, damaged, or not of our tasks; or the requested scores are missing.
     """
     name, path = _argument(argument)
     files = samples_files(path)
@@ -268,12 +272,12 @@ def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
 
 
 def measured(run: Run, task: TaskRun) -> Measured:
-    """What decides whether published figures may stand beside a task of a run."""
+    """What decides whether published results are comparable with a task of a run."""
     return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer, task.own)
 
 
 def limited(run: Run) -> str | None:
-    """How a run was cut short: ``limit 8``, ``offset 4``; None if it was not, or no results file tells."""
+    """Why a run is partial: ``limit 8``, ``offset 4``; None for a complete run, or if there is no results file."""
     return cut(run.results, run.tasks)
 
 
@@ -296,7 +300,7 @@ def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
 
 
 def caveats(run: Run) -> list[str]:
-    """What a reader of the numbers of a run must know: a sentence each, without a full stop."""
+    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
     found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
     for task in run.tasks.values():
         where = f"{run.name}, {task.task}"

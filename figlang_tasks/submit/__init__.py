@@ -54,7 +54,7 @@ def answered(task: TaskRun) -> TaskRun:
 
 
 def all_rows(run: Run) -> Run:
-    """Return `run`, whole as far as can be told.
+    """Return `run` after checking that it has all rows.
 
     Raises:
         SubmissionError: as in :func:`answered`; or it was cut short: it says so, or the split has more rows.

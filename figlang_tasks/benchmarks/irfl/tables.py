@@ -43,7 +43,7 @@ ROWS = {
     "metaphors-dataset": None,
     "similes-dataset": None,
 }
-# Deduced from the paper's tables, not seen: another number is told, not refused.
+# Deduced from the paper's tables: another number of rows is a warning, not an error.
 INFERRED = ("idiom-retrieval-task", "open-simile-retrieval-task")
 TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 

@@ -1,4 +1,4 @@
-"""NYK-MS's data: what is fetched, what is checked."""
+"""NYK-MS's data: download and check."""
 
 from __future__ import annotations
 

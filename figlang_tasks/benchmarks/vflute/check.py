@@ -1,4 +1,4 @@
-"""V-FLUTE's data: what is fetched, what is checked."""
+"""V-FLUTE's data: download and check."""
 
 from __future__ import annotations
 

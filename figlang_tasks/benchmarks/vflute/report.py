@@ -1,4 +1,4 @@
-"""What reports say of V-FLUTE beside its values (arXiv 2405.01474)."""
+"""What reports say about V-FLUTE next to its values (arXiv 2405.01474)."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ AGREEMENT: Mapping[str, Any] = {
     "best_f1": 0.77,
     "threshold": 0.53,
 }
-"""The paper's figures, shares 0 to 1. Which area (steps or straight lines) and which average it means, is not said."""
+"""The paper's figures, shares 0 to 1. It does not say which area (steps or straight lines) and average it means."""
