@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 __all__ = ["Answer", "Around"]
 
 _READ: Final = 1 << 15
-"""Characters read from each end of a longer answer: what is sought stands at one of the ends."""
+"""Characters that are read at each end of a long answer: the answer itself is near one of the ends."""
 
 _LOOK: Final = 160
 """Characters looked at before and behind a word: so every reader takes linear time."""
@@ -55,7 +55,7 @@ _PLAIN: Final = {
 
 
 class Around(NamedTuple):
-    """What stands around a word, at most 160 characters each.
+    """The text before and after a word, at most 160 characters each.
 
     Attributes:
         back: what stands before it.
@@ -71,7 +71,7 @@ class Around(NamedTuple):
 
 
 class Answer:
-    """What a model answers: its output without thoughts and special tokens, and without what surrounds `<answer>`.
+    """A model's answer: its output without thoughts and special tokens, and without the text around `<answer>`.
 
     A thought stands in tags. A closing tag alone ends a thought that the prompt opened; an opening one alone begins a
     thought that never ended: what follows is no answer, nor is what follows the end of the model's turn. Of a long

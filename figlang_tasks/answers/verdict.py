@@ -28,7 +28,7 @@ Status: TypeAlias = Literal["read", "refused", "ambiguous", "unreadable", "out_o
 
 @dataclass(frozen=True)
 class Read(Generic[Value]):
-    """What was read from one output.
+    """The result of reading one output.
 
     Attributes:
         value: the answer; None unless `status` is ``read``.
@@ -67,7 +67,7 @@ def opened(output: str | None) -> Answer | Read[Any]:
 
 
 def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
-    """What places of equal weight say; None without a place.
+    """The common value of places of equal weight; None without a place.
 
     If they differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
     ``correction``). Else the answer is ambiguous (rule ``conflict``).

@@ -26,7 +26,7 @@ LABELS = ("contradiction", "entailment")
 
 @dataclass(frozen=True)
 class _Annotator:
-    """A sheet, and what it says of each item."""
+    """A sheet with the judgements of each item."""
 
     sheet: Sheet
     items: Mapping[int, Judged]
@@ -109,7 +109,7 @@ def _annotator(filled: Sheet, found: Key, any_label: bool) -> _Annotator:
 
 
 def _missing(filled: Sheet, found: Key, items: Mapping[int, Judged], any_label: bool) -> Iterable[str]:
-    """What is asked and not answered, each with its place."""
+    """The missing judgements, each with its place."""
     rows = filled.by_item()
     for item in found.items:
         if item.number not in items:
@@ -156,7 +156,7 @@ def _right(item: Item, annotator: _Annotator) -> bool:
 
 
 def _preferred(item: Item, annotator: _Annotator) -> str | None:
-    """Name of the preferred system, "" for none of them; None where nothing is said."""
+    """Name of the preferred system, "" for none of them; None without a judgement."""
     said = annotator.items.get(item.number)
     letter = said.preferred if said else None
     return "" if letter == NO_PREFERENCE else item.systems[letter] if letter else None
@@ -173,7 +173,7 @@ def _explanations(items: Iterable[Item], system: str | None = None) -> list[tupl
 
 
 def _unanimous(said: Iterable[str | None]) -> str | None:
-    """What all say; None where they do not, or one says nothing."""
+    """The judgement of all annotators; None if they differ, or one is missing."""
     values = set(said)
     return values.pop() if len(values) == 1 else None
 

@@ -45,7 +45,7 @@ def export(
     images_dir: Path | None,
     separator: str,
 ) -> list[Path]:
-    """Write a sheet for each annotator, the pictures and the key; all of it or nothing.
+    """Write a sheet for each annotator, the pictures and the key. After an error nothing is written.
 
     Args:
         arguments: runs as `results.runs.read` takes them, each with one explainable-entailment task, on the same
@@ -238,7 +238,7 @@ def _sheet(
 
 
 def _write(files: Mapping[Path, bytes], folder: Path, pictures: Mapping[str, bytes]) -> None:
-    """Everything into a folder beside the output first, so that a kill or a full disk leaves no half export."""
+    """Write into a temporary folder first, so that an interruption or a full disk leaves no partial export."""
     there = [path for path in (*files, *([folder] if pictures else [])) if path.exists()]
     if there:
         raise JudgeError(

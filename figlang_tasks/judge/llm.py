@@ -41,7 +41,7 @@ _FAILURES = 3
 
 @dataclass(frozen=True)
 class _Question:
-    """One request: what is asked of a row (`label` and `preferred`: of the first row of the item), and its letters."""
+    """One request: the columns to fill in for a row (`label`, `preferred`: the item's first row), and its letters."""
 
     row: SheetRow
     asked: str
@@ -51,7 +51,7 @@ class _Question:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What came of a question: cells by column, empty if the answer cannot be read; an error if there was none."""
+    """The result of a request: cells by column, empty if the answer is unreadable; an error if there is no answer."""
 
     question: _Question
     said: str = ""
@@ -72,7 +72,7 @@ def fill(
     retry_delay: float,
     images_dir: Path | None = None,
 ) -> dict[str, Any]:
-    """Fill in a sheet. What `output` holds already is kept, so that a killed call goes on where it was.
+    """Fill in a sheet. Answers that `output` has already are kept, so that an interrupted call continues.
 
     Args:
         sheet_path: an empty sheet.
@@ -180,7 +180,7 @@ def _picture(blank: Sheet, row: SheetRow, images_dir: Path | None) -> str:
 
 
 def _questions(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]]) -> Iterator[_Question]:
-    """What is not answered yet."""
+    """The questions without an answer."""
     for rows in blank.by_item().values():
         first, letters = next(iter(rows.values())), tuple(rows)
         said = [cells[_place(row)] for row in rows.values()]

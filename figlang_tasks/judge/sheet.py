@@ -53,7 +53,7 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "preferred": {NO_PREFERENCE: ("none", "neither", "no preference", "tie", "-")},
 }
-"""What may stand in a cell, in any case, and what it means; `preferred` takes the letters of the item too."""
+"""The valid values of a cell, in any case, and their meaning; `preferred` takes the letters of the item too."""
 
 # What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
@@ -267,7 +267,7 @@ def _one(path: Path, rows: Sequence[SheetRow], column: str) -> str:
 
 
 def meaning(column: str, cell: str, letters: Iterable[str] = ()) -> str | None:
-    """What a judgement means; None for an empty cell.
+    """The meaning of a judgement; None for an empty cell.
 
     Args:
         column: one of :data:`JUDGED`.
@@ -292,7 +292,7 @@ def meaning(column: str, cell: str, letters: Iterable[str] = ()) -> str | None:
 
 @dataclass(frozen=True)
 class Judged:
-    """What an annotator says of one item; None where nothing is said.
+    """The judgements of one annotator about one item; None without a judgement.
 
     Attributes:
         label: ``entailment`` or ``contradiction``.
@@ -308,7 +308,7 @@ class Judged:
 
 
 def judged(sheet: Sheet) -> dict[int, Judged]:
-    """What a sheet says, by number of item.
+    """The judgements of a sheet, by number of item.
 
     Raises:
         JudgeError: a cell is none of the accepted spellings, rows of an item contradict each other, or an adequate

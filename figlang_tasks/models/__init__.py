@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def manifests() -> list[ModelManifest]:
-    """Return what ``--model`` finds beside the harness's own classes; imports none of them."""
+    """Return the model classes that this package adds to ``--model``; none is imported."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
     from figlang_tasks.models import llava
@@ -45,7 +45,7 @@ def require_checkpoint(name: str, pretrained: object) -> None:
 
 
 def cannot_load(what: str, source: str, error: Exception) -> str:
-    """Return one message for a checkpoint that does not load: what to do, and what the library says."""
+    """Return the error message for a checkpoint that does not load: the remedy and the library's error."""
     import torch
     from huggingface_hub.errors import HFValidationError
 
@@ -72,7 +72,7 @@ def cannot_load(what: str, source: str, error: Exception) -> str:
 
 
 def missing_weights(pretrained: str, model: object, loaded: Mapping[str, Any]) -> str:
-    """Return what to tell of a checkpoint that lacks weights; "" if it lacks none.
+    """Return the error message for a checkpoint that lacks weights; "" if it has all.
 
     transformers fills the gaps with random numbers and goes on; its warning is easily lost in a log.
 
@@ -134,7 +134,7 @@ def class_of(model: object) -> type | None:
 
 
 def name_of(model: object) -> str | None:
-    """Return the name by which ``--model`` finds the class of `model`; None if it is none of ours."""
+    """Return the ``--model`` name of the class of `model`; None for classes of others."""
     path = f"{type(model).__module__}.{type(model).__qualname__}"
     for manifest in manifests():
         if path in (manifest.simple_class_path, manifest.chat_class_path):

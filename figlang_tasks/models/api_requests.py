@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "FIGLANG_REQUEST_TIMEOUT"
 DEFAULT = 600.0
-"""Seconds for one try of a request, where neither the argument ``timeout`` nor the environment says another number."""
+"""Seconds for one try of a request, unless the argument ``timeout`` or the environment sets another number."""
 
 NOTICE = 60.0
 """Seconds after which requests that wait are named."""

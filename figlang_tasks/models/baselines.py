@@ -24,7 +24,7 @@ ChanceAnswers: TypeAlias = Callable[[Mapping[str, Any]], tuple[Mapping[str, str]
 
 
 class BaselineError(Exception):
-    """This baseline has no answer for a task; the message says why."""
+    """A baseline cannot answer a task; the message says why."""
 
 
 class _Baseline(Offline):

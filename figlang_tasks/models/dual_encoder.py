@@ -411,7 +411,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What one request wants compared: several images with one text, or one image with several texts, by their rows."""
+    """The comparison of one request: several images with one text, or one image with several texts, by row."""
 
     where: str
     images: npt.NDArray[np.int32]

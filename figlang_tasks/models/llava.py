@@ -21,7 +21,7 @@ def original_llava_installed() -> bool:
 
 
 def manifests() -> list[ModelManifest]:
-    """Return what is to be registered: `llava_hf`, and `llava` unless the harness's own class can work."""
+    """Return the names to register: `llava_hf`, and `llava` unless the harness's own class can work."""
     found = [_manifest("llava_hf", "LlavaHf")]
     if not original_llava_installed():
         found.append(_manifest("llava", "Llava"))

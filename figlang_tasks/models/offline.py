@@ -1,4 +1,4 @@
-"""What the classes without a model (replay, baselines) share: arguments, several processes, the task of a request."""
+"""Shared parts of the classes without a model (replay, baselines): arguments, processes, the task of a request."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class OpenAIScoresError(RuntimeError):
 
 @dataclass(frozen=True)
 class FirstToken:
-    """What the API told about the first token of an answer.
+    """The API's log-probabilities of the first token of an answer.
 
     Attributes:
         log_probs: token and log-probability (nats) of the most probable ones; several tokens may read the same.

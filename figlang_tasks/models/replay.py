@@ -34,12 +34,12 @@ _MARK, _SUFFIX = "_samples_", ".jsonl"
 
 
 class ReplayError(Exception):
-    """Saved answers cannot be used; the message says which and what to do."""
+    """Saved answers are not usable; the message names them and the remedy."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What was saved for one document.
+    """The saved answer to one document.
 
     Attributes:
         where: file and line.

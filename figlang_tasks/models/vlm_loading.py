@@ -29,7 +29,7 @@ COUNTS = {
     "num_query_tokens": "num_query_tokens",
     "image_seq_length": "vision_config.num_image_tokens, or image_seq_length",
 }
-"""What processors count the tokens of an image by, and where config.json has it."""
+"""The value that a processor needs to count the tokens of an image, and its place in config.json."""
 
 
 def stop(problem: str) -> NoReturn:
@@ -199,7 +199,7 @@ def load_model(
     peft: str | None = None,
     **source: Any,
 ) -> Any:
-    """Return the model on its device, in evaluation mode; adapters stay beside the weights, not merged into them.
+    """Return the model on its device, in evaluation mode; adapters are not merged into the weights.
 
     Args:
         config: of :func:`load_config`.

@@ -1,4 +1,4 @@
-"""From messages to a prompt by a processor's chat template, with a check that all of them stands in the prompt."""
+"""Makes a prompt from messages by a processor's chat template, and checks that the prompt contains all of them."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def check_explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_blind(path: Path, task: str) -> BlindSamples:
-    """Read and check the samples file of a task whose answers are handed in.
+    """Read and check the samples file of a task for a submission.
 
     Args:
         path: the file.
@@ -177,7 +177,7 @@ def read_blind(path: Path, task: str) -> BlindSamples:
         where = f"{path}, line {number}"
         _, record = _json_record(path, where, line, last=number == len(lines), wanted=task)
         if "codalab_id" not in record:
-            raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task whose answers are handed in")
+            raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task for a submission")
         rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
     _check_ids(path, [row.id for row in rows])
     return BlindSamples(path, tuple(rows))

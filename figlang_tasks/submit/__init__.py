@@ -19,7 +19,7 @@ class SubmissionError(Exception):
 
 
 def brief(text: object) -> str:
-    """Text from outside for a message: in one line, nothing that a terminal would obey, 80 characters at most."""
+    """Foreign text for a message: one line without control characters, at most 80 characters."""
     return printable(text, limit=80)
 
 
@@ -93,7 +93,7 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | 
 
 
 def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file whole or not at all: beside it first, read back, then moved to its place.
+    """Write a file completely or not at all: write a temporary file, read it back, then move it into place.
 
     Args:
         path: the file; its folder must be there.

@@ -41,7 +41,7 @@ _PER_ROW = ("acc", "acc@0", "em", "p@1", "bleu4")
 
 @dataclass(frozen=True)
 class About:
-    """What a run does not say of itself.
+    """Facts that a run's files do not contain.
 
     Attributes:
         organization: who evaluated.
@@ -254,7 +254,7 @@ def _texts(**values: Any) -> dict[str, str]:
 
 
 def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
-    """A row for each sample that has a score of its own; where none of a task's metrics is of single samples, none."""
+    """One row for each sample with a score; no rows if the task has no metric of single samples."""
     metric = _per_row(task)
     if metric is None:
         return []
@@ -301,7 +301,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
 
 
 def _per_row(task: TaskRun) -> str | None:
-    """The metric that says of a sample whether it was right; of NYK-MS they begin with the question."""
+    """The metric that says whether a sample is right; in NYK-MS its name begins with the question."""
     names = [
         name for name in task.measures.by_name if any(isinstance(line.get(name), int | float) for line in task.lines)
     ]

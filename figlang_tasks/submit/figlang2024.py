@@ -93,7 +93,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Written:
-    """What was handed over.
+    """The content of the written file.
 
     Attributes:
         rows: predictions, in the order of the test split, but that one with an explanation comes first.
@@ -277,7 +277,7 @@ def _member(path: Path) -> str:
 
 
 def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
-    """Put the predictions of a submission beside the references, as the board does.
+    """Join the predictions of a submission with the references, as the board does.
 
     Args:
         path: a zip, by whatever tool it was made. The order of its rows does not matter, but that the first one must

@@ -44,7 +44,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Files:
-    """What goes to a model repository.
+    """The files for a model repository.
 
     Attributes:
         results: content of each file of :data:`FOLDER`, by path in the repository.
@@ -79,7 +79,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an upload would do.
+    """The changes that an upload would make.
 
     Attributes:
         repository: model repository.
@@ -230,7 +230,7 @@ def check_repository(name: str) -> None:
 
 
 def plan(api: HfApi, repository: str, made: Files) -> Plan:
-    """Compare the files with what is in a model repository now; nothing is changed.
+    """Compare the files with the present content of a model repository. Nothing is changed.
 
     Raises:
         SubmissionError: the repository cannot be read, or its README cannot take the section.

@@ -15,7 +15,7 @@ _BEGIN_START = "<!-- figlang_tasks: begin"
 
 
 def section(found: Sequence[Run]) -> str:
-    """Return the section: for each task its metrics with intervals, and what is needed to get them again.
+    """Return the section: for each task its metrics with intervals, and how to reproduce them.
 
     Raises:
         SubmissionError: a run was cut short, or reported no metrics.

@@ -1,4 +1,4 @@
-"""What a finished run says of itself: metrics, data, command and versions, as registries and model cards want them."""
+"""Facts about a finished run for registries and model cards: metrics, data, command and versions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Data:
-    """What a task was evaluated on.
+    """The data of a task.
 
     Attributes:
         dataset: its name here.
@@ -101,7 +101,7 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
 
 
 def data(task: TaskRun) -> Data:
-    """What the task was evaluated on, by its rows."""
+    """The data of the task, by its rows."""
     source = hub.source(task.dataset)
     record = task.lines[0]["sample"]
     # Rows of a dataset that is read at one commit alone do not say where they came from.
@@ -116,7 +116,7 @@ def data(task: TaskRun) -> Data:
 
 
 def evaluated_at(run: Run) -> datetime | None:
-    """When the run was evaluated, in UTC; None where its results file does not tell."""
+    """When the run was evaluated, in UTC; None if its results file does not say."""
     date = run.results.get("date")
     if isinstance(date, int | float):  # lm-eval: seconds since 1970
         return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
@@ -130,7 +130,7 @@ def evaluated_at(run: Run) -> datetime | None:
 
 
 def harness(run: Run) -> tuple[str, str]:
-    """Name and version of the harness; ``unknown`` where the results file does not tell.
+    """Name and version of the harness; ``unknown`` if the results file does not say.
 
     What lmms-eval calls its version is ``BRANCH@COMMIT`` of the git folder that it was started in (0.7.3, ``utils.py``,
     line 840), so of any project: that is none. The plugin records the package's.
@@ -164,7 +164,7 @@ def model_id(run: Run) -> str | None:
 
 
 def command(run: Run, tasks: list[str]) -> str | None:
-    """A command that evaluates those tasks like the run did; None where its results file does not tell."""
+    """A command that evaluates those tasks as the run did; None if its results file does not say."""
     config: Mapping[str, Any] = run.results.get("config") or {}
     name = harness(run)[0]
     if not isinstance(config.get("model"), str) or name == "unknown":

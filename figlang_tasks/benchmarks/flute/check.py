@@ -1,4 +1,4 @@
-"""FLUTE's data: what is fetched, what is checked."""
+"""FLUTE's data: download and check."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ def read(name: str) -> Release:
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Mapping[str, Any]]], list[str]]:
-    """The train split's files; its rows, each with the words that say where it stands; and what is no row."""
+    """The train split's files; its rows, each with its place for messages; and the faults of other lines."""
     parquet = hub.split_files(origin.name, "train", folder)
     if parquet:
         return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet), []
@@ -330,7 +330,7 @@ def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mappi
 
 
 def _pair(values: Mapping[str, Any]) -> Pair | str:
-    """A row or, as text, what is wrong with it."""
+    """A row, or an error message."""
     if missing := [column for column in COLUMNS if column not in values]:
         return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})"
     source_id = values["id"]

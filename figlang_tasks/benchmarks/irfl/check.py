@@ -1,4 +1,4 @@
-"""IRFL's data: what is fetched, what is checked."""
+"""IRFL's data: download and check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random candidates: the answer beside images of other phrases (Tables 4 and 5 of the paper).
+"""Random candidates: the answer with images of other phrases (Tables 4 and 5 of the paper).
 
 The paper's rows were not released. Ours are drawn from the base tables with a published seed: each image of a category
 is the answer of one row, and its distractors are drawn without replacement from the images of all other phrases of the
@@ -79,7 +79,7 @@ def load(dataset: str, name: str) -> Table[Detection]:
 
 
 def read(dataset: str, name: str) -> Table[Detection] | None:
-    """The rows of a configuration from its file beside the tables; None: there is no file.
+    """The rows of a configuration from its file next to the tables; None if there is no file.
 
     Raises:
         DataError: as ``tables.read``.

@@ -111,7 +111,7 @@ def figurative_type(table: str) -> str | None:
 
 
 def answer_place(table: str, number: int, phrase: str, count: int) -> int:
-    """Return where the answer of a row stands, 0 to `count` - 1: drawn with table, row number and phrase alone.
+    """Return the place of a row's answer, 0 to `count` - 1. It depends only on table, row number and phrase.
 
     The tables keep the answer in a column of its own and give no order.
     """
@@ -119,7 +119,7 @@ def answer_place(table: str, number: int, phrase: str, count: int) -> int:
 
 
 def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
-    """Return the text that stands for a phrase, as the authors' evaluation gives it to matching models.
+    """Return the text for a phrase that the authors' evaluation gives to matching models.
 
     Idioms come with their definitions, ``phrase.definition.definition.``, unless `phrase_only`; metaphors and similes
     are the phrase.

@@ -57,7 +57,7 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True)
 class Table(Generic[_Row]):
-    """What was read of a table.
+    """The result of reading a table.
 
     Attributes:
         rows: the valid ones, in the order of the file.
@@ -80,7 +80,7 @@ class Table(Generic[_Row]):
 
 
 class Line(NamedTuple):
-    """A row as it stands in the file: `where`, for messages (table and row, from 0), and its cells by column."""
+    """A row of the file: its place for messages (table and row, from 0), and its cells by column."""
 
     where: str
     cells: dict[str, str]

@@ -1,4 +1,4 @@
-"""What the IRFL task files name: documents, prompts, scoring.
+"""Functions for the IRFL task files: documents, prompts, scoring.
 
 IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445.
 """
@@ -65,7 +65,7 @@ class Options(TaskOptions):
 
 @dataclass(frozen=True)
 class ChoiceRecord:
-    """What was judged for one document of detection.
+    """The record of one document of detection.
 
     Attributes:
         id: ``{table}-{row}``, for a rotated row with ``-rotation{n}``.
@@ -98,7 +98,7 @@ class ChoiceRecord:
 
 @dataclass(frozen=True)
 class RankedRecord:
-    """What was judged for one image of a row of retrieval.
+    """The record of one image of a row of retrieval.
 
     Attributes:
         id, data, row, unit, type: as in :class:`ChoiceRecord`.

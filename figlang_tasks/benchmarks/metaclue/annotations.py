@@ -73,7 +73,7 @@ def read(dataset: str) -> Table:
 
 
 def load(dataset: str) -> tuple[Table, list[str]]:
-    """The valid rows of the annotations, and what is wrong with the others.
+    """The valid rows of the annotations, and the faults of the others.
 
     Raises:
         DataError: there is no such file.
@@ -132,7 +132,7 @@ def where(dataset: str, row: Annotation) -> str:
 def picture_faults(
     dataset: str, table: Table, rows: Iterable[Annotation], whole: bool = True, boxes: bool = True
 ) -> list[str]:
-    """What is wrong with the pictures of some rows.
+    """The faults of the pictures of some rows.
 
     Args:
         dataset: of the table, for messages.

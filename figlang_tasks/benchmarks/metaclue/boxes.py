@@ -162,7 +162,7 @@ def _written(text: str, roles: Mapping[str, Role]) -> Iterator[_Written]:
 
 
 def _behind(text: str, start: int, rule: str) -> str:
-    """What stands behind a box and may name it: until PaliGemma's next box, or the rest of its JSON object."""
+    """The text after a box that may name it: until PaliGemma's next box, or the rest of its JSON object."""
     near = text[start : start + _LOOK]
     if rule == "loc":
         return near.partition("<loc")[0]

@@ -99,7 +99,7 @@ def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
 
 
 def of_file(dataset: str, name: str) -> tuple[list[Candidates], list[str]] | None:
-    """The candidates that a file has for a setting, and what is wrong with it; None where there is no file.
+    """The candidates that a file has for a setting, and its faults; None if there is no file.
 
     Raises:
         DataError: the annotations cannot be had or do not suffice.

@@ -1,4 +1,4 @@
-"""MetaCLUE's data: what is fetched, what is checked and compared with the paper."""
+"""MetaCLUE's data: download, check, and comparison with the paper."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _difference(here: int, paper: str) -> str:
 
 
 def _gaps(rows: Sequence[Annotation]) -> list[str]:
-    """What tasks would lack: no faults, because an image may have no metaphor or box that passed validation."""
+    """Images that tasks leave out. These are not faults: an image may have no valid metaphor or box."""
     test = [row for row in rows if row.set == "metaphor" and row.split == "test"]
     gaps = (
         ("without metaphors: not in retrieval, captioning and VQA", [row for row in test if not row.metaphors]),

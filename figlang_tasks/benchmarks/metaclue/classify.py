@@ -18,7 +18,7 @@ METAPHOR = "metaphors?|metaphorical"
 
 @dataclass(frozen=True)
 class ClassifyRecord:
-    """What was judged for one document.
+    """The record of one document.
 
     Attributes:
         id: the image's path.

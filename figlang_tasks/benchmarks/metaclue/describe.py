@@ -20,7 +20,7 @@ from figlang_tasks.scoring import judged
 
 @dataclass(frozen=True)
 class CaptionRecord:
-    """What was read for one document of captioning.
+    """The record of one document of captioning.
 
     Attributes:
         id: the image's path.
@@ -54,7 +54,7 @@ class CaptionRecord:
 
 @dataclass(frozen=True)
 class AnswerRecord:
-    """What was read for one question.
+    """The record of one question.
 
     Attributes:
         id: ``{image}#{role}-{template}-{number}``.
@@ -81,7 +81,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return one empty answer: there is no chance level, and ``figlang_random`` and ``figlang_majority`` say nothing.
+    """Return one empty answer: there is no chance level, so ``figlang_random`` and ``figlang_majority`` answer nothing.
 
     So they can run a group that has such a task (``figlang_tasks.models.baselines``).
     """
@@ -123,7 +123,7 @@ def _captioned(doc: Document, output: str, found: Read[Statement]) -> dict[str, 
 
 
 def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge an answer: it is all that stands outside of thoughts and special tokens.
+    """Judge an answer: the output without thoughts and special tokens.
 
     Returns:
         The :class:`AnswerRecord` and its measures (``figlang_tasks.scoring.judged``).

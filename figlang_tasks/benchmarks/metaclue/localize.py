@@ -59,7 +59,7 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return one empty answer: there is no chance level, and ``figlang_random`` and ``figlang_majority`` say nothing.
+    """Return one empty answer: there is no chance level, so ``figlang_random`` and ``figlang_majority`` answer nothing.
 
     So they can run a group that has such a task (``figlang_tasks.models.baselines``).
     """

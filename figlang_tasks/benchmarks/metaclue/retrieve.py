@@ -22,7 +22,7 @@ _SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
 @dataclass(frozen=True)
 class RetrieveRecord:
-    """What was judged for one document.
+    """The record of one document.
 
     Attributes:
         id: the image's path.

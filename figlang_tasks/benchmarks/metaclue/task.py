@@ -1,4 +1,4 @@
-"""What all MetaCLUE task files share: documents, options, prompts, and the making of aggregators.
+"""Functions for all MetaCLUE task files: documents, options, prompts, aggregators.
 
 MetaCLUE: Akula et al. 2023, "MetaCLUE: Towards Comprehensive Visual Metaphors Research", CVPR 2023, arXiv 2212.09898.
 How answers are judged is in the modules beside this one: ``classify``, ``retrieve``, ``describe``, ``localize``,

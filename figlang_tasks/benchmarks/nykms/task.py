@@ -51,7 +51,7 @@ class Options(TaskOptions):
 
 @dataclass(frozen=True)
 class Record:
-    """What was judged for one document.
+    """The record of one document.
 
     The harness drops the document itself from ``samples.jsonl``, so the id has to be here.
 
