@@ -44,7 +44,7 @@ def _figlang(
     ] = False,
 ) -> None:
     """Figurative-language benchmarks for lmms_eval. Before a run: tasks, doctor and data. After a run: score, compare,
-    report, submit and judge, which read its saved samples (--log_samples) and need no model.
+    report, submit, judge and cite, which read its saved samples (--log_samples) and need no model.
 
     \b
     figlang doctor

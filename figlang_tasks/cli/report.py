@@ -34,7 +34,7 @@ def report(
     no_images: Annotated[bool, typer.Option("--no-images", help="Do not include pictures.")] = False,
     thumbnail_size: Annotated[
         int, typer.Option(min=32, max=512, help="Pixels of the pictures' long side; all together stay under 20 MB.")
-    ] = 192,
+    ] = 320,
     max_samples: Annotated[int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")] = 6000,
     no_published: Annotated[bool, typer.Option("--no-published", help="Do not show the papers' results.")] = False,
 ) -> None:

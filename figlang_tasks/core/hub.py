@@ -30,10 +30,6 @@ OWN = "own"
 """In place of a revision: rows that the user brought, which are not those of the release."""
 
 
-class DataError(Exception):
-    """Data is missing, not accessible or not valid; the message says what to do."""
-
-
 @dataclass(frozen=True)
 class Source:
     """A dataset: its name here, where it lives, and what it must contain.

@@ -40,10 +40,6 @@ _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing w
 _Value = TypeVar("_Value")
 
 
-class RunError(Exception):
-    """A run is not usable; the message names the file and the remedy."""
-
-
 @dataclass(frozen=True)
 class TaskRun:
     """The saved results of one task of a run.
