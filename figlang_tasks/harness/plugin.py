@@ -248,7 +248,7 @@ def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: A
 
 
 def _download(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Load the data of a task. What the harness tries again, five times, is none of our own messages."""
+    """Load the data of a task. The harness tries five times after any error; a `FigLangError` is raised at once."""
     import tenacity
 
     original.retry_with(retry=tenacity.retry_if_not_exception_type(FigLangError))(*args, **kwargs)  # type: ignore[attr-defined]

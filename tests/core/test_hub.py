@@ -78,7 +78,8 @@ def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(repository:
             asked.append(len(server.requests))
         assert done.returncode == 1
         message = done.stderr.splitlines()[-1]
-        assert message.startswith(f"figlang_tasks: task{'s' * (len(tasks) > 1)} {', '.join(tasks)}: access to Columbia")
+        told = f"figlang_tasks: task{'s' * (len(tasks) > 1)} {', '.join(tasks)}: access to Columbia"
+        assert message.startswith(f"figlang_tasks.core.errors.DataError: {told}")
     assert asked[0] == asked[1] > 0
 
 
