@@ -548,6 +548,7 @@ def test_every_two_of_many_runs_have_a_row_in_the_panel_of_a_metric() -> None:
     (drawn,) = section(sections.build(four), "differences-pairs").charts
     assert len(data(drawn)) == 6
     found = svg_texts(drawn)
+    assert "classify_literal accuracy" in " ".join(found)
     assert "run 3 \N{MINUS SIGN} run 1" in found and found.count("0.0") == 2  # each run is there twice
     others = [text for text in found if re.fullmatch(r"[+\N{MINUS SIGN}]\d+\.\d", text)]
     assert len(others) == 4 and len({text[1:] for text in others}) == 1 and len(set(others)) == 2

@@ -30,8 +30,7 @@ def bars(
 
     Args:
         chart_id, title, alt: see `Chart`.
-        panels: values (0 to 100) by panel, category and series. The name of a sole panel is not shown. A value that is
-            NaN has no bar.
+        panels: values (0 to 100) by panel, category and series. A value that is NaN has no bar.
         label: what the values are.
         references: what to compare with: chance is a line across the bars, others are marks below them.
         order: the series of all charts of a page, so that one looks alike in all of them.
@@ -88,7 +87,9 @@ class _Rows:
         y = top
         if any(column.panel for column in columns):
             for panel, _, scale in columns:
-                self.sheet.text(scale.first if len(columns) > 1 else 0, top + 8, panel, weight="bold")
+                left = scale.first if len(columns) > 1 else 0
+                name = shortened(panel, scale.last + _VALUE - left, True)
+                self.sheet.text(left, top + 8, name, weight="bold")
             y += 22
         start, tops = y, {}
         for category in categories:

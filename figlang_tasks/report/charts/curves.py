@@ -85,7 +85,7 @@ def curves(
 
 
 def columns_of(count: int) -> int:
-    """Columns of a grid of so many panels: 2 or 3, full if it can be, of little room for the last row if not."""
+    """Columns of a grid of so many panels: at most 3, and a full grid where there is one."""
     if count <= 3:
         return max(count, 1)
     return 3 if count % 3 == 0 else 2 if count % 2 == 0 else 3

@@ -52,7 +52,7 @@ def forest(
 
     Args:
         chart_id, title, alt: see `Chart`.
-        panels: effects by panel. The name of a sole panel is not shown.
+        panels: effects by panel.
         data: what becomes the CSV, the header first.
         label: of the axis.
 
@@ -76,7 +76,7 @@ def forest(
             sheet.text(left + HALF, 8, "p (Holm)", "right", quiet=True)
             top = y = 20.0
             for panel in column:
-                y = _panel(sheet, panel if len(panels) > 1 else "", panels[panel], left, labels, scale, y)
+                y = _panel(sheet, panel, panels[panel], left, labels, scale, y)
             sheet.grid(scale, top, y, _ticks(most))
             sheet.segments([(scale(0), top, scale(0), y)], color=style.TEXT, linewidth=1, zorder=0.6)
             sheet.text((scale.first + scale.last) / 2, y + 28, label, "center", quiet=True)
@@ -112,7 +112,7 @@ def _columns(panels: Mapping[str, Sequence[Effect]], count: int) -> list[list[st
     found: list[list[str]] = [[] for _ in range(count)]
     done = 0.0
     for panel, height in heights.items():
-        found[min(int((done + height / 2) / sum(heights.values()) * count), count - 1)].append(panel)
+        found[min(int((done + height / 2 - 0.01) / sum(heights.values()) * count), count - 1)].append(panel)
         done += height
     return [column for column in found if column]
 

@@ -82,6 +82,7 @@ def shortened(text: str, width: float, bold: bool = False) -> str:
     text = well_formed(text)
     if text_width(text, bold) <= width:
         return text
+    text = text[: int(width)]  # letters of a pixel: no name takes long
     while text and text_width(f"{text}…", bold) > width:
         text = text[:-1]
     return f"{text}…"
@@ -91,7 +92,7 @@ def wrapped(text: str, width: float, most: int = 2) -> list[str]:
     """At most so many lines of a text, none wider than `width` pixels; it breaks after blanks and ``_ - /``."""
     lines = [""]
     for piece in re.findall(r"[^ _/-]*[ _/-]?", well_formed(text)):
-        if lines[-1] and text_width((lines[-1] + piece).rstrip()) > width and len(lines) < most:
+        if len(lines) < most and lines[-1] and text_width((lines[-1] + piece).rstrip()) > width:
             lines.append("")
         lines[-1] += piece
     return [shortened(line.rstrip(), width) for line in lines]
