@@ -327,6 +327,14 @@ def test_more_are_drawn_when_they_are_needed(browser: Browser, report: Path, gal
         expect(page.locator("#cards > li").nth(2 * before)).to_be_attached()
 
 
+def test_each_part_can_be_reached_from_the_top(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as (page, _):
+        for link in page.locator("nav a").all():
+            link.click()
+            target = page.locator(link.get_attribute("href") or "")
+            expect(target.locator("h2").first).to_be_in_viewport()
+
+
 def test_print_is_light_and_has_the_first_pictures(browser: Browser, report: Path) -> None:
     with opened(browser, report, dark=True) as (page, seen):
         page.click("#theme")
