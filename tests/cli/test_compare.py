@@ -298,7 +298,7 @@ def test_three_runs_make_three_pairs(both: tuple[str, str], tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("nowhere", "nowhere2"), 1, "figlang compare: nowhere is not there"),
+        (("nowhere", "nowhere2"), 1, "figlang compare: nowhere does not exist"),
         ((), 2, "Missing argument"),
         (("{weak}",), 1, "figlang compare: only one run: give at least two"),
         (("{weak}", "{strong}", "--metric", "f2"), 1, "no metric 'f2' in these runs; there are: "),

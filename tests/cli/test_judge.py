@@ -113,7 +113,7 @@ def test_without_a_number_all_samples_are_drawn_where_there_are_fewer_than_the_p
     [
         (("agree", "k.json", "a.csv"), 2, "agreement needs two sheets or more"),
         (("agree", "k.json", "a.csv", "b.csv"), 1, "figlang judge agree: k.json cannot be read: No such file"),
-        (("export", "none.jsonl", "-o", "s.csv"), 1, "figlang judge export: none.jsonl is not there"),
+        (("export", "none.jsonl", "-o", "s.csv"), 1, "figlang judge export: none.jsonl does not exist"),
         (("export", "none.jsonl", "-o", "s.csv", "--n", "0"), 2, "for '--n'"),
         (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv cannot be read"),
     ],

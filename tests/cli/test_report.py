@@ -100,8 +100,8 @@ def test_other_files_are_not_replaced(folder: Path, tmp_path: Path) -> None:
 
 def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "report.html"
-    assert "is not there" in refused(tmp_path / "none", "-o", output)
-    assert "name each run once" in refused(folder, folder, "-o", output)
+    assert "does not exist" in refused(tmp_path / "none", "-o", output)
+    assert "give each run once" in refused(folder, folder, "-o", output)
     assert "has no scores of vflute25" in refused(folder, "-o", output, "--scorer", "vflute25")
     lines = lines_of("figlang_mini", 3)
     del lines[1]["sample"]["predicted"]

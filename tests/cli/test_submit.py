@@ -219,7 +219,7 @@ def test_a_zip_holds_nothing_but_the_predictions(run: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("target", [("figlang2024",), ("figlang2022",), ("irfl",), ("hub", "--repo", "a/b")])
 def test_a_run_that_is_not_there(target: tuple[str, ...], tmp_path: Path) -> None:
     message = refused(*target, tmp_path / "gone")
-    assert message.startswith(f"figlang submit {target[0]}: ") and "is not there" in message
+    assert message.startswith(f"figlang submit {target[0]}: ") and "does not exist" in message
 
 
 @pytest.mark.parametrize("target", ["figlang2024", "score2024", "figlang2022", "irfl", "hub", "every-eval-ever"])

@@ -28,10 +28,10 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
         ("figlang_mini_nykms_mc", {"offset": 900}, "task figlang_mini_nykms_mc: --offset 900 skips all"),
         ("figlang_mini_metaclue_vqa", {"offset": 9000}, "figlang_mini_metaclue_vqa: --offset 9000 skips all"),
         (CIRCULAR, {"offset": 9000}, f"task {CIRCULAR}: --offset 9000 skips all"),
-        (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Take --limit 4, or"),
-        (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Take --limit 4 --offset 4,"),
+        (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),
+        (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Use --limit 4 --offset 4,"),
         (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no whole row"),
-        (RETRIEVE, {"limit": 6}, f"task {RETRIEVE}: .*idiom-retrieval-task-0 has 7 documents.*Take --limit 7, or"),
+        (RETRIEVE, {"limit": 6}, f"task {RETRIEVE}: .*idiom-retrieval-task-0 has 7 documents.*Use --limit 7, or"),
         ("figlang_mini_irfl", {"limit": 3}, "leave no whole row"),
     ],
 )

@@ -233,7 +233,9 @@ def test_a_scoring_that_breaks_off_costs_no_run_and_is_told_once(
     assert results["results"][TASKS[0]]["acc@50,none"] is None
     (message,) = [message for message in warnings_of_loguru if "explanations were not scored" in message]
     assert "MemoryError: no room" in message
-    assert "Left out: acc@50, acc@60, v1_acc@50, v1_acc@60, explanation_score; acc@0 counts labels alone" in message
+    assert (
+        "acc@50, acc@60, v1_acc@50, v1_acc@60, explanation_score are missing, and acc@0 counts labels alone" in message
+    )
 
 
 # --- the command line ------------------------------------------------------------------------------------------------

@@ -128,8 +128,8 @@ def test_majority_scores(score_tasks: str) -> None:
 @pytest.mark.parametrize(
     ("task_name", "model", "message"),
     [
-        ("match", "figlang_majority", "match/0: the most frequent target 'cat' is no candidate"),
-        ("columns", "figlang_majority", "columns/0: the most frequent target 'cat' is no candidate"),
+        ("match", "figlang_majority", "match/0: the most frequent target 'cat' is not one of its candidates"),
+        ("columns", "figlang_majority", "columns/0: the most frequent target 'cat' is not one of its candidates"),
         (
             "words",
             "figlang_majority",

@@ -243,9 +243,9 @@ def test_other_kinds_of_requests_are_refused_by_name(checkpoints: dict[str, Path
     model = load(checkpoints["clip"])
     choice: Any = SimpleNamespace(args=("Is it?", str, list, 0, "choice", "test"))
     rounds: Any = SimpleNamespace(args=("Is it?", {}, list, str, 0, "rounds", "test"))
-    with pytest.raises(ValueError, match="task choice .* only ranks"):
+    with pytest.raises(ValueError, match="task choice .* only scores"):
         model.loglikelihood([choice])
-    with pytest.raises(ValueError, match="task rounds .* only ranks"):
+    with pytest.raises(ValueError, match="task rounds .* only scores"):
         model.generate_until_multi_round([rounds])
 
 

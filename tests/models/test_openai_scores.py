@@ -167,7 +167,7 @@ def test_one_missing_word_is_counted(ask: Callable, warnings_of_loguru: list[str
     found = scores(ask("match_one"))
     assert found == [[1.0], [1.0, 1.0], [1.0]]
     [line] = [line for line in warnings_of_loguru if "figlang_openai" in line]
-    assert "for 4 images one of the words" in line and "off by up to" in line
+    assert "for 4 images one word of a match" in line and "error of these scores is up to" in line
 
 
 @pytest.mark.parametrize("server", [{"logprobs": False}], indirect=True)

@@ -331,7 +331,7 @@ def test_video_is_refused(build: Callable[..., FigLangVLM]) -> None:
         ({"batch_size": "auto"}, "batch_size='auto'"),
         ({"dtype": "float"}, None),
         ({"dtype": "int8"}, "dtype='int8'; valid: auto"),
-        ({"load_in_4bit": True, "load_in_8bit": True}, "exclude each other"),
+        ({"load_in_4bit": True, "load_in_8bit": True}, "use either load_in_4bit or load_in_8bit"),
         pytest.param(
             {"load_in_4bit": True},
             "Install the package that the message names",

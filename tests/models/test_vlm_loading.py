@@ -196,7 +196,7 @@ def test_the_prompt_of_idefics_begins_once_and_has_each_picture_in_its_place(che
     expected = f"<s>user:{picture}One.{picture}Which?<end_of_utterance>\nAssistant:"
     assert read(lm, [user(image(1), text("One."), image(2), text("Which?"))]) == expected
     lm.processor.chat_template = "<s>" + lm.processor.chat_template
-    with pytest.raises(ValueError, match="both write <s>, so that the prompt begins twice"):
+    with pytest.raises(ValueError, match="both write <s> at the start of the prompt"):
         read(lm, ASK)
 
 
@@ -242,7 +242,9 @@ def test_an_output_without_its_prompt_is_an_error(
     lm = FigLangVLM(checkpoint("llava"), device="cpu")
     generate = lm.model.generate
     monkeypatch.setattr(lm.model, "generate", lambda **options: generate(**options)[:, options["input_ids"].shape[1] :])
-    with pytest.raises(VLMError, match="doc 0: ValueError: what LlavaForCond.* does not begin with its prompt"):
+    with pytest.raises(
+        VLMError, match="doc 0: ValueError: the output of LlavaForCond.* does not begin with the prompt"
+    ):
         asked(lm, [ASK], GREEDY)
 
 

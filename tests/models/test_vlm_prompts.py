@@ -91,7 +91,7 @@ def test_the_cache_of_answers_knows_what_stands_in_the_file(
         ({"chat_template": "/there/is/no/such/file"}, "chat_template=/there/is/no/such/file: no file with a Jinja"),
         ({"chat_template": os.devnull}, "chat_template=/dev/null: no file with a Jinja template; it is empty"),
         ({"enable_thinking": "no"}, "enable_thinking='no'; valid: True, False"),
-        ({"enable_thinking": False}, "enable_thinking=False: the chat template has no such switch"),
+        ({"enable_thinking": False}, "enable_thinking=False: the chat template does not have this option"),
     ],
 )
 def test_arguments(arguments: dict[str, Any], message: str, build: Callable[..., FigLangVLM]) -> None:

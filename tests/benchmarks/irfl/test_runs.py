@@ -184,7 +184,7 @@ class Words(lmms):
 def test_a_model_of_words_is_not_matched(model: Any) -> None:
     """It is refused before it is loaded: the checkpoint is not there, and vLLM not even installed."""
     name = model if isinstance(model, str) else "this model"
-    with pytest.raises(FigLangError, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Take"):
+    with pytest.raises(FigLangError, match=f"task figlang_mini_irfl_match_idiom: .*{name} answers in words. Use"):
         demo_runs.evaluate("figlang_mini_irfl_match_idiom", model, "pretrained=there/is_none")
 
 

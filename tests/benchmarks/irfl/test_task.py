@@ -184,7 +184,7 @@ CHOOSE, MATCH, TEXT = ({"prompt": name} for name in ("choose", "match", "text"))
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"process_results": task.match_process_results, "model": "qwen"}, "matching scores, and qwen answers in wor"),
+        ({"process_results": task.match_process_results, "model": "qwen"}, "matching scores, but qwen answers in wor"),
         ({"process_results": task.match_process_results}, "matching scores, but this model answers in words"),
         ({"process_results": task.match_process_results, "model": score_requests.REPLAY}, None),
         ({"process_results": task.process_results, "model": "qwen"}, None),
@@ -206,10 +206,10 @@ def test_who_is_asked_for_scores_gives_some(config: dict[str, Any], message: str
 @pytest.mark.parametrize(
     ("limit", "offset", "message"),
     [
-        (5, 0, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
-        (1, 0, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
-        (9, 1, "metaphor-retrieval-task-0 has 6 documents, .*Take --limit 6, or"),
-        (4, 7, "metaphor-retrieval-task-1 has 5 documents, .*Take --limit 5 --offset 6, or"),
+        (5, 0, "metaphor-retrieval-task-0 has 6 documents, .*Use --limit 6, or"),
+        (1, 0, "metaphor-retrieval-task-0 has 6 documents, .*Use --limit 6, or"),
+        (9, 1, "metaphor-retrieval-task-0 has 6 documents, .*Use --limit 6, or"),
+        (4, 7, "metaphor-retrieval-task-1 has 5 documents, .*Use --limit 5 --offset 6, or"),
         (6, 0, None),
         (7, 0, None),
         (None, None, None),
