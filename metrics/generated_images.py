@@ -144,7 +144,7 @@ def inception_features(
         float32 array of shape [images, 2048].
 
     Raises:
-        ImageMetricError: torch-fidelity is not installed, or the weights cannot be had or are damaged.
+        ImageMetricError: torch-fidelity is not installed, or the weights are not available or are damaged.
     """
     import torch
 

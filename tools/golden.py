@@ -112,7 +112,7 @@ def data(folder: Path) -> Path:
 
 
 def evaluate(tasks: str, output: Path, *model: str) -> int:
-    """One run, by the command; its status, 1 where SPICE cannot be had, say.
+    """One run, by the command; its status, 1 where SPICE is not available, for example.
 
     Raises:
         SystemExit: it left no results.

@@ -369,7 +369,7 @@ def _published_rows(
         shown = [row.values[metric].text(digits[metric]) if metric in row.values else "" for metric in metrics]
         rows.append((f"{row.label} (published, {row.table})", shown))
     told = [f"published: {published.protocol(task, comparable)}"] * bool(comparable) + [left_out] * bool(left_out)
-    return rows, told or ["published: nothing is known to be published for this task"]
+    return rows, told or ["published: we know of no published figures for this task"]
 
 
 def _comparable(task: str, runs: Sequence[Run], metrics: Sequence[str]) -> tuple[list[str], str]:

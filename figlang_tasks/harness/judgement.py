@@ -22,7 +22,7 @@ _COUNTING = threading.Lock()  # the harness judges the documents of a task in se
 def process_results(
     task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Judge an answer; the harness's own words in place of one are none (an error message may hold "yes").
+    """Judge an answer. An error message of the harness counts as no answer, even if it contains "yes".
 
     Then the run has failed, whatever its numbers are; each process tells of its own documents.
     """

@@ -46,7 +46,7 @@ def _whole_lines(path: Path) -> int:
 
 
 def _check_written(tracker: Any, name: str, is_whole: Callable[[Path], bool]) -> None:
-    """Take the name from a file that is not whole, so that nothing reads it for one, and note the failure."""
+    """Rename an incomplete file, so that nothing reads it, and note the failure."""
     if not tracker.output_path:
         return
     folder = Path(tracker.output_path) / tracker.general_config_tracker.model_name_sanitized

@@ -53,7 +53,7 @@ def attempt(run: Callable[[], T]) -> T | None:
 
 
 def joiner(prompt: str, tokenizer: Any) -> str:
-    """Return the text between a rendered prompt and the answer: a space, unless the prompt ends with white space or a special token.
+    """Return the text between prompt and answer: a space, unless the prompt ends with white space or a special token.
 
     Templates end in white space or a special token (``<|im_start|>assistant\\n``), or in words (``ASSISTANT:``) after
     which the answer follows with a space.

@@ -90,7 +90,7 @@ def scorer(name: str) -> Scorer:
     """The scorer `name`, its weights located; kept for the next task.
 
     Raises:
-        WeightsError: the weights cannot be had.
+        WeightsError: the weights are not available.
         ValueError: ``$FIGLANG_SCORER_DTYPE`` or ``$FIGLANG_SCORER_DEVICE`` is not valid.
     """
     from figlang_tasks.metrics.explanation import get_scorer
@@ -114,7 +114,7 @@ def release() -> None:
 def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> None:
     """Check the choice of the scorer, and fetch its weights, before a model is loaded.
 
-    Weights that cannot be had cost no run: the thresholded metrics are left out of it, and a warning says so now.
+    Weights that are not available cost no run: the thresholded metrics are left out of it, and a warning says so now.
 
     Raises:
         ValueError: there is no such scorer, or an environment variable is not valid.

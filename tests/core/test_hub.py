@@ -1,4 +1,4 @@
-"""Where data comes from, and what a user is told when it cannot be had (over real HTTP, in a fresh interpreter)."""
+"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a fresh interpreter)."""
 
 from __future__ import annotations
 

@@ -306,7 +306,7 @@ def test_documents_that_another_test_runs_are_named_there(document: str, test: s
 
 
 class World(NamedTuple):
-    """What commands find: models, servers and data in place of those that cannot be had."""
+    """What commands find: models, servers and data in place of those that are not available."""
 
     folder: Path
     values: dict[str, str]

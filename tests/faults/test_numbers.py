@@ -136,5 +136,5 @@ def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
     (path,) = (folder / "0").rglob("*_results.json")
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]
     assert (settings["do_sample"], settings["temperature"]) == (True, 0.7)
-    with pytest.raises(SubmissionError, match=r"drawn at random \(temperature 0.7\)"):
+    with pytest.raises(SubmissionError, match=r"answers were sampled \(temperature 0.7\)"):
         answered(saved_runs.read(str(folder / "0")).tasks[TASK])

@@ -221,7 +221,7 @@ def test_several_pictures_need_named_places(build: Callable[..., FigLangVLM], mo
     assert scores(lm, several, kind="match") == pytest.approx(found) and found[0] != found[1]
     monkeypatch.setattr(lm.model, "generate", None)
     with pytest.raises(
-        VLMError, match="doc 1: ValueError: 2 images, and the processor has no image placeholder .*_grid"
+        VLMError, match="doc 1: ValueError: 2 images, and the processor has no image placeholder.*_grid"
     ):
         asked(lm, [ones[0], several], GREEDY)
     lm.processor.chat_template = TEMPLATES["llava_1_5"]

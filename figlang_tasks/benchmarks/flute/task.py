@@ -56,7 +56,7 @@ def documents(asked: Mapping[str, Any]) -> datasets.Dataset:
     """The documents that a task names.
 
     Raises:
-        hub.DataError: they cannot be had.
+        hub.DataError: they are not available.
         ValueError: a value is not valid.
     """
     for key in KEYS[:2]:

@@ -120,7 +120,7 @@ def pictures(dataset: str) -> Pictures:
     """Return the pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB).
 
     Raises:
-        DataError: they cannot be had.
+        DataError: they are not available.
     """
     return Pictures(hub.snapshot(hub.source(dataset), [ARCHIVE]).folder)
 

@@ -56,7 +56,7 @@ def load(dataset: str, name: str) -> Table[Detection]:
         name: one of :data:`CONFIGURATIONS`.
 
     Raises:
-        DataError: the base table cannot be had, has faults, or too few images to draw from.
+        DataError: the base table is not available, has faults, or too few images to draw from.
     """
     if (written := read(dataset, name)) is not None:
         return written

@@ -169,7 +169,7 @@ def read(dataset: str, name: str) -> Table[Line]:
         name: one of :data:`ROWS`, or the name of a file of random candidates (module ``random_tables``).
 
     Raises:
-        DataError: there is no such table, or the dataset cannot be had.
+        DataError: there is no such table, or the dataset is not available.
     """
     if not _NAME.fullmatch(name):  # it may stand in saved samples
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")

@@ -84,7 +84,7 @@ def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
         name: one of :data:`SETTINGS`.
 
     Raises:
-        DataError: the annotations cannot be had or do not suffice, or a file of candidates is not valid.
+        DataError: the annotations are not available or do not suffice, or a file of candidates is not valid.
     """
     if name not in SETTINGS:
         raise DataError(f"MetaCLUE has no retrieval setting {name!r}; known: {', '.join(SETTINGS)}")
@@ -102,7 +102,7 @@ def of_file(dataset: str, name: str) -> tuple[list[Candidates], list[str]] | Non
     """The candidates that a file has for a setting, and its faults; None if there is no file.
 
     Raises:
-        DataError: the annotations cannot be had or do not suffice.
+        DataError: the annotations are not available or do not suffice.
     """
     table = annotation_file.read(dataset)
     path = table.folder / FOLDER / f"{name}.jsonl"

@@ -136,7 +136,7 @@ def prompts(dataset: str) -> list[dict[str, Any]]:
     """Return the prompts to generate, each with its image, the statement and the name of the file to write.
 
     Raises:
-        DataError: the data cannot be had.
+        DataError: the data is not available.
     """
     return [
         {"file": f"{file_name(doc['number'])}.png", "prompt": prompt_of(doc), "image": doc["image"]}
@@ -189,7 +189,7 @@ def score(folder: Path, dataset: str, model: str | None = None, prompts_file: Pa
         ``images``, and ``signature`` of what was used.
 
     Raises:
-        DataError: a picture is missing or damaged, the prompts were others, or the data cannot be had.
+        DataError: a picture is missing or damaged, the prompts were others, or the data is not available.
     """
     _check_prompts(folder, prompts_file, dataset)
     found, missing = [], []

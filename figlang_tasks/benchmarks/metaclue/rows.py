@@ -59,7 +59,7 @@ def documents(dataset: str, task: str, look_at_pictures: bool = False) -> tuple[
     """The documents of a task, or what is wrong with its pictures or its file of candidates.
 
     Raises:
-        DataError: the annotations cannot be had, or do not suffice for the task.
+        DataError: the annotations are not available, or do not suffice for the task.
     """
     if task not in TASKS:
         raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")

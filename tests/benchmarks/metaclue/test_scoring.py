@@ -99,7 +99,7 @@ def test_the_majority_answer_scores_what_is_published_as_random(shared_file: Pat
     """Table 1's "Random" on the test sets: 1331 metaphors with 1419 symbolic or 1000 literal negatives (section 3.1).
 
     57.12 is of 2330 images, one negative fewer than the text has, which would give 57.10. The numbers of the validation
-    sets cannot be had from "20 % of the train splits": those would have 65.10 % metaphors.
+    sets are not available from "20 % of the train splits": those would have 65.10 % metaphors.
     """
     published = {
         fact["setting"]: fact["value"]
