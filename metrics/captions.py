@@ -321,8 +321,8 @@ def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]])
     downloaded.
 
     Returns:
-        ``meteor`` and ``spice``. One that is not available (no Java, no files, or the program fails) is left out, with one
-        logged message a process that says why. SPICE without any value for an image (no facts in its texts) is 0.
+        ``meteor`` and ``spice``. One that is not available (no Java, no files, or the program fails) is left out; one
+        logged message in each process says why. SPICE without any value for an image (no facts in its texts) is 0.
 
     Source: METEOR 1.5 (Denkowski and Lavie, 2014), SPICE (Anderson et al., 2016), with the options of COCO's code.
     """

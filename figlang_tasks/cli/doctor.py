@@ -31,7 +31,7 @@ def doctor(
 ) -> None:
     """Look at versions, libraries, memory, hub access and data, metric models, and what the harness finds of ours.
 
-    A warning: some tasks, models or metrics are not available. A problem: runs fail. Exit status 1 if there is a problem.
+    A warning: some tasks, models or metrics are not available. A problem: runs fail, and the exit status is 1.
     Tokens are never shown. Without a SECTION it ends with the benchmarks that can be run now, and what others lack.
 
     \b

@@ -47,7 +47,7 @@ class Finding:
 
     Attributes:
         name: what was looked at.
-        status: ``problem``: runs fail or give other numbers; ``warning``: some tasks, models or metrics are not available.
+        status: ``problem``: runs fail or give other numbers; ``warning``: some tasks or metrics are not available.
         text: what was found.
         remedy: what to do about it; "" where nothing is to be done.
         concerns: names of the benchmarks that it is for; () where it is for all, or for none.
