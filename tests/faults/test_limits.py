@@ -30,9 +30,9 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
         (CIRCULAR, {"offset": 9000}, f"task {CIRCULAR}: --offset 9000 skips all"),
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),
         (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Use --limit 4 --offset 4,"),
-        (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no whole row"),
+        (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no complete row"),
         (RETRIEVE, {"limit": 6}, f"task {RETRIEVE}: .*idiom-retrieval-task-0 has 7 documents.*Use --limit 7, or"),
-        ("figlang_mini_irfl", {"limit": 3}, "leave no whole row"),
+        ("figlang_mini_irfl", {"limit": 3}, "leave no complete row"),
     ],
 )
 def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], message: str) -> None:

@@ -74,8 +74,8 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
 T5 = {"model_type": "t5", "d_model": 8}
 KINDS = [
     (lambda: hf.CLIPConfig(architectures=["CLIPModel"]), r"CLIPModel\) scores images .* --model figlang_clip"),
-    (lambda: hf.SiglipConfig(), "--model use --model figlang_clip"),
-    (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "--model use --model figlang_clip"),
+    (lambda: hf.SiglipConfig(), "use --model figlang_clip"),
+    (lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]), "use --model figlang_clip"),
     (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
     (lambda: hf.InstructBlipConfig(text_config=T5), "encoder-decoder"),
     (lambda: hf.Florence2Config(), "encoder-decoder"),
