@@ -86,7 +86,7 @@ KINDS = [
     ),
     (lambda: hf.Qwen2AudioConfig(), "reads no images"),
     (lambda: hf.ResNetConfig(), r"\(resnet\) is not an image-text-to-text model of transformers"),
-    (lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}), "code of its own.*trust_remote_code=True"),
+    (lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}), "its own code.*trust_remote_code=True"),
 ]
 
 
