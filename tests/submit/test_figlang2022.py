@@ -129,7 +129,7 @@ def test_a_place_that_cannot_be_written(target: str, message: str, tmp_path: Pat
 
 def test_the_samples_of_another_task(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "samples.jsonl", [{"sample": {"id": "muse-test-1", "data": "figlang_mini/test:01"}}])
-    with pytest.raises(SubmissionError, match="line 1: a row of figlang_mini/test:.*not of a task whose answers are"):
+    with pytest.raises(SubmissionError, match="line 1: a row of figlang_mini/test:.*not of a task for a submission"):
         write_submission(path, tmp_path / "submission.jsonl")
 
 
