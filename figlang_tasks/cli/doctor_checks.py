@@ -765,10 +765,12 @@ def _child(sections: Sequence[str]) -> None:
     for section in sections:
         try:
             for finding in _CHILDREN[section]():
-                print(json.dumps(asdict(finding)), file=findings, flush=True)
+                findings.write(f"{json.dumps(asdict(finding))}\n")
+                findings.flush()
         except Exception as error:  # told by its cause, without a traceback
             finding = Finding(
                 section, "problem", f"does not work: {_cause(error)}", "repair or reinstall what it names"
             )
-            print(json.dumps(asdict(finding)), file=findings)
-        print(file=findings, flush=True)
+            findings.write(f"{json.dumps(asdict(finding))}\n")
+        findings.write("\n")
+        findings.flush()

@@ -76,7 +76,7 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     assert [line["length"] for line in lines] == [len(line["sample"]["reference"]) for line in lines]
 
 
-NOT_SCORED = "explanations were not scored, so that f1@53, f1@60, explanation_score are missing"
+NOT_SCORED = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
 
 
 @pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("CUDA error")])

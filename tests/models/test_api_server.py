@@ -166,10 +166,12 @@ def test_a_score_request_that_is_over_its_time_ends_the_run(
 
 @pytest.mark.parametrize("value", ["0", "-1.0", "soon", "nan"])
 def test_a_time_limit_that_is_none(value: str, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FigLangError, match=f"timeout={value}: seconds for one request"):
+    with pytest.raises(FigLangError, match=f"timeout={value}: must be a number above 0, the seconds for one request"):
         evaluate(TASK, "openai", arguments(server, f"timeout={value}"), limit=1)
     monkeypatch.setenv("FIGLANG_REQUEST_TIMEOUT", value)
-    with pytest.raises(FigLangError, match=f"FIGLANG_REQUEST_TIMEOUT={value}: seconds for one request"):
+    with pytest.raises(
+        FigLangError, match=f"FIGLANG_REQUEST_TIMEOUT={value}: must be a number above 0, the seconds for one request"
+    ):
         evaluate(TASK, "figlang_openai", arguments(server, "num_concurrent=1"), limit=1)
     assert not server.requests
 

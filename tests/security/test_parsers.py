@@ -135,7 +135,7 @@ def test_a_key_of_a_judge(tmp_path: Path) -> None:
 
     path = tmp_path / "x.key.json"
     path.write_text("[" * 200_000)
-    with pytest.raises(JudgeError, match="is no key"):
+    with pytest.raises(JudgeError, match="is not a key"):
         key.read(path)
 
 

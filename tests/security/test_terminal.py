@@ -123,6 +123,8 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
     "data check": (lambda here: ["data", "check", "metaclue", table(here)[0]], 0),
     "data check, no folder": (lambda here: ["data", "check", "metaclue", str(here / "a")], 1),
     "data prefetch": (lambda here: ["data", "prefetch", NASTY], 2),
+    "cite": (lambda here: ["cite", a_run(here / "run")], 0),
+    "cite, no run": (lambda here: ["cite", str(here / "run")], 1),
     "doctor": (lambda here: ["doctor", NASTY], 2),
     "tasks": (lambda here: ["tasks", NASTY], 1),
 }  # fmt: skip

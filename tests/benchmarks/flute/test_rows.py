@@ -151,7 +151,7 @@ def test_texts_other_than_the_released_ones_are_told(
 ) -> None:
     write_lines(data_dir / "train.jsonl", invented)
     rows.load("FLUTE", "heldout")
-    assert any("texts differ from those that the held-out part" in message for message in warnings_of_loguru)
+    assert any("texts differ from those of the fixed held-out part" in message for message in warnings_of_loguru)
 
 
 def small(*pairs: tuple[str, str]) -> list[rows.Pair]:
@@ -407,7 +407,7 @@ def test_blind_rows_that_are_not_valid(damage: Callable[[list[Values]], Any], me
 
 
 def test_no_blind_file(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(hub.DataError, match=rf"put it to \$FIGLANG_DATA_DIR/FLUTE/{rows.BLIND_FILE}"):
+    with pytest.raises(hub.DataError, match=rf"put it at \$FIGLANG_DATA_DIR/FLUTE/{rows.BLIND_FILE}"):
         rows.load_blind()
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE)
     with pytest.raises(hub.DataError, match="FIGLANG_DATA_DIR is not set"):
