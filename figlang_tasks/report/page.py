@@ -144,9 +144,7 @@ def _environment() -> Environment:
 
 def standalone(svg: str) -> str:
     """The drawing of a chart as a file of its own: its colours, those of the light page, written out."""
-    return re.sub(r"var\((--[\w-]+)[^)]*\)", lambda found: charts.COLOURS[found[1]][0], svg).replace(
-        "currentColor", "#000"
-    )
+    return re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", svg).replace('"currentColor"', '"#000"')
 
 
 def _fitted(table: Table) -> Table:
