@@ -161,6 +161,11 @@ def test_names_of_lm_eval(folder: Path) -> None:
     assert runs.limited(run) == "limit 8"
 
 
+def test_a_limit_of_all_rows_is_no_cut() -> None:
+    assert runs.cut({"config": {"limit": -1.0}}, []) is None
+    assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, []) == "limit 0.5, offset 4"
+
+
 def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="nowhere does not exist: give a samples file"):
         runs.read("nowhere")
