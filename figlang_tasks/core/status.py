@@ -20,6 +20,11 @@ def show() -> None:
     _shown = os.environ.get("RANK", "0") == "0"
 
 
+def is_shown() -> bool:
+    """Whether lines are printed."""
+    return _shown
+
+
 def tell(what: str) -> None:
     """Print a line, unless it is the one that was printed last."""
     global _last

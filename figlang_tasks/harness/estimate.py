@@ -54,7 +54,7 @@ def _work(task: Any, limit: float | None, offset: int) -> _Work:
 def _said(works: list[_Work]) -> str:
     requests = sum(work.requests for work in works)
     tasks = f"{len(works)} tasks, " if len(works) > 1 else ""
-    tokens, rounds = max(work.tokens for work in works), max(work.rounds for work in works)
+    tokens, rounds = max((work.tokens for work in works), default=0), max((work.rounds for work in works), default=1)
     of = f" of up to {tokens:,} tokens" if tokens else ""
     return f"{tasks}{requests:,} request{'s' * (requests != 1)}{of}" + (
         f" in up to {rounds} rounds" if rounds > 1 else ""

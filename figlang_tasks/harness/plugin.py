@@ -285,8 +285,9 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
                 f"{listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "
                 f"The results say so in prompt_hash"
             )
-    for line in estimate.lines(given["task_dict"], given.get("limit"), given.get("offset") or 0):
-        status.tell(line)
+    if status.is_shown():  # other people's tasks may be among them: nothing of a stock command may hang on this
+        for line in estimate.lines(given["task_dict"], given.get("limit"), given.get("offset") or 0):
+            status.tell(line)
     return original(*args, **kwargs)
 
 

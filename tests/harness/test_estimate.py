@@ -42,6 +42,10 @@ def test_the_lines_count_what_is_asked(tasks: list[str], options: dict[str, Any]
     assert sorted(estimate.lines(found, **options)) == sorted(expected)
 
 
+def test_a_group_without_tasks_asks_nothing() -> None:
+    assert estimate.lines({"empty": {}}) == ["empty: 0 requests"]
+
+
 def test_many_lines_end_with_a_sum() -> None:
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_random")
     task = get_task_dict(["figlang_mini"], manager, "simple")["figlang_mini"]
