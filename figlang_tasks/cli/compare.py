@@ -362,12 +362,8 @@ def _published_rows(
 
     comparable, left_out = _comparable(task, runs, metrics)
     found = published.rows(task, comparable)
-    figures = {metric: [row.values[metric] for row in found if metric in row.values] for metric in metrics}
-    digits = {metric: max((figure.digits for figure in of), default=0) for metric, of in figures.items()}
-    rows = []
-    for row in found:
-        shown = [row.values[metric].text(digits[metric]) if metric in row.values else "" for metric in metrics]
-        rows.append((f"{row.label} (published, {row.table})", shown))
+    texts = published.cells([row.values for row in found], metrics)
+    rows = [(f"{row.label} (published, {row.table})", shown) for row, shown in zip(found, texts, strict=True)]
     told = [f"published: {published.protocol(task, comparable)}"] * bool(comparable) + [left_out] * bool(left_out)
     return rows, told or ["published: we know of no published figures for this task"]
 

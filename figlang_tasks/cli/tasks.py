@@ -236,7 +236,7 @@ def _words(asked: Mapping[str, str]) -> Iterator[str]:
 def _matches(each: Definition, pattern: str | None) -> bool:
     if pattern in (*names(), MINI):  # some are names of groups, too
         return each.benchmark == pattern
-    return pattern is None or each.benchmark == pattern or fnmatchcase(each.name, pattern)
+    return pattern is None or fnmatchcase(each.name, pattern)
 
 
 def _overview(found: Sequence[Definition]) -> str:
