@@ -282,7 +282,11 @@ def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
     config = results.get("config") or {}
     given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
     # The harness makes 8.0 of a limit of 8; -1 is all rows.
-    cuts = [f"{option} {f'{value:g}' if isinstance(value, float) else value}" for option, value in given if value and value != -1]
+    cuts = [
+        f"{option} {f'{value:g}' if isinstance(value, float) else value}"
+        for option, value in given
+        if value and value != -1
+    ]
     usage = results.get("usage")
     if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
         cuts.append("--max_tokens spent")
