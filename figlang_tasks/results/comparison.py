@@ -14,7 +14,6 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
-from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, RunError, TaskRun
 from figlang_tasks.scoring import OVERALL, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
@@ -253,8 +252,8 @@ def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequ
     signatures = {run.signature for run in explained.values()} - {None}
     alike = len({run.scorer for run in explained.values()}) <= 1 and len(signatures) <= 1
     need = {threshold.name for scheme in SCHEMES.values() for threshold in scheme.thresholds} | {MEAN_SCORE}
-    named = [of[0].name for name in metrics or () if (of := measures.named(name)) is not None]
-    if metrics is not None and not need & set(named):
+    # A scope may be a source of the user's own rows.
+    if metrics is not None and not any(f"{name}_".startswith(f"{each}_") for name in metrics for each in need):
         return
     if not alike:
         found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
