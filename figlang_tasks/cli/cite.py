@@ -87,6 +87,7 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
     prompt = str(metadata.get("prompt_hash", _UNKNOWN))
     parts = {
         "data": str(task.data),
+        "rows": "own" if task.own else None,
         "prompt": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", prompt) if short else prompt,
         "harness": f"lm-eval {lm_eval}" if lm_eval else f"lmms-eval {versions.get('lmms-eval', _UNKNOWN)}",
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),

@@ -174,7 +174,7 @@ def _text(
     bootstrap = " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
-        f"seed {seed}. p Holm: adjusted for the {_tests(differences)} tests shown; * below {_ALPHA}.{bootstrap}"
+        f"seed {seed}. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{bootstrap}"
     )
     return "\n\n".join([*parts, "\n".join(_sentences(runs, differences))])
 
@@ -197,16 +197,17 @@ def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, 
     by_name = {run.name: run for run in runs}
     how = (
         f"95 % intervals. Best value bold. Superscripts: significantly better than that run (p < .05, approximate "
-        f"randomization, two-sided, {resamples:,} swaps, seed {seed}; Holm's method for {_tests(differences)} tests)."
+        f"randomization, two-sided, {resamples:,} swaps, seed {seed}; Holm's method for {_counted(differences)})."
     )
     parts = ["\n".join(f"% {line}" for line in [r"\usepackage{booktabs}", *_caveats(runs)])]
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         whole, compared = _metrics_of_whole(own), _runs_of(own, by_name)
-        published = _published_rows(task, compared, whole)[0] if paper else []
+        published, told = _published_rows(task, compared, whole) if paper else ([], [])
         counts = sorted({_task_of(run, task).rows for run in compared})
         title = f"{task}, n = {' / '.join(map(str, counts))}. {how}"
         parts.append(compare_latex.table(title, whole, _cells(task, by_name, own, whole), published))
+        parts += [f"% {printable(line)}" for line in told]
         for metric in dict.fromkeys(each.metric for each in own):
             of = {each.name: each for each in own if each.metric == metric and each.name not in whole}
             if of:
@@ -300,6 +301,11 @@ def _pairs(own: Sequence[Difference]) -> Iterator[list[Difference]]:
 
 def _tests(differences: Sequence[Difference]) -> int:
     return sum(each.p_randomization is not None for each in differences)
+
+
+def _counted(differences: Sequence[Difference]) -> str:
+    tests = _tests(differences)
+    return f"{tests} test{'s' * (tests != 1)}"
 
 
 def _tasks(differences: Sequence[Difference]) -> list[str]:

@@ -143,6 +143,7 @@ def test_in_latex_ties_are_bold_and_a_row_of_a_paper_stands_below(tmp_path: Path
     (gpt,) = [line for line in lines if line.startswith("GPT-4o, zero-shot")]
     assert gpt.split(" & ")[1:4] == ["75.41", "60.97", "37.20"] and r"\textbf" not in gpt  # Table 18
     assert lines[lines.index(r"\bottomrule") - 1].endswith(r"\\")
+    assert any(line.startswith("% published: ") and "2405.01474" in line for line in lines)
 
 
 @pytest.mark.parametrize("options", [("--json", "--format", "md"), ("--paper", "--format", "csv")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,8 +52,7 @@ class Result:
     @cached_property
     def estimates(self) -> Estimates:
         """What was reported, else what the samples give; measures that failed are no number."""
-        failed = {name: {OVERALL: Estimate(math.nan)} for name in self.of.failed}
-        found = {**self.of.estimates, **failed}
+        found = finished.with_failed(self.of.estimates, self.of.failed)
         return {name: found[name] for name in self.of.measures.by_name if name in found}
 
     @property

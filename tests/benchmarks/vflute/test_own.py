@@ -15,6 +15,7 @@ from demo_runs import evaluate
 
 from figlang_tasks.benchmarks.vflute import rows, template
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
+from figlang_tasks.cli.cite import signature
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core import hub
 from figlang_tasks.results import runs
@@ -198,3 +199,4 @@ def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(
     assert runs.measured(run, task).own and task.rows == 723
     data = provenance.data(all_rows(run).tasks["vflute"])
     assert (data.repository, data.revision) == (None, None)
+    assert "|rows:own|" in signature(run, task)
