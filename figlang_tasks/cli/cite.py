@@ -39,10 +39,11 @@ def cite(
     ] = None,
     short: Annotated[bool, typer.Option("--short", "-sh", help="Abbreviate the signatures of runs.")] = False,
 ) -> None:
-    """Print BibTeX of benchmarks and of this software, and the signature of each task of a run.
+    """Print BibTeX, and a signature for each task of a run.
 
-    A signature says what a number depends on: task and its version, data, prompts, harness, version of this package,
-    and scorer of explanations. Put it beside the number, as sacreBLEU's.
+    BibTeX: of the benchmarks and of this software. A signature is a line that names all that a number depends on: task
+    and its version, data, prompts, harness, version of this package, and scorer of explanations. Publish it with the
+    number, like the signature of sacreBLEU.
 
     \b
     figlang cite vflute

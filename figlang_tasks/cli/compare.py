@@ -33,36 +33,40 @@ def compare(
         list[str],
         typer.Argument(
             metavar="RUN RUN...",
-            help="Samples file, results file or folder of a run, each; NAME=PATH gives it a name.",
+            help="Two runs or more: the samples file, results file or folder of each; NAME=PATH gives it a name.",
             show_default=False,
         ),
     ],
     task: Annotated[
-        list[str] | None, typer.Option(help="Compare this task alone; may be given again.", show_default="all shared")
+        list[str] | None, typer.Option(help="Compare only this task; may be repeated.", show_default="all shared")
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Compare by this metric alone, with its sources (f1@60) or for one (f1@60_muse); may be given again.",
+            help="Compare only this metric, with all sources (f1@60) or for one (f1@60_muse); may be repeated.",
             show_default="all",
         ),
     ] = None,
-    overall: Annotated[bool, typer.Option("--overall", help="Leave out the sources.")] = False,
-    paper: Annotated[bool, typer.Option("--paper", help="Put the papers' rows beside the runs.")] = False,
+    overall: Annotated[bool, typer.Option("--overall", help="Show only all rows together, not each source.")] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="Also show the papers' results.")] = False,
     scorer: Annotated[
-        str | None, typer.Option(help="Explanation scores of this scorer, where there are several.", show_default=False)
+        str | None,
+        typer.Option(help="Use the explanation scores of this scorer, if there are several.", show_default=False),
     ] = None,
     all_tests: Annotated[
-        bool, typer.Option("--all-tests", help="Show p of the paired bootstrap too, one-sided, as V-FLUTE reports it.")
+        bool,
+        typer.Option("--all-tests", help="Also show p of the one-sided paired bootstrap, as V-FLUTE's paper does."),
     ] = False,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples, and random swaps.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of both.")] = 20240501,
+    resamples: Annotated[
+        int, typer.Option(min=100, help="Number of bootstrap resamples and of random swaps.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and swaps.")] = 20240501,
     style: Annotated[
         Format | None,
         typer.Option(
             "--format",
-            help="Tables in Markdown; all numbers of the differences as CSV, on their own scale; tables for a paper in "
-            "LaTeX (booktabs).",
+            help="md: tables in Markdown. csv: all numbers of the differences, on the metric's own scale. latex: "
+            "tables for a paper (booktabs).",
             show_default="md",
         ),
     ] = None,
@@ -70,10 +74,10 @@ def compare(
 ) -> None:
     """Compare runs on the same rows: is one model better than another?
 
-    For each pair, metric and source: the difference with its 95 % interval, p of approximate randomization (two-sided),
-    and the same adjusted by Holm's method for all tests of the call; * where that is below .05. A source has few rows:
-    ask for what you want to know (--metric, --overall), rather than for all. The last lines say in a sentence for each
-    pair which run is better by the main metric of the task.
+    For each pair of runs, metric and source, the command prints the difference with its 95 % interval, p of the
+    two-sided test of approximate randomization, and p after Holm's adjustment for all tests of the command. * marks
+    adjusted p below .05. Each further test costs power, so choose what you want to know (--metric, --overall). The last
+    lines say for each pair which run is better by the main metric of the task.
 
     \b
     figlang compare results/model_a results/model_b

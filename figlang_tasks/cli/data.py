@@ -22,7 +22,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions
 
 @app.callback()
 def data() -> None:
-    """Prepare data before a run: download it, check it, write example files for data of your own, import such data.
+    """Download and check data, or bring your own.
 
     \b
     figlang data prefetch flute --scorers
@@ -44,10 +44,10 @@ def prefetch(
         bool, typer.Option("--scorers", help="Also download the weights of the papers' explanation scorers (5.4 GB).")
     ] = False,
 ) -> None:
-    """Download the data of benchmarks and check it, so that a run needs no network.
+    """Download data before a run, and check it.
 
-    V-FLUTE (4.8 GB) is gated: it is downloaded only if you name it. If one download fails, the others continue, and the
-    exit status is 1.
+    A run then works without a network. V-FLUTE (4.8 GB) is gated: it is downloaded only if you name it. If one download
+    fails, the others continue, and the exit status is 1.
 
     \b
     figlang data prefetch
@@ -173,7 +173,7 @@ def import_() -> None:
 
 @app.command()
 def check(
-    benchmark: Annotated[str, typer.Argument(help="The benchmark that the data is for.", metavar="|".join(names()))],
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(names())}.", metavar="BENCHMARK")],
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -184,9 +184,10 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")] = False,
 ) -> None:
-    """Check the data of a benchmark: compare its size with the published one and list all errors (exit status 1).
+    """Check the data of a benchmark, and list all errors.
 
-    Nothing is downloaded. Every picture is opened.
+    The command compares the number of rows with the published one, and opens every picture. It downloads nothing. If
+    it finds an error, the exit status is 1.
 
     \b
     figlang data check vflute
@@ -225,12 +226,14 @@ def _check_by_its_tasks(benchmark: Benchmark) -> Report:
 
 @app.command()
 def template(
-    benchmark: Annotated[str, typer.Argument(help="The benchmark that the files are for.")],
+    benchmark: Annotated[str, typer.Argument(help="For example nykms or vflute.", metavar="BENCHMARK")],
     output: Annotated[
         Path, typer.Option(help="Folder to write into; it becomes your FIGLANG_DATA_DIR.", show_default="here")
     ] = Path("."),
 ) -> None:
-    """Write example files that show how to bring your own data. Replace the examples by your rows.
+    """Write example files for data of your own.
+
+    Replace the example rows by yours. Then run `figlang data check`.
 
     \b
     figlang data template nykms --output my_data

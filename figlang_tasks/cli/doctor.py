@@ -23,16 +23,18 @@ def doctor(
     sections: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SECTION]...", help=f"Only these of {', '.join(SECTIONS)}. [default: all]", show_default=False
+            metavar="[SECTION]...", help=f"Check only these: {', '.join(SECTIONS)}. [default: all]", show_default=False
         ),
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask no server.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not contact any server.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when all is done.")] = False,
 ) -> None:
-    """Look at versions, libraries, memory, hub access and data, metric models, and what the harness finds of ours.
+    """Check what this machine can run, and say what is missing.
 
-    A warning: some tasks, models or metrics are not available. A problem: runs fail, and the exit status is 1.
-    Tokens are never shown. Without a SECTION it ends with the benchmarks that can be run now, and what others lack.
+    The command checks versions, libraries, memory, access to the hub, data, metric models, and whether lmms-eval finds
+    our tasks. A warning: some tasks, models or metrics are not available. A problem: runs fail, and the exit status is
+    1. Without a SECTION, the last lines name the benchmarks that you can run now, and what the others lack. Tokens are
+    never shown.
 
     \b
     figlang doctor

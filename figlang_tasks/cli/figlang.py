@@ -43,8 +43,10 @@ def _figlang(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Figurative-language benchmarks for lmms_eval. Before a run: tasks, doctor and data. After a run: score, compare,
-    report, submit, judge and cite, which read its saved samples (--log_samples) and need no model.
+    """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
+
+    Before a run: tasks, doctor and data. After a run: score, compare, report, cite, submit and judge. These read the
+    samples that the run saved (--log_samples), and do not load the model again.
 
     \b
     figlang doctor

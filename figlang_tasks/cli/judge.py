@@ -18,7 +18,14 @@ _SEPARATORS = {"comma": ",", "semicolon": ";"}
 
 @app.callback()
 def judge() -> None:
-    """Human evaluation of explanations: blind sheets, agreement, and a language model as another annotator."""
+    """Let people, or a language model, judge explanations.
+
+    \b
+    figlang judge export a=results/MODEL_A b=results/MODEL_B -o human/sheet.csv
+    figlang judge agree human/sheet.key.json human/sheet.annotator1.csv human/sheet.annotator2.csv
+
+    The annotators do not see which system wrote an explanation. docs/judge.md explains all steps.
+    """
 
 
 def _fail(verb: str, error: JudgeError) -> NoReturn:
@@ -57,10 +64,11 @@ def export(
     ] = "comma",
     as_json: Annotated[bool, typer.Option("--json", help="Print the written paths as a JSON list.")] = False,
 ) -> None:
-    """Write blind annotation sheets: one row for each explanation, letters in place of the systems' names.
+    """Write blind sheets for annotators, and pictures.
 
-    Keep the key file secret: it says which letter is which system and contains gold labels and ExplanationScores. Give
-    each annotator a sheet and the folder of pictures. docs/judge.md explains how to fill in a sheet.
+    A sheet has one row for each explanation, with letters in place of the systems' names. Keep the key file secret: it
+    says which letter is which system and contains gold labels and ExplanationScores. Give each annotator a sheet and
+    the folder of pictures. docs/judge.md explains how to fill in a sheet.
 
     \b
     figlang judge export results/llava results/gpt -o human/sheet.csv
@@ -103,10 +111,12 @@ def agree(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Compare filled sheets: Cohen's kappa; adequacy, errors, preference; how good ExplanationScore is.
+    """Compare sheets that annotators have filled in.
 
-    Sheets may be saved by a spreadsheet program: commas, semicolons or tabs, any case, rows in any order. The paper's
-    figures are shown for comparison. Sheets that a language model filled in are marked.
+    The command prints their agreement (Cohen's kappa), the adequacy, errors and preferences that they marked, and how
+    well ExplanationScore predicts their judgement. Sheets may be saved by a spreadsheet program: commas, semicolons or
+    tabs, any case, rows in any order. The paper's figures are shown for comparison. Sheets that a language model filled
+    in are marked.
 
     \b
     figlang judge agree sheet.key.json sheet.annotator1.csv sheet.annotator2.csv
@@ -149,11 +159,11 @@ def llm(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
-    """Let a language model fill in a sheet, through lmms_eval's judge interface.
+    """Let a language model fill in a sheet.
 
-    The model gets the picture and the questions of an annotator. A cell stays empty if the answer is unreadable, and
-    such cells are counted. If the command is interrupted, run it again: it keeps the answers so far. The sheet, and
-    every result from it, says that a language model filled it in.
+    It is asked through the judge interface of lmms-eval. The model gets the picture and the questions of an annotator.
+    A cell stays empty if the answer is unreadable, and such cells are counted. If the command is interrupted, run it
+    again: it keeps the answers so far. The sheet, and every result from it, says that a language model filled it in.
 
     \b
     OPENAI_API_KEY=... figlang judge llm sheet.annotator1.csv --model gpt-4o -o gpt-4o.csv

@@ -28,10 +28,10 @@ from figlang_tasks.core.text import printable, printable_lines
 EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
 HELP = """
-of figlang_tasks:
-  --full-table          of an evaluation: print the harness's table of all metrics too
+option that figlang_tasks adds to an evaluation:
+  --full-table          also print the table of lmms-eval itself
 
-`lmms_eval eval --help` lists the options of an evaluation: --model, --tasks and others."""
+`lmms_eval eval --help` lists all options of an evaluation: --model, --tasks and others."""
 _FULL_TABLE = re.compile(r"--full[-_]table(?:=(?P<value>.*))?")
 _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: the harness prints them as its log
 

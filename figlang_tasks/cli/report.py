@@ -38,9 +38,9 @@ def report(
     max_samples: Annotated[int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")] = 6000,
     no_published: Annotated[bool, typer.Option("--no-published", help="Do not show the papers' results.")] = False,
 ) -> None:
-    """Write a report of one or more runs: tables, charts, a gallery of samples, provenance.
+    """Write an HTML report of runs: charts, tables and samples.
 
-    The report is one file that works offline, in light and dark mode and in print. It contains texts and small pictures
+    The report is one file that works offline. It also says how each run was made. It contains texts and small pictures
     of the benchmark: check the dataset's conditions before you share it. Pictures come from data on this machine;
     nothing is downloaded.
 

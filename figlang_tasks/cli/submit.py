@@ -46,7 +46,9 @@ Fallback = Annotated[
 
 @app.callback()
 def submit() -> None:
-    """Make files for a leaderboard, a registry or the hub, and check them.
+    """Make files for leaderboards, registries or the hub.
+
+    The commands write files; only `hub --push` uploads them.
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
@@ -67,9 +69,10 @@ def figlang2024(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> None:
-    """Make the zip of the FigLang 2024 shared task (pred.csv: id, label 1/0, explanation), from a run of vflute.
+    """Make the zip of the FigLang 2024 shared task.
 
-    An output without a label gets an empty label, which the board counts as wrong.
+    The run is one of vflute. The zip contains pred.csv with id, label (1 or 0) and explanation. An output without a
+    label gets an empty label, which the board counts as wrong.
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
@@ -117,10 +120,10 @@ def score2024(
     bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of that model to use.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Score a FigLang 2024 zip by the board's rules: macro F1 at 0, .50 and .60 with BERTScore F1 alone.
+    """Score a FigLang 2024 zip by the rules of its board.
 
-    Needs V-FLUTE's test split (the hub, or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. It reads a
-    submission of any tool; it does not need a run.
+    The score is macro F1 at 0, .50 and .60, with BERTScore F1 alone. The command needs V-FLUTE's test split (the hub,
+    or $FIGLANG_DATA_DIR) and the weights of deberta-xlarge-mnli. The zip may come from any tool.
 
     \b
     figlang submit score2024 figlang2024.zip
@@ -163,7 +166,9 @@ def figlang2022(
     fallback: Fallback = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> None:
-    """Make the JSON lines of the FigLang 2022 shared task, in the blind file's order, from a run of flute_codalab.
+    """Make the JSON lines of the FigLang 2022 shared task.
+
+    The run is one of flute_codalab. The lines have the order of the task's blind file.
 
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
@@ -208,7 +213,9 @@ def irfl(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the values, 0 to 1, as JSON.")] = False,
 ) -> None:
-    """Make a row for IRFL's leaderboard: detection accuracies in percent, and precision at k if the run has it.
+    """Make a row for IRFL's leaderboard.
+
+    It has detection accuracies in percent, and precision at k if the run has it.
 
     \b
     figlang submit irfl results/MODEL
@@ -262,10 +269,11 @@ def hub(
     pr: Annotated[bool, typer.Option("--pr", help="With --push: open a pull request.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --push: do not ask.")] = False,
 ) -> None:
-    """Make .eval_results/*.yaml and a model-card section for a model's repository on the hub.
+    """Make results files for a model's repository on the hub.
 
-    The command writes the files into a folder. In a README.md there it replaces only its own section. With --push it
-    shows the changes, asks, and uploads them as one commit. It uses the token of HF_TOKEN or `hf auth login`.
+    The command writes .eval_results/*.yaml and a section of the model card into a folder. If README.md exists there,
+    only this section is replaced. With --push the command shows the changes, asks, and uploads them as one commit. It
+    uses the token of HF_TOKEN or `hf auth login`.
 
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
@@ -336,7 +344,9 @@ def every_eval_ever(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
-    """Write runs in the form of Every Eval Ever, schema 0.3.0: aggregate JSON and samples JSON lines.
+    """Write runs in the form of Every Eval Ever, schema 0.3.0.
+
+    It writes aggregate results as JSON, and samples as JSON lines.
 
     \b
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party

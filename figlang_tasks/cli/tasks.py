@@ -71,24 +71,23 @@ def tasks(
         str | None,
         typer.Argument(
             metavar="[BENCHMARK|PATTERN]",
-            help=f"Only those of a benchmark ({', '.join([*names(), MINI])}), or whose name matches: 'irfl_*_grid'.",
+            help=f"List the tasks of this benchmark ({', '.join([*names(), MINI])}), or the tasks whose name matches: "
+            "'irfl_*_grid'.",
             show_default=False,
         ),
     ] = None,
     path: Annotated[
         Harness | None,
-        typer.Option(
-            "--path", help="Print the folder with the task files for that harness instead.", show_default=False
-        ),
+        typer.Option("--path", help="Print only the folder with the task files for this harness.", show_default=False),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Tell version, harness and metrics of each task too.")
+        bool, typer.Option("--verbose", "-v", help="Also show version, harness and metrics of each task.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON list, with all metrics of each task.")
     ] = False,
 ) -> None:
-    """List the benchmarks of this package, the tasks of one, or those whose name matches a pattern.
+    """List the benchmarks, or the tasks of one of them.
 
     \b
     figlang tasks
@@ -270,7 +269,7 @@ def _listing(found: Sequence[Definition]) -> str:
     for each in found:
         rows = "-" if each.rows is None else f"{each.rows:,}"
         lines.append(f"{each.name:{width}}  {rows:>5}  {each.data or f'group of {len(each.members)}'}")
-    lines += ["", "rows: as published. -v also tells version, harness and metrics, and the members of groups."]
+    lines += ["", "rows: as published; - if not. -v also shows version, harness, metrics and the members of groups."]
     return "\n".join(lines)
 
 
