@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class FigLangError(Exception):
-    """A task cannot be run as asked: an option, a name, a model or data is wrong. The message says what to do.
+    """A task cannot be run, or runs cannot be compared, as asked. The message says what is wrong and what to do.
 
     ``simple_evaluate`` raises it before a model is loaded, where that can be known. A command prints the message and
     ends with status 1.

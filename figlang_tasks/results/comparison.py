@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from loguru import logger
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
@@ -27,7 +28,7 @@ Place: TypeAlias = tuple[str, str]
 """Name of a measure, and scope."""
 
 
-class ComparisonError(Exception):
+class ComparisonError(FigLangError):
     """Runs cannot be compared; the message says why and what to do.
 
     Attributes:

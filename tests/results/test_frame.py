@@ -15,7 +15,7 @@ from saved_samples import NAME, evaluated
 from typer.testing import CliRunner
 
 import figlang_tasks
-from figlang_tasks import RunError
+from figlang_tasks import FigLangError, RunError
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.results import comparison, runs
 
@@ -118,3 +118,5 @@ def test_compare_gives_what_the_command_does() -> None:
     (expected,) = comparison.compare(runs.read_all([f"weak={weak}", f"strong={strong}"]), **options)
     assert dict(frame.iloc[0]) == vars(expected) and len(frame) == 1
     assert frame.difference[0] == pytest.approx(frame.value_second[0] - frame.value_first[0])
+    with pytest.raises(FigLangError, match="share the task vflute"):
+        figlang_tasks.compare(f"weak={weak}", f"strong={strong}", tasks=["vflute"])
