@@ -17,6 +17,8 @@ _LATEX_FOR |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\tex
 # At the start of a row, [ and * would be options of the \\ before it.
 _LATEX = re.compile(r"^[\[*]|" + "|".join(map(re.escape, _LATEX_FOR)))
 
+# What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
 _LONGEST = 500  # characters of one of a list
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -40,6 +42,11 @@ def printable_lines(text: object) -> str:
 def latex(text: object) -> str:
     """`text` in one line of LaTeX, as it is: without meaning for TeX, also at the start of a row of a table."""
     return _LATEX.sub(lambda found: _LATEX_FOR.get(found[0], f"{{{found[0]}}}"), printable(text))
+
+
+def no_formula(text: str) -> str:
+    """A cell that no spreadsheet program takes for a formula; such a text, and one that begins with ', gets a '."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.core.text import no_formula, printable, write_whole
 from figlang_tasks.judge import JudgeError
 
 LETTERS = string.ascii_uppercase
@@ -55,8 +55,6 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 """The valid values of a cell, in any case, and their meaning; `preferred` takes the letters of the item too."""
 
-# What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
 # All but line feed, tab and carriage return; half a surrogate pair has no UTF-8.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 32_000  # a cell of a spreadsheet holds 32,767 characters
@@ -125,7 +123,7 @@ def safe(text: str) -> str:
     text = cleaned(text)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]} [cut: {len(text) - _LONGEST} more characters]"
-    return f"'{text}" if _FORMULA.match(text) else text
+    return no_formula(text)
 
 
 def restored(cell: str) -> str:

@@ -242,7 +242,7 @@ def test_csv_gives_the_numbers_back() -> None:
     assert rows(forest("A", "B")) == [{"name": "A", "difference": "1.5"}, {"name": "B", "difference": "-1.5"}]
 
 
-@pytest.mark.parametrize("name", ['=HYPERLINK("http://x")', "+1", "-1", "@x"])
+@pytest.mark.parametrize("name", ['=HYPERLINK("http://x")', "+1", "-1", "@x", " =1", "＝1"])
 def test_a_name_is_no_formula_of_a_spreadsheet(name: str) -> None:
     assert rows(dots(name))[0]["run"] == f"'{name}"
 

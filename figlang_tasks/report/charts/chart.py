@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from figlang_tasks.core.text import no_formula
 from figlang_tasks.scoring import Estimate
 
 
@@ -74,9 +75,7 @@ def _csv_cell(value: object) -> str:
         return ""
     if not isinstance(value, str):
         return str(value)
-    text = well_formed(value)
-    # A spreadsheet takes such a text for a formula.
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return no_formula(well_formed(value))
 
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
