@@ -60,4 +60,4 @@ def test_a_wrong_model(model: str, told: str, tmp_path: Path) -> None:
 def test_missing_data_in_lm_eval(tmp_path: Path) -> None:
     command = [str(BIN / "lm_eval"), "--include_path", str(resource_dir("task_yamls") / "lm_eval"), "--tasks", "flute"]
     lines = ended([*command, "--model", "dummy"], tmp_path)
-    assert lines[-1].startswith("figlang_tasks: FLUTE: its train split is looked for in")
+    assert lines[-1].startswith("figlang_tasks: FLUTE: the train split must be in")
