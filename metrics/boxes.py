@@ -121,7 +121,7 @@ class AveragePrecision:
 
 
 class Resampled(NamedTuple):
-    """What resampling tells of an average precision.
+    """What resampling shows about an average precision.
 
     Attributes:
         interval: None as in `intervals.bootstrap`.

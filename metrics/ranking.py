@@ -1,4 +1,4 @@
-"""Precision at k, best rank and pairwise order of scored candidates, with every tie told.
+"""Precision at k, best rank and pairwise order of scored candidates, with every tie reported.
 
 Scores order candidates, the highest first; their scale never matters. *Ties are pessimistic*: among equal scores the
 negatives stand before the positives, so a model that gives every image the same score gets nothing for it, and no

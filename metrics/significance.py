@@ -165,7 +165,7 @@ def compare(
         resamples: at least 1; of the bootstrap, and as many swaps.
         seed: a non-negative int.
         confidence: of the interval, strictly between 0 and 1.
-        progress: told each share of the work that is done; they add up to 1.
+        progress: called with each share of the work that is done; the shares add up to 1.
 
     Returns:
         `Comparison` by pair ``(i, j)``, i < j, and name, in the order of the names of system i. Work grows with

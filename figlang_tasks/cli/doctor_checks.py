@@ -767,7 +767,7 @@ def _child(sections: Sequence[str]) -> None:
             for finding in _CHILDREN[section]():
                 findings.write(f"{json.dumps(asdict(finding))}\n")
                 findings.flush()
-        except Exception as error:  # told by its cause, without a traceback
+        except Exception as error:  # show its cause, not a traceback
             finding = Finding(
                 section, "problem", f"does not work: {_cause(error)}", "repair or reinstall what it names"
             )

@@ -65,7 +65,7 @@ def preflight(config: Mapping[str, Any]) -> None:
 
 
 def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:
-    """The exception that tells of several faults together: a `DataError` where one is of data."""
+    """The exception for several faults together: a `DataError` if one of them is about data."""
     return DataError if any(isinstance(fault, DataError) for fault in faults) else FigLangError
 
 

@@ -1,4 +1,4 @@
-"""The options of a task in lm-eval, told apart from what else lm-eval hands to ``custom_dataset``.
+"""The options of a task in lm-eval, separated from what else lm-eval passes to ``custom_dataset``.
 
 lm-eval 0.4.13 passes in one bag ``dataset_kwargs`` of the task file, its metadata, the arguments of the model (any
 names), what ``--metadata`` says, and the task file's path (``config_source``). So a name that is not known may be a
@@ -52,7 +52,7 @@ def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], require
 
 
 def _in_task_file(source: Any) -> set[str]:
-    """The keys of ``dataset_kwargs`` in the task file; none if it cannot be told."""
+    """The keys of ``dataset_kwargs`` in the task file; none if it cannot be found."""
     if not isinstance(source, str) or not Path(source).is_file():
         return set()
     task_files.read.cache_clear()  # the file may have changed since

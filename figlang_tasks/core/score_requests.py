@@ -160,7 +160,7 @@ def is_asked(config: Mapping[str, Any]) -> bool:
 
 
 def only_ranks(model: str, task: str) -> str:
-    """What is told of a task that asks for words a model that gives none."""
+    """The message for a task that asks for words, with a model that gives only scores."""
     return (
         f"{model}: task {task} asks for an answer in words, but this model only scores candidates: it runs tasks whose "
         f"generation_kwargs have {KEY}. Use a generative model (figlang_vlm, llava_hf ...) for {task}"

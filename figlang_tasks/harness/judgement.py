@@ -24,7 +24,7 @@ def process_results(
 ) -> Any:
     """Judge an answer. An error message of the harness counts as no answer, even if it contains "yes".
 
-    Then the run has failed, whatever its numbers are; each process tells of its own documents.
+    The run has then failed, whatever its numbers are. Each process reports its own documents.
     """
     failed = [each for each in results if notes.is_no_answer(each)]
     if failed:

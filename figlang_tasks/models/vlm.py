@@ -198,7 +198,7 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: one of them cannot be answered.
         """
-        # A request that is not valid is told now, not after hours. Costs one more decoding of every image.
+        # Report an invalid request now, not after hours. This costs one more decoding of every image.
         largest: Prompt | None = None
         for request in tqdm(requests, disable=self.rank != 0 or len(requests) == 1, desc="Checking prompts"):
             where = _where(request)

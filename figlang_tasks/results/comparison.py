@@ -125,7 +125,7 @@ def compare(
         tasks: names; default all that two runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
-        progress: told each share of the work that is done; they add up to 1.
+        progress: called with each share of the work that is done; the shares add up to 1.
 
     Returns:
         Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.

@@ -231,7 +231,7 @@ def add_scores(records: Sequence[MutableMapping[str, Any]]) -> Session:
     """Score the explanations of records, outside of lmms-eval.
 
     lm-eval has no place for our hook, and asks metric by metric: a session is kept for all that comes after it with the
-    same records or some of them, so that each text is scored once and a failure is told once.
+    same records or some of them, so that each text is scored once and a failure is reported once.
     """
     own = [record for record in records if explained.is_explained(record)]
     if not own:

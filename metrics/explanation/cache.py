@@ -46,7 +46,7 @@ class _PlainDisk(diskcache.Disk):
 class ScoreCache:
     """Keeps scores of text pairs and embeddings of single texts; least recently stored goes first.
 
-    Any failure to read or write (disk full, no locks on a network file system) is told once and switches the cache
+    Any failure to read or write (disk full, no locks on a network file system) is reported once and switches the cache
     off: it never costs a score.
 
     Args:

@@ -267,7 +267,7 @@ def _left_out(message: str) -> None:
 
 
 def _incomplete(records: Sequence[Record], metric: str) -> bool:
-    """Whether pictures are missing; says so. A mean over those that a model did make is not that of all prompts."""
+    """Whether pictures are missing; logs it. A mean over the pictures that exist is not the mean over all prompts."""
     missing = [record for record in records if not record["file"]]
     if missing:
         _left_out(

@@ -78,11 +78,11 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """The options of its task, the programs of its metrics, the boxes of the model; see `Benchmark.preflight`."""
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, asked["task"]
     if task not in rows.TASKS:
-        return  # loading has told
+        return  # loading has reported it
     for each in by_model(config):
         Options.of_task(each, task)
     if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
-        captions.programs()  # METEOR and SPICE that will be missing are told now, not after hours
+        captions.programs()  # report now, not after hours, that METEOR or SPICE will be missing
     _check_convention(Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
 
 

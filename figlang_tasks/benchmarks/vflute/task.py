@@ -179,7 +179,7 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
         stages = None
     if not (isinstance(stages, dict) and set(stages) == {"scene_graph", "answer"}):
         # The run was cut short (max_agentic_steps below 2): what there is, is no answer.
-        if results[0]:  # else the request failed, which is told
+        if results[0]:  # else the request failed, which is reported elsewhere
             logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
         return _judge(doc, "", scene_graph=True)
     return _judge(doc, str(stages["answer"]), scene_graph=True)

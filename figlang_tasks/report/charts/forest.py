@@ -23,8 +23,8 @@ class Effect:
         label: what differs.
         value: the difference.
         low, high: its interval; None where there is none.
-        note: what stands beside it.
-        strong: whether it is told apart from 0.
+        note: the text at its right.
+        strong: whether it differs significantly from 0.
         better: whether it lies on the good side of 0.
         against: what it is compared with, beneath the label where both do not fit beside each other; "" for nothing.
     """
