@@ -78,12 +78,7 @@ def load(dataset: str) -> tuple[Table, list[str]]:
     Raises:
         DataError: there is no such file.
     """
-    try:
-        found = hub.snapshot(hub.source(dataset), [FILE])
-    except DataError as error:
-        raise DataError(
-            f"{error}. `figlang data import metaclue` makes that folder (docs/cards/metaclue.md)."
-        ) from error
+    found = hub.snapshot(hub.source(dataset), [FILE])
     path = found.folder / FILE
     content = _content(path)
     rows, faults = parse_rows(content, path)

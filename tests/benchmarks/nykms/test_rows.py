@@ -37,7 +37,8 @@ def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> Non
 def test_without_the_variable_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
     with pytest.raises(
-        hub.DataError, match="NYK-MS has no public release: put its files into a folder NYK-MS and set F"
+        hub.DataError,
+        match="NYK-MS has no public release: put its files into .* NYK-MS and set F.*figlang data template nykms",
     ):
         rows.load("NYK-MS", "metaphor", "image")
 
