@@ -74,14 +74,18 @@ def summary_table(results: Mapping[str, Any]) -> str:
 def is_ours(results: Mapping[str, Any], name: str) -> bool:
     """Whether `name` in results is a task of ours, or a group of such tasks alone."""
     members = results.get("group_subtasks", {}).get(name)
-    return all(is_ours(results, each) for each in members) if members else _measured(results, name) is not None
+    return (
+        all(is_ours(results, each) for each in members)
+        if members
+        else runs.measured_metadata(results, name) is not None
+    )
 
 
 def lacks_scores(results: Mapping[str, Any]) -> bool:
     """Whether explanations of a task of ours were to be scored, and have no scores."""
     without = {scheme.without_scorer for scheme in SCHEMES.values()}
     for name, config in results.get("configs", {}).items():
-        metadata, options = _measured(results, name), config.get("lmms_eval_specific_kwargs") or {}
+        metadata, options = runs.measured_metadata(results, name), config.get("lmms_eval_specific_kwargs") or {}
         if metadata and metadata.get("explanation_scorer") in without and options.get("scorer") not in ("off", False):
             return True
     return False
@@ -105,11 +109,6 @@ def estimates_table(title: str, estimates: Estimates) -> str:
 
 
 # --- what stands in a table -------------------------------------------------------------------------------------------
-
-
-def _measured(results: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    metadata = results.get("configs", {}).get(name, {}).get("metadata")
-    return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
 
 
 def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:

@@ -249,17 +249,21 @@ def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
     Raises:
         RunError: they are damaged, or of another version of figlang_tasks.
     """
-    configs = results.get("configs") or {}
     found: dict[str, Estimates] = {}
-    for task in dict.fromkeys([*(results.get("results") or ()), *configs]):  # configs are sorted by name
-        metadata = (configs.get(task) or {}).get("metadata")
-        if isinstance(metadata, Mapping) and "measures" in metadata:
+    for task in dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())]):  # these are sorted
+        if metadata := measured_metadata(results, task):
             try:
                 estimates = scoring.from_json(metadata["measures"])
             except ValueError as error:
                 raise RunError(f"the results of {task} are damaged: {error}. Evaluate again") from error
             found[task] = with_failed(estimates, scoring.failed(metadata["measures"]))
     return found
+
+
+def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
+    """The metadata of a task of ours with its measures; None if a results file has none."""
+    metadata = ((results.get("configs") or {}).get(task) or {}).get("metadata")
+    return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
 
 
 def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
