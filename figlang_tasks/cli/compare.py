@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from figlang_tasks.cli import compare_latex, say, say_json
-from figlang_tasks.core.text import printable, table
+from figlang_tasks.core.text import csv_text, printable, table
 
 if TYPE_CHECKING:
     from figlang_tasks.results.comparison import Difference
@@ -185,15 +183,9 @@ def _text(
 
 def _csv(differences: Sequence[Difference]) -> str:
     """A line for each difference: the fields of `Difference`, nothing where there is no number."""
-    from figlang_tasks.judge.sheet import safe
     from figlang_tasks.results.comparison import Difference
 
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Difference)])
-    for each in differences:
-        writer.writerow([safe(value) if isinstance(value, str) else value for value in asdict(each).values()])
-    return text.getvalue()
+    return csv_text([field.name for field in fields(Difference)], [list(asdict(each).values()) for each in differences])
 
 
 def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:

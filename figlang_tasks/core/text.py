@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +22,7 @@ _LATEX = re.compile(r"^[\[*]|" + "|".join(map(re.escape, _LATEX_FOR)))
 
 # What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 500  # characters of one of a list
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -44,9 +48,31 @@ def latex(text: object) -> str:
     return _LATEX.sub(lambda found: _LATEX_FOR.get(found[0], f"{{{found[0]}}}"), printable(text))
 
 
+def well_formed(text: str) -> str:
+    """The text without what XML forbids, or what would turn the direction of the text around it."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
 def no_formula(text: str) -> str:
     """A cell that no spreadsheet program takes for a formula; such a text, and one that begins with ', gets a '."""
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as CSV; what is None or no number is left empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_csv_cell(each) for each in head])
+    writer.writerows([_csv_cell(each) for each in row] for row in rows)
+    return text.getvalue()
+
+
+def _csv_cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    if not isinstance(value, str):
+        return str(value)
+    return no_formula(well_formed(value))
 
 
 def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:

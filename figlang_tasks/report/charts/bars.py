@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts import style
-from figlang_tasks.report.charts.chart import Chart, Panels, Reference, References, csv_text, numbered
+from figlang_tasks.report.charts.chart import Chart, Panels, Reference, References, numbered
 from figlang_tasks.report.charts.sheet import HALF, LINE, WHOLE, Scale, Sheet, drawing, shortened, text_width, wrapped
 from figlang_tasks.scoring import Estimate
 

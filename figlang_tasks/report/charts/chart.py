@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from figlang_tasks.core.text import no_formula
 from figlang_tasks.scoring import Estimate
 
 
@@ -59,31 +54,6 @@ Panels = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
 
 References = Mapping[tuple[str, str], Sequence[Reference]]
 """What to read values beside, by panel and category."""
-
-
-def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as CSV; what is None or no number is left empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_csv_cell(each) for each in head])
-    writer.writerows([_csv_cell(each) for each in row] for row in rows)
-    return text.getvalue()
-
-
-def _csv_cell(value: object) -> str:
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return ""
-    if not isinstance(value, str):
-        return str(value)
-    return no_formula(well_formed(value))
-
-
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-
-
-def well_formed(text: str) -> str:
-    """The text without what XML forbids, or what would turn the direction of the text around it."""
-    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def numbered(groups: Iterable[Iterable[str]], order: Sequence[str]) -> dict[str, int]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts import style
-from figlang_tasks.report.charts.chart import Chart, csv_text, numbered
+from figlang_tasks.report.charts.chart import Chart, numbered
 from figlang_tasks.report.charts.sheet import HALF, WHOLE, Scale, Sheet, drawing, shortened
 
 _TICKS = (0, 25, 50, 75, 100)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts import style
-from figlang_tasks.report.charts.chart import Chart, csv_text, numbered
+from figlang_tasks.report.charts.chart import Chart, numbered
 from figlang_tasks.report.charts.sheet import HALF, Scale, Sheet, drawing
 from figlang_tasks.scoring import Estimate
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts import style
-from figlang_tasks.report.charts.chart import Chart, csv_text, numbered
+from figlang_tasks.report.charts.chart import Chart, numbered
 from figlang_tasks.report.charts.forest import points
 from figlang_tasks.report.charts.sheet import HALF, Scale, Sheet, drawing, text_width, wrapped
 from figlang_tasks.scoring import Estimate

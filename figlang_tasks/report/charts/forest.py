@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from figlang_tasks.core.text import csv_text, well_formed
 from figlang_tasks.report.charts import style
-from figlang_tasks.report.charts.chart import Chart, csv_text, well_formed
+from figlang_tasks.report.charts.chart import Chart
 from figlang_tasks.report.charts.sheet import HALF, LINE, WHOLE, Scale, Sheet, drawing, shortened, text_width, wrapped
 
 _ROW, _NUMBERS, _LABELS = 20.0, 128.0, 230.0

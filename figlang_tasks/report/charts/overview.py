@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts import style
 from figlang_tasks.report.charts.bars import draw_references, interval
-from figlang_tasks.report.charts.chart import Chart, Reference, csv_text, numbered
+from figlang_tasks.report.charts.chart import Chart, Reference, numbered
 from figlang_tasks.report.charts.sheet import HALF, LINE, WHOLE, Scale, Sheet, drawing, shortened, text_width, wrapped
 from figlang_tasks.scoring import Estimate
 

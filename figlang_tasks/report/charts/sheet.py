@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from figlang_tasks.core.text import well_formed
 from figlang_tasks.report.charts import style, svg
-from figlang_tasks.report.charts.chart import Reference, well_formed
+from figlang_tasks.report.charts.chart import Reference
 from figlang_tasks.report.charts.svg import FONT_SIZE
 
 HALF, WHOLE = 578.0, 1180.0

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from figlang_tasks.core.text import well_formed
 from figlang_tasks.report.charts import style
-from figlang_tasks.report.charts.chart import well_formed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
