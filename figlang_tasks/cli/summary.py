@@ -73,12 +73,9 @@ def summary_table(results: Mapping[str, Any]) -> str:
 
 def is_ours(results: Mapping[str, Any], name: str) -> bool:
     """Whether `name` in results is a task of ours, or a group of such tasks alone."""
-    members = results.get("group_subtasks", {}).get(name)
-    return (
-        all(is_ours(results, each) for each in members)
-        if members
-        else runs.measured_metadata(results, name) is not None
-    )
+    if members := results.get("group_subtasks", {}).get(name):
+        return all(is_ours(results, each) for each in members)
+    return runs.measured_metadata(results, name) is not None
 
 
 def lacks_scores(results: Mapping[str, Any]) -> bool:
