@@ -44,11 +44,11 @@ MODULES = [
     "metrics",
     "figlang_tasks/answers",
     "figlang_tasks/scoring/explanations.py",
-    "figlang_tasks/benchmarks/vflute/parse.py",
+    *(f"figlang_tasks/benchmarks/{name}/parse.py" for name in ("vflute", "flute", "nykms")),
+    *(f"figlang_tasks/benchmarks/{name}/task.py" for name in ("vflute", "irfl", "nykms", "metaclue", "flute")),
     "figlang_tasks/scoring",
     "figlang_tasks/results/comparison.py",
     "figlang_tasks/benchmarks/irfl/measures.py",
-    "figlang_tasks/benchmarks/irfl/task.py",
     "figlang_tasks/submit",
 ]
 # Of BERTScore with the tiny model almost alone: the other one is slower, and goes the same way.
@@ -70,6 +70,7 @@ TESTS = {
     "metrics/generated_images.py": ["tests/metrics/test_generated_images.py", "tests/faults/test_pickle.py"],
     # megabytes, for the time
     "figlang_tasks/benchmarks/vflute/parse.py": ["tests/benchmarks/vflute/test_parse.py", "-k", "not explode"],
+    "figlang_tasks/benchmarks/metaclue/task.py": ["tests/benchmarks/metaclue/test_scoring.py"],
     "figlang_tasks/scoring/records.py": ["tests/results/test_samples.py"],
     "figlang_tasks/scoring/entailment_card.py": ["tests/report/test_gallery.py"],
     "figlang_tasks/results/comparison.py": ["tests/results/test_comparison.py", "tests/cli/test_compare.py"],
