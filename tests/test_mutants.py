@@ -62,3 +62,9 @@ def test_tests_that_pass_and_that_fail(tmp_path: Path) -> None:
     assert mutants.run_tests(tmp_path, ["test_it.py"], 60)[0] == "failed"
     (tmp_path / "test_it.py").write_text("import time\n\n\ndef test_it():\n    time.sleep(60)\n")
     assert mutants.run_tests(tmp_path, ["test_it.py"], 3)[0] == "too slow"
+
+
+def test_the_copy_has_every_module(tmp_path: Path) -> None:
+    mutants.copy(mutants.ROOT, tmp_path / "checkout")
+    for file in mutants.modules(mutants.MODULES):
+        assert (tmp_path / "checkout" / file).exists(), file

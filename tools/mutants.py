@@ -34,7 +34,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = Path(__file__).with_suffix(".yaml")
-LEFT_OUT = (".*", "build", "dist", "results", "*.egg-info", "__pycache__")
+LEFT_OUT = (".*", "*.egg-info", "__pycache__")
+MADE_HERE = ("build", "dist", "results")  # at the top alone: there is a package figlang_tasks.results
 # Imported once, before the forks. Not the harness: it would import figlang_tasks.
 WARM = "torch transformers datasets sklearn.metrics scipy.stats hypothesis pytest PIL.Image bert_score sacrebleu "
 WARM += "pycocotools.cocoeval matplotlib jsonschema pyarrow.parquet accelerate aiohttp evaluate sympy torchvision"
@@ -290,8 +291,19 @@ def main() -> int:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="figlang-mutants-") as temporary:
         folder = Path(temporary) / "checkout"
-        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        copy(ROOT, folder)
         return _run(folder, args)
+
+
+def copy(source: Path, folder: Path) -> None:
+    """Copy a checkout without what was built, written or installed in it."""
+    left_out = shutil.ignore_patterns(*LEFT_OUT)
+    top = str(source)
+    shutil.copytree(
+        source,
+        folder,
+        ignore=lambda at, names: left_out(at, names) | (set(MADE_HERE) & set(names) if at == top else set()),
+    )
 
 
 def _run(folder: Path, args: argparse.Namespace) -> int:
