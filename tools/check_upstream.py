@@ -81,6 +81,7 @@ HOOKS = (
     Hook(
         "lmms_eval.tasks:TaskManager.initialize_tasks", "harness.task_index", takes=("include_path", "include_defaults")
     ),
+    Hook("lmms_eval.utils:load_yaml_config", "harness.task_index", source=("yaml.full_load(file)",)),
     Hook("lmms_eval.tasks:TaskManager.match_tasks", "harness.task_index", takes=("task_list",)),
     Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "harness.task_index", call=(2, ())),
     Hook("lmms_eval.tasks:TaskManager._get_config", "harness.task_index", call=(2, ())),

@@ -54,6 +54,7 @@ def register_tasks() -> None:
     from lmms_eval import utils
 
     redaction.clean_logs()
+    task_index.read_quickly()
 
     # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate and evaluate are not there yet, so
     # their decorator is what can be reached.

@@ -46,6 +46,10 @@ def test_task_manager_methods_that_we_wrap() -> None:
     assert parameters(unwrapped("match_tasks")) == ["self", "task_list"]
 
 
+def test_task_files_are_parsed_by_full_load() -> None:
+    assert "yaml.full_load(file)" in inspect.getsource(utils.load_yaml_config)
+
+
 def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("task: a\ndataset_path: json\n")
     (tmp_path / "g.yaml").write_text("group: g\ntask: [a]\n")
