@@ -17,10 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["FIGLANG_SCORER"] = "embedded"
 _CACHE = tempfile.TemporaryDirectory(prefix="figlang-cache-", ignore_cleanup_errors=True)
 os.environ["FIGLANG_CACHE"] = _CACHE.name
-# Runs that several processes of the tests share (varied_runs.py): the first process makes the folder.
+# What several processes of the tests share (varied_runs.py, warm.py): the first process makes the folder.
 if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name
+    os.environ["FIGLANG_TEST_PROCESS"] = str(os.getpid())
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

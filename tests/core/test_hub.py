@@ -1,4 +1,4 @@
-"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a fresh interpreter)."""
+"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a process of its own)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import warm
 from hub_server import HubServer
 from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
@@ -33,9 +34,7 @@ def load(
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
     env |= server.env(home=home, token=token) | environment
-    return subprocess.run(
-        [sys.executable, "-c", program], env=env, cwd=home, capture_output=True, text=True, timeout=120
-    )
+    return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=120)
 
 
 def test_by_hub_name_at_the_pinned_revision_only_the_split_then_offline(repository: Path, tmp_path: Path) -> None:

@@ -349,7 +349,7 @@ class warm_programs:
         self._sockets = tempfile.TemporaryDirectory(prefix="figlang-", dir="/tmp")  # the path must be short
 
     def __enter__(self) -> Path:
-        warm = ROOT / "tests" / "docs" / "warm.py"
+        warm = ROOT / "tests" / "warm.py"
         path = Path(self._sockets.name) / "socket"
         self._bin.mkdir()
         for name in (*PROGRAMS, "python"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import warm
 from hub_server import HubServer
 
 PROGRAM = """
@@ -31,7 +31,7 @@ def test_an_unknown_checkpoint_is_one_message(offline: bool, tmp_path: Path) -> 
     with HubServer() as server:
         environment = server.env(home=tmp_path, offline=offline) | {"CUDA_VISIBLE_DEVICES": ""}
         command = [sys.executable, "-c", PROGRAM]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        done = warm.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
     assert len(told) == 7 * 4

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warm
 from hub_server import HubServer
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
@@ -276,7 +277,7 @@ def unreachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess
         server.stop()
         environment = server.env(home=home) | {"FIGLANG_SCORER": "vflute25"}
         command = [sys.executable, "-c", RUN, str(Path(__file__).parents[1])]
-        yield subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=300)
+        yield warm.run(command, env=environment, cwd=home)
 
 
 def test_weights_out_of_reach_cost_no_output_and_no_f1_at_0(unreachable: subprocess.CompletedProcess[str]) -> None:
