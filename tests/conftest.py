@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -41,11 +42,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def no_cached_data() -> Iterator[None]:
     """Forget datasets loaded by an earlier test: tests point FIGLANG_DATA_DIR at different folders."""
     yield
-    for name, module in list(sys.modules.items()):
-        if name.startswith(KEEP_DATA):
-            for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
+    for forget in _caches(len(sys.modules)):
+        forget()
+
+
+@lru_cache(maxsize=1)
+def _caches(modules: int) -> list[Callable[[], None]]:
+    """What forgets data, while there are as many modules: looking for it takes longer than most tests."""
+    found = [module for name, module in sys.modules.items() if name.startswith(KEEP_DATA)]
+    values = [value for module in found for value in vars(module).values()]
+    return [value.cache_clear for value in values if hasattr(value, "cache_clear")]
 
 
 @pytest.fixture(scope="module", autouse=True)
