@@ -1,4 +1,4 @@
-"""The stand-in hub, used by the real libraries in subprocesses."""
+"""The stand-in hub, used by the real libraries in processes of their own."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
+import warm
 from hub_server import HubServer
 from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
 
@@ -24,8 +25,8 @@ MODEL = "org/model"
 
 
 def run(code: str, env: dict[str, str]) -> Any:
-    """Run code in a fresh interpreter and return what it prints as its last line, read as JSON."""
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
+    """Run code in a process of its own and return what it prints as its last line, read as JSON."""
+    done = warm.run([sys.executable, "-c", code], cwd=Path(env["HF_HOME"]).parent, env=env, timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -7,7 +7,6 @@ import errno
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import vflute_hub
+import warm
 from demo_runs import evaluate
 from hub_server import HubServer
 from PIL import Image
@@ -224,8 +224,8 @@ CONTESTS = hub.source("NewYorkerCaptionContest")
 
 def figlang(server: HubServer, home: Path, *arguments: str, token: str | None = None, **variables: str) -> Any:
     command = [sys.executable, "-m", "figlang_tasks.cli.figlang", *arguments]
-    environment = server.env(home, token) | variables
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    home.mkdir(exist_ok=True)
+    return warm.run(command, cwd=home, env=server.env(home, token) | variables)
 
 
 def write_irfl(folder: Path) -> Path:

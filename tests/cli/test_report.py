@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer.testing
+import warm
 from hub_server import HubServer
 from report_runs import lines_of, write_run
 
@@ -76,16 +75,8 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
     (tmp_path / "hub").mkdir()
     with HubServer() as hub:
         hub.add_repo("ColumbiaNLP/V-FLUTE", mini.DATA_DIR)
-        command = [
-            sys.executable,
-            "-m",
-            "figlang_tasks.cli.figlang",
-            "report",
-            str(run),
-            "-o",
-            str(tmp_path / "r.html"),
-        ]
-        done = subprocess.run(command, env=hub.env(home=tmp_path / "hub"), capture_output=True, text=True, timeout=120)
+        command = ["figlang", "report", str(run), "-o", str(tmp_path / "r.html")]
+        done = warm.run(command, cwd=tmp_path, env=hub.env(home=tmp_path / "hub"))
         assert done.returncode == 0 and "V-FLUTE" in done.stderr, done.stderr
         assert hub.requests == []
 

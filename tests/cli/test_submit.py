@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import typer.testing
+import warm
 from benchmarks.flute.synthetic import blind_rows
 from submit.hub_commits import CommitServer
 from submit.published import WRITES_EVAL_RESULTS, records, rows, write_run
@@ -171,6 +172,14 @@ def test_hub_writes_a_folder_and_uploads_nothing(run: Path, tmp_path: Path, monk
         assert figlang("hub", run, "--repo", "org/model", *usage).exit_code == 2
 
 
+FIGLANG = """
+import io, sys
+sys.stdin = io.StringIO(sys.argv.pop(1))
+from figlang_tasks.cli.figlang import main
+main()
+"""
+
+
 @needs_eval_results
 def test_hub_push_shows_what_and_where_and_asks(run: Path, tmp_path: Path) -> None:
     with CommitServer(tmp_path / "hub", {WRITER}) as server:
@@ -179,16 +188,8 @@ def test_hub_push_shows_what_and_where_and_asks(run: Path, tmp_path: Path) -> No
         env = server.env(tmp_path / "home", WRITER)
 
         def push(answer: str, *options: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-m", "figlang_tasks.cli.figlang", "submit", "hub", str(run)]
-            return subprocess.run(
-                [*command, "--repo", "org/model", "--push", *options],
-                env=env,
-                input=answer,
-                capture_output=True,
-                text=True,
-                timeout=100,
-                cwd=tmp_path,
-            )
+            arguments = ["submit", "hub", str(run), "--repo", "org/model", "--push", *options]
+            return warm.run([sys.executable, "-c", FIGLANG, answer, *arguments], cwd=tmp_path, env=env)
 
         for answer in ("n\n", ""):
             unwanted = push(answer)

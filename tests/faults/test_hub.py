@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 import requests
+import warm
 from faults import faulty_hub
 from faults.faulty_hub import Fault, FaultyHub
 from huggingface_hub.errors import HfHubHTTPError
@@ -47,7 +48,7 @@ def load(hub: FaultyHub, home: Path, **variables: str) -> subprocess.CompletedPr
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith("FIGLANG_DATA")}
     env |= hub.env(home) | {"HF_HUB_DOWNLOAD_TIMEOUT": "1"} | variables
-    return subprocess.run([sys.executable, "-c", LOAD], env=env, cwd=home, capture_output=True, text=True, timeout=200)
+    return warm.run([sys.executable, "-c", LOAD], env=env, cwd=home, timeout=200)
 
 
 def assert_loaded(done: subprocess.CompletedProcess[str], repository: Path) -> None:
