@@ -19,6 +19,7 @@ from torch.nn.functional import pad
 
 from .cache import ScoreCache
 from .compute import DType, Runner, exact_float32, pad_ids, padded, without_surrogates
+from .encoder import Encoder
 from .weights import Located, WeightsError, build, has_tokenizer, read_config, read_state
 
 MAX_TOKENS = 512
@@ -145,7 +146,7 @@ class BertScore:
         device = self._runner.device
         input_ids = pad_ids(ids, self._tokenizer.pad_token_id, device)
         mask = pad_ids([[1] * len(row) for row in ids], 0, device)
-        hidden = self._runner.model(input_ids=input_ids, attention_mask=mask).last_hidden_state.float()
+        hidden = self._runner.model(input_ids, mask).float()
         unit = hidden / hidden.norm(dim=-1, keepdim=True)
         vectors = [unit[row, : len(tokens)].clone() for row, tokens in enumerate(ids)]
         if not all(bool(torch.isfinite(vector).all()) for vector in vectors):
@@ -229,8 +230,10 @@ class BertScore:
         if not getattr(config, "position_biased_input", True):
             state.pop("embeddings.position_embeddings.weight", None)  # published with DeBERTa, and not used by it
         if config.model_type == "bert":
-            return build(BertModel, config, state, self._located, dtype, add_pooling_layer=False)
-        return build(DebertaModel, config, state, self._located, dtype)
+            model = build(BertModel, config, state, self._located, dtype, add_pooling_layer=False)
+        else:
+            model = build(DebertaModel, config, state, self._located, dtype)
+        return Encoder(model, padded(MAX_TOKENS))
 
 
 def clean(text: str) -> str:
@@ -249,6 +252,10 @@ def _check_config(located: Located, layer: int) -> None:
         raise WeightsError(
             f"{located.identity} is a {config.get('model_type')} model; BERTScore is implemented here for "
             f"{' and '.join(_MODEL_TYPES)}"
+        )
+    if config.get("talking_head") or config.get("position_embedding_type", "absolute") != "absolute":
+        raise WeightsError(
+            f"{located.identity} has talking heads or relative positions of BERT, which are not implemented here"
         )
     if not 1 <= layer <= config["num_hidden_layers"]:
         raise WeightsError(f"{located.identity} has layers 1 to {config['num_hidden_layers']}, not {layer}")

@@ -1,4 +1,4 @@
-"""BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021, arXiv 2110.06341) on transformers' own RemBERT classes.
+"""BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021, arXiv 2110.06341) with RemBERT's layers.
 
 Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package does not import on transformers 5.
 """
@@ -13,6 +13,7 @@ import torch
 
 from .cache import ScoreCache
 from .compute import DType, Runner, exact_float32, pad_ids, without_surrogates
+from .encoder import Encoder
 from .weights import Located, WeightsError, build, read_config, read_state
 
 MAX_TOKENS = 512
@@ -67,12 +68,11 @@ class Bleurt:
 
     def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         device = self._runner.device
-        output = self._runner.model(
-            input_ids=pad_ids([ids for ids, _ in inputs], self._config.pad_token_id, device),
-            token_type_ids=pad_ids([types for _, types in inputs], 0, device),
-            attention_mask=pad_ids([[1] * len(ids) for ids, _ in inputs], 0, device),
-        )
-        values = output.logits[:, 0].float()
+        values = self._runner.model(
+            pad_ids([ids for ids, _ in inputs], self._config.pad_token_id, device),
+            pad_ids([[1] * len(ids) for ids, _ in inputs], 0, device),
+            pad_ids([types for _, types in inputs], 0, device),
+        ).float()
         if not bool(values.isfinite().all()):
             raise ArithmeticError(f"{self._located.identity} gives scores that are not finite; use dtype='fp32'")
         return values.tolist()
@@ -82,7 +82,20 @@ class Bleurt:
 
         state = {_rename(key): tensor for key, tensor in read_state(self._located).items()}
         state.pop("rembert.embeddings.position_ids", None)  # older transformers saved the buffer 0, 1, 2...
-        return build(RemBertForSequenceClassification, self._config, state, self._located, dtype)
+        return _Regression(build(RemBertForSequenceClassification, self._config, state, self._located, dtype))
+
+
+class _Regression(torch.nn.Module):
+    """The encoder, and the head that reads the vector of [CLS]; takes ``RemBertForSequenceClassification`` apart."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.pooler, self.classifier = model.rembert.pooler, model.classifier
+        self.encoder = Encoder(model.rembert, MAX_TOKENS, first=True)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+        """One number for each pair; all of shape [pairs, length]."""
+        return self.classifier(self.pooler(self.encoder(ids, mask, types)[:, None]))[:, 0]
 
 
 class PairTokenizer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import torch
 from loguru import logger
 from torch import nn
+
+from .encoder import Encoder
+from .kernels import choose, wanted
 
 DType: TypeAlias = Literal["fp32", "fast"]
 """``fp32`` for official results; ``fast`` is bfloat16, some four times quicker on a CPU that has it."""
@@ -50,6 +52,7 @@ class Runner:
         self._wanted = device
         self._given_budget = token_budget
         self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
+        wanted(self.dtype)  # a setting that is not valid is found before hours of work
         self._model: nn.Module | None = None
         self._device = torch.device("cpu")
         self._budget: int | None = None
@@ -215,29 +218,11 @@ def exact_float32() -> Iterator[None]:
             backend.fp32_precision = precision
 
 
-class _OneDnnLinear(nn.Module):
-    """A float32 linear layer through oneDNN; shapes as ``nn.Linear``.
-
-    torch takes MKL for it, which on processors that are not Intel's runs at about half the speed or less
-    (``benchmarks/explanation_score.py``). Same precision.
-    """
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        self.packed = linear.weight.detach().to_mkldnn()
-        self.bias = None if linear.bias is None else linear.bias.detach().to_mkldnn()
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return nn.functional.linear(x.to_mkldnn(), self.packed, self.bias).to_dense()
-
-
 def _on(model: nn.Module, device: torch.device) -> nn.Module:
-    """`model` on `device`, with the linear layers that are quickest there."""
+    """`model` on `device`, its encoder with the kernels that are quickest there."""
     model = model.to(device)
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
-    if device.type == "cpu" and x86 and torch.backends.mkldnn.is_available():
-        for module in list(model.modules()):
-            for name, child in list(module.named_children()):
-                if type(child) is nn.Linear and child.weight.dtype == torch.float32:
-                    setattr(module, name, _OneDnnLinear(child))
+    with torch.inference_mode(), exact_float32():
+        for module in model.modules():
+            if isinstance(module, Encoder):
+                module.prepare(choose(module.dtype) if device.type == "cpu" else "torch")
     return model

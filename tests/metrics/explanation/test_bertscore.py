@@ -412,6 +412,15 @@ def test_another_kind_of_model_is_an_error(tmp_path: Path) -> None:
         score_one(located)
 
 
+@pytest.mark.parametrize("option", [{"talking_head": True}, {"position_embedding_type": "relative_key"}])
+def test_options_that_no_published_model_has_are_an_error(option: dict[str, Any], tmp_path: Path) -> None:
+    located = deberta_copy(tmp_path, lambda state: None)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | option))
+    with pytest.raises(WeightsError, match="not implemented here"):
+        score_one(located)
+
+
 @pytest.mark.parametrize("texts", ["all", "one"])
 def test_weights_that_give_no_numbers_are_an_error(texts: str, tmp_path: Path) -> None:
     keys = {"all": "deberta.encoder.layer.0.output.dense.bias", "one": "deberta.embeddings.word_embeddings.weight"}

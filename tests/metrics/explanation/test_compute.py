@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -12,7 +10,6 @@ from torch import nn
 
 from figlang_tasks.metrics.explanation.compute import (
     Runner,
-    _OneDnnLinear,
     exact_float32,
     pad_ids,
     padded,
@@ -184,18 +181,6 @@ def test_halves_of_surrogate_pairs() -> None:
     assert without_surrogates("a\ud7ff\ud800 \udfff\ue000🙂") == "a\ud7ff\ufffd \ufffd\ue000🙂"
 
 
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("shape", [(5, 24), (2, 3, 24), (1, 1, 24)])
-def test_linear_by_onednn_equals_torch(bias: bool, shape: tuple[int, ...]) -> None:
-    torch.manual_seed(0)
-    linear = nn.Linear(24, 40, bias=bias)
-    x = torch.randn(shape)
-    exact = nn.functional.linear(x.double(), linear.weight.double(), linear.bias.double() if bias else None)
-    with torch.inference_mode():
-        for given in (x, x.transpose(0, -2).contiguous().transpose(0, -2)):
-            assert torch.allclose(_OneDnnLinear(linear)(given).double(), exact, atol=1e-6)
-
-
 def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:
     mkldnn = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before = torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision
@@ -208,19 +193,10 @@ def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> No
         torch.backends.cuda.matmul.fp32_precision, mkldnn.fp32_precision = before
 
 
-X86 = platform.machine().lower() in ("x86_64", "amd64") and torch.backends.mkldnn.is_available()
-
-
-@pytest.mark.parametrize(
-    ("dtype", "device", "packed"), [("fp32", "cpu", 2 if X86 else 0), ("fast", "cpu", 0), ("fp32", "meta", 0)]
-)
-def test_float32_layers_go_through_onednn_where_it_is_quicker(dtype: str, device: str, packed: int) -> None:
-    def load(dtype: torch.dtype) -> nn.Module:
-        return nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8))).to(dtype)
-
-    model = Runner(load, device, dtype, None).model
-    assert {parameter.device.type for parameter in model.parameters()} == {device}
-    assert sum(isinstance(module, _OneDnnLinear) for module in model.modules()) == packed
+def test_a_kernel_that_is_not_there_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_KERNEL", "mkl")
+    with pytest.raises(ValueError, match="FIGLANG_KERNEL is 'mkl'; valid on this machine: auto, torch"):
+        runner()
 
 
 NEEDED = 72 * 4 + (2 << 30)  # the weights and the bias of 8 x 8, in float32, and 2 GiB for a batch

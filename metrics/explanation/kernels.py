@@ -1,0 +1,173 @@
+"""Linear layers on a CPU by the library that is quickest there, which a short timing on the machine finds out."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from functools import cache
+from pathlib import Path
+
+import torch
+from loguru import logger
+from torch import nn
+from torch.nn.functional import gelu, linear
+
+from .cache import cache_root
+
+KERNEL_VARIABLE = "FIGLANG_KERNEL"
+"""``auto`` (timed, the default), ``torch`` (torch's own choice, MKL in most builds for x86) or ``onednn``."""
+
+_ROWS, _INPUTS, _OUTPUTS, _TURNS = 256, 1024, 4096, 3  # some 0.1 s for all turns of one thread
+
+
+class Linear(nn.Module):
+    """A linear layer with what follows it: a GELU, or the addition of a tensor of the output's shape.
+
+    Args:
+        weight: [outputs, inputs].
+        bias: [outputs]; None: none.
+    """
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight.detach(), requires_grad=False)
+        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+        self._packed: torch.Tensor | None = None
+
+    def pack(self) -> None:
+        """Keep the weight in oneDNN's own layout, and compute by oneDNN from now on."""
+        if self._packed is None:
+            self._packed = torch.ops.mkldnn._reorder_linear_weight(self.weight)
+            del self.weight
+
+    def forward(self, x: torch.Tensor, add: torch.Tensor | None = None, with_gelu: bool = False) -> torch.Tensor:
+        """``x W^T + b``, with GELU (by erf), or plus `add`; x: contiguous, [n, inputs]."""
+        if self._packed is not None:
+            operation = torch.ops.mkldnn._linear_pointwise
+            if add is not None:
+                return operation.binary(x, add, self._packed, self.bias, "add")
+            return operation(x, self._packed, self.bias, "gelu" if with_gelu else "none", [], "none")
+        result = linear(x, self.weight, self.bias)
+        if add is not None:
+            result += add
+        return gelu(result) if with_gelu else result
+
+
+def by_head(x: torch.Tensor, weight: torch.Tensor, kernel: str) -> torch.Tensor:
+    """``x[h] weight[h]^T`` for every head h.
+
+    Args:
+        x: contiguous, [heads, n, width].
+        weight: [heads, m, width], each head contiguous.
+        kernel: as `choose` returns it.
+
+    Returns:
+        [heads, n, m].
+    """
+    if kernel != "onednn":
+        return torch.bmm(x, weight.transpose(1, 2))
+    result = x.new_empty(*x.shape[:2], weight.shape[1])
+    for head, (rows, columns) in enumerate(zip(x, weight, strict=True)):
+        result[head] = torch.ops.mkldnn._linear_pointwise(rows, columns, None, "none", [], "none")
+    return result
+
+
+def kernels(dtype: torch.dtype) -> list[str]:
+    """The values of ``$FIGLANG_KERNEL`` that this machine can compute `dtype` with, beside ``auto``."""
+    # torch.compile's own operations: a torch without them has no oneDNN to offer here.
+    here = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    if dtype == torch.bfloat16:
+        here = here and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return ["torch", "onednn"] if here else ["torch"]
+
+
+def choose(dtype: torch.dtype) -> str:
+    """The kernel for linear layers of `dtype` on this CPU: that of ``$FIGLANG_KERNEL``, else the quickest.
+
+    The timing is done once a process, and kept in the cache's folder for this CPU, torch and number of threads.
+
+    Raises:
+        ValueError: ``$FIGLANG_KERNEL`` is not valid here.
+    """
+    named = wanted(dtype)
+    return quickest(dtype, torch.get_num_threads(), cache_root()) if named == "auto" else named
+
+
+def wanted(dtype: torch.dtype) -> str:
+    """``$FIGLANG_KERNEL``.
+
+    Raises:
+        ValueError: it is not valid here.
+    """
+    named = os.environ.get(KERNEL_VARIABLE) or "auto"
+    if named not in (valid := ["auto", *kernels(dtype)]):
+        raise ValueError(f"{KERNEL_VARIABLE} is {named!r}; valid on this machine: {', '.join(valid)}")
+    return named
+
+
+@cache
+def quickest(dtype: torch.dtype, threads: int, folder: Path | None) -> str:
+    """The quickest of `kernels`, by the file in `folder` or by `timing`; None: keep nothing."""
+    if len(candidates := kernels(dtype)) == 1:
+        return candidates[0]
+    key = f"{_cpu()}, torch {torch.__version__}, {threads} threads, {dtype}"
+    path = None if folder is None else folder / "kernels.json"
+    known = _read(path)
+    if known.get(key) in candidates:
+        return known[key]
+    seconds = timing(dtype)
+    best = min(seconds, key=seconds.__getitem__)
+    if path is not None:
+        _write(path, {**known, key: best})
+    return best
+
+
+def timing(dtype: torch.dtype) -> dict[str, float]:
+    """Seconds of each of `kernels` for the widest layer of an encoder, the best of several turns."""
+    shapes = ((_ROWS, _INPUTS), (_OUTPUTS, _INPUTS), (_OUTPUTS,))
+    x, weight, bias = (torch.full(shape, 0.01, dtype=dtype) for shape in shapes)
+    layers = {kernel: Linear(weight, bias) for kernel in kernels(dtype)}
+    best = dict.fromkeys(layers, float("inf"))
+    with torch.inference_mode():
+        for kernel, layer in layers.items():
+            if kernel == "onednn":
+                layer.pack()
+        for _ in range(_TURNS):
+            for kernel, layer in layers.items():
+                start = time.perf_counter()
+                layer(x, with_gelu=True)
+                best[kernel] = min(best[kernel], time.perf_counter() - start)
+    return best
+
+
+def _cpu() -> str:
+    """The processor's name, with the instructions that torch uses on it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    fields = ("model name", "model\t", "cpu family")
+    names = {line.partition(":")[2].strip() for line in lines if line.startswith(fields)}
+    return " ".join(
+        [*sorted(names), platform.processor() or platform.machine(), torch.backends.cpu.get_cpu_capability()]
+    )
+
+
+def _read(path: Path | None) -> dict[str, str]:
+    """Kernels by machine; empty where the file is missing or damaged."""
+    try:
+        known = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _write(path: Path, known: dict[str, str]) -> None:
+    """Replace the file at once, so that no process reads half of it."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        logger.debug(f"figlang_tasks: {path} cannot be written ({error}); the next process times the kernels again")

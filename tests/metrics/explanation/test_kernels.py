@@ -1,0 +1,170 @@
+"""The kernels of linear layers: each against float64, and how one is chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional
+
+from figlang_tasks.metrics.explanation.compute import exact_float32
+from figlang_tasks.metrics.explanation.kernels import (
+    KERNEL_VARIABLE,
+    Linear,
+    by_head,
+    choose,
+    kernels,
+    quickest,
+    timing,
+)
+
+DTYPES = (torch.float32, torch.bfloat16)
+ALL = [(dtype, kernel) for dtype in DTYPES for kernel in kernels(dtype)]
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv(KERNEL_VARIABLE, raising=False)
+    quickest.cache_clear()
+    yield
+    quickest.cache_clear()
+
+
+@pytest.mark.parametrize(("dtype", "kernel"), ALL)
+@pytest.mark.parametrize("with_bias", [True, False])
+@pytest.mark.parametrize(("rows", "inputs", "outputs"), [(1, 24, 40), (7, 1, 3), (91, 256, 1024), (200, 1024, 72)])
+def test_a_layer_equals_float64(
+    dtype: torch.dtype, kernel: str, with_bias: bool, rows: int, inputs: int, outputs: int
+) -> None:
+    torch.manual_seed(0)
+    x, added = torch.randn(rows, inputs).to(dtype), torch.randn(rows, outputs).to(dtype)
+    weight = (torch.randn(outputs, inputs) * inputs**-0.5).to(dtype)
+    bias = torch.randn(outputs).to(dtype) if with_bias else None
+    layer = Linear(weight, bias)
+    if kernel == "onednn":
+        layer.pack()
+        layer.pack()  # once is enough
+    exact = functional.linear(x.double(), weight.double(), None if bias is None else bias.double())
+    # One rounding of values up to 8 or so; torch's own bfloat16 rounds before each step.
+    tolerance = 1e-5 if dtype == torch.float32 else 0.04
+    with torch.inference_mode(), exact_float32():
+        for found, expected in (
+            (layer(x), exact),
+            (layer(x, with_gelu=True), functional.gelu(exact)),
+            (layer(x, add=added), exact + added.double()),
+        ):
+            assert found.dtype == dtype
+            assert torch.allclose(found.double(), expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("kernel", kernels(torch.float32))
+def test_no_kernel_rounds_float32_to_bfloat16_whatever_the_process_asked_for(kernel: str) -> None:
+    torch.manual_seed(0)
+    backend = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = backend.fp32_precision
+    layer = Linear(torch.randn(256, 512) / 20, None)
+    x = torch.randn(300, 512)
+    exact = functional.linear(x.double(), layer.weight.double())
+    if kernel == "onednn":
+        layer.pack()
+    try:
+        backend.fp32_precision = "bf16"
+        with torch.inference_mode(), exact_float32():
+            assert torch.allclose(layer(x).double(), exact, rtol=0, atol=1e-5)
+    finally:
+        backend.fp32_precision = before
+
+
+@pytest.mark.parametrize(("dtype", "kernel"), ALL)
+def test_products_by_head(dtype: torch.dtype, kernel: str) -> None:
+    torch.manual_seed(0)
+    x, table = torch.randn(3, 50, 16).to(dtype), torch.randn(3, 99, 16).to(dtype) / 4
+    part = table[:, 20:61]
+    expected = torch.einsum("hnd,hmd->hnm", x.double(), part.double())
+    with torch.inference_mode(), exact_float32():
+        found = by_head(x, part, kernel)
+    assert found.is_contiguous()
+    assert torch.allclose(found.double(), expected, rtol=0, atol=1e-5 if dtype == torch.float32 else 0.04)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_choice_is_kept_for_later_processes(
+    dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if len(kernels(dtype)) == 1:
+        pytest.skip("one kernel here: nothing to choose")
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "new"))
+    first = choose(dtype)
+    assert first in kernels(dtype)
+    (path,) = (tmp_path / "new").iterdir()
+    ((key, kept),) = json.loads(path.read_text()).items()
+    assert kept == first
+    assert torch.__version__ in key and f"{torch.get_num_threads()} threads" in key and str(dtype) in key
+    for other in kernels(dtype):  # what stands there is taken, and what is known of other machines stays
+        path.write_text(json.dumps({"another machine": "torch", key: other}))
+        quickest.cache_clear()
+        assert choose(dtype) == other
+        assert json.loads(path.read_text()) == {"another machine": "torch", key: other}
+    path.write_text(json.dumps({"another machine": "torch"}))
+    quickest.cache_clear()
+    assert choose(dtype) in kernels(dtype)
+    assert json.loads(path.read_text()).keys() == {"another machine", key}
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "\x00\xff", '{"a": 1}'])
+def test_a_damaged_file_is_replaced(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if len(kernels(torch.float32)) == 1:
+        pytest.skip("one kernel here: nothing to choose")
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
+    path = tmp_path / "kernels.json"
+    path.write_bytes(content.encode("latin-1"))
+    chosen = choose(torch.float32)
+    assert chosen in kernels(torch.float32)
+    assert chosen in json.loads(path.read_text()).values()
+
+
+def test_a_kernel_that_is_not_there_any_more_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if len(kernels(torch.float32)) == 1:
+        pytest.skip("one kernel here: nothing to choose")
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
+    choose(torch.float32)
+    path = tmp_path / "kernels.json"
+    path.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()), "gone")))
+    quickest.cache_clear()
+    assert choose(torch.float32) in kernels(torch.float32)
+    assert "gone" not in path.read_text()
+
+
+@pytest.mark.parametrize("folder", ["off", "a file"])
+def test_without_a_folder_nothing_is_kept(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FIGLANG_CACHE", folder)
+    assert choose(torch.float32) in kernels(torch.float32)
+    assert [path.name for path in tmp_path.iterdir()] == ["a file"]
+
+
+@pytest.mark.parametrize(("dtype", "kernel"), ALL)
+def test_the_setting_wins(dtype: torch.dtype, kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
+    monkeypatch.setenv(KERNEL_VARIABLE, kernel)
+    assert choose(dtype) == kernel
+    assert not list(tmp_path.iterdir())  # nothing was timed
+    monkeypatch.setenv(KERNEL_VARIABLE, "")
+    assert choose(dtype) in kernels(dtype)
+
+
+def test_another_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KERNEL_VARIABLE, "MKL")
+    with pytest.raises(ValueError, match="FIGLANG_KERNEL is 'MKL'; valid on this machine: auto, torch"):
+        choose(torch.float32)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_kernel_is_timed(dtype: torch.dtype) -> None:
+    seconds = timing(dtype)
+    assert list(seconds) == kernels(dtype)
+    assert all(0 < each < 60 for each in seconds.values())
