@@ -14,7 +14,7 @@ STAMP := $(VENV)/.figlang-installed
 DEMO_MODEL := figlang_tasks/mini/demo_model
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck demo-model clean
+.PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck demo-model clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -41,15 +41,22 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf --batch_size 1 \\"
 	@echo "      --log_samples --output_path results"
 
-PYTEST := $(BIN)/python -m pytest $(TESTS) -q -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest $(TESTS) -q -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"
-	$(PYTEST) -m 'not slow and not families' $(PYTEST_ARGS)
+	$(PYTEST) -m 'not slow and not long and not families' $(PYTEST_ARGS)
 
-test-slow: $(STAMP)  ## run the long ones: killed runs, several processes, commands of the documents (about 10 minutes)
+# Files without such a test are not collected: that alone takes many seconds in each worker.
+test-slow test-long: TESTS := $(if $(filter-out tests,$(TESTS)),$(TESTS),$(shell grep -rlE 'mark\.(slow|long)' tests --include='test_*.py'))
+
+test-slow: $(STAMP)  ## run whole commands: killed runs, several processes, commands of the documents (2 minutes)
 	@echo "==> running the slow tests"
-	$(PYTEST) -m slow $(PYTEST_ARGS)
+	$(PYTEST) -m 'slow and not long' $(PYTEST_ARGS)
+
+test-long: $(STAMP)  ## run what takes minutes and CI leaves out: all rows, real starts, all documents (10 minutes)
+	@echo "==> running the long tests"
+	$(PYTEST) -m long $(PYTEST_ARGS)
 
 FAMILIES := -m pytest tests/models/test_families.py -q $(PYTEST_ARGS)
 

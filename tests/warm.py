@@ -1,91 +1,208 @@
-"""Commands without their start: a process that has imported the harnesses forks for each call.
+"""Commands without their start: one process has imported the harnesses, and forks for each call.
 
-``lmms_eval`` takes some eight seconds of the processor to import what it needs. A call is the command's own main
-function, with the caller's arguments, folder, environment and files, in a process of its own. A test of the start
-itself (entry points, the order of imports) starts the real program.
+``lmms_eval`` takes some eight seconds of a core to import what it needs. A call is the command's own main function,
+with the caller's arguments, folder, environment and files, in a process of its own that can be killed like any other.
+All processes of the tests share one server. A test of the start itself (entry points, what is imported) starts the real
+program.
 
-    warm.run([sys.executable, "-c", program], cwd=folder, env=environment)     # in a test, as subprocess.run
-    python tests/warm.py SOCKET     # a server; prints a line when it is ready
-    python -IS tests/warm.py SOCKET NAME ARGUMENT...     # a call
+    warm.run(["lmms_eval", "--tasks", "figlang_mini"], cwd=folder)     # in a test, as subprocess.run
+    python -IS tests/warm.py SOCKET NAME ARGUMENT...     # in a shell
 """
 
 from __future__ import annotations
 
 import copy
-import importlib
 import json
 import os
 import signal
 import socket
 import struct
-import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+import time
+import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # a call from a shell imports little
+    from collections.abc import Mapping, Sequence
+    from subprocess import CompletedProcess
 
 HEADER = struct.Struct("!I")
+NUMBER = struct.Struct("!i")  # the process, then how it ended: as subprocess gives it
 
 
-def run(
-    command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 300
-) -> subprocess.CompletedProcess[str]:
-    """Run python, lmms_eval, lmms-eval, lm_eval or figlang as :func:`subprocess.run` does, with what it prints.
+# --- the caller ------------------------------------------------------------------------------------------------------
 
-    The server is started by the first call of any process of the tests, and ends with the tests (conftest.py).
+
+class Process:
+    """A command that runs; as ``subprocess.Popen``, whose output is kept in files.
+
+    Args:
+        command: ``lmms_eval``, ``lmms-eval``, ``lm_eval``, ``figlang`` or a Python, and the arguments.
+        cwd: folder that it runs in.
+        env: all of its environment; folders of ``PYTHONPATH`` are looked into for modules and plugins first.
+        stdout, stderr: open files in place of those kept here.
+        largest_file: bytes that no file may exceed, as on a full disk.
     """
-    name = Path(command[0]).name
-    argv = ["python" if name.startswith("python") else name, *map(str, command[1:])]
-    with open(os.devnull) as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        files = [nothing.fileno(), out.fileno(), err.fileno()]
-        status = _ask(_server(), argv, str(cwd), dict(os.environ if env is None else env), files, timeout)
-        texts = []
-        for file in (out, err):
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        stdout: IO[str] | None = None,
+        stderr: IO[str] | None = None,
+        largest_file: int | None = None,
+    ) -> None:
+        import tempfile
+
+        self.args = command
+        name = Path(command[0]).name
+        argv = ["python" if name.startswith("python") else name, *map(str, command[1:])]
+        self.returncode: int | None = None
+        self._out = stdout or tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed with this object)
+        self._err = stderr or tempfile.TemporaryFile("w+")  # noqa: SIM115
+        wanted = {"argv": argv, "cwd": str(cwd), "env": dict(os.environ if env is None else env)}
+        with open(os.devnull) as nothing:
+            files = [nothing.fileno(), self._out.fileno(), self._err.fileno()]
+            self._connection = _ask(server(), wanted | {"largest_file": largest_file, "session": True}, files)
+        self.pid: int = NUMBER.unpack(_read(self._connection, NUMBER.size))[0]
+
+    def poll(self) -> int | None:
+        """Its status if it has ended."""
+        from subprocess import TimeoutExpired
+
+        with suppress(TimeoutExpired):
+            self.wait(1e-6)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended; return its status, negative for a signal.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not, for so many seconds.
+        """
+        from subprocess import TimeoutExpired
+
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            try:
+                self.returncode = NUMBER.unpack(_read(self._connection, NUMBER.size))[0]
+            except TimeoutError as error:
+                raise TimeoutExpired(self.args, timeout or 0) from error
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait until it has ended; return what it wrote to stdout and stderr."""
+        self.wait(timeout)
+        for file in (self._out, self._err):
             file.seek(0)
-            texts.append(file.read().decode())
-    return subprocess.CompletedProcess(list(command), status, *texts)
+        return self._out.read(), self._err.read()
+
+
+def run(command: Sequence[str], *, timeout: float = 300, **how: Any) -> CompletedProcess[str]:
+    """Run a command to its end; `how` as for :class:`Process`."""
+    from subprocess import CompletedProcess
+
+    process = Process(command, **how)
+    try:
+        out, err = process.communicate(timeout)
+    except BaseException:
+        process.kill()
+        raise
+    return CompletedProcess(list(command), process.wait(), out, err)
+
+
+def run_ranks(
+    count: int, command: Sequence[str], *, env: Mapping[str, str], timeout: float = 300, **how: Any
+) -> list[Process]:
+    """Run a command in several processes that know of each other, as ``torchrun`` does; return them when they ended.
+
+    If one of them fails, the others are ended.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    group = {"WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    ranks = []
+    for rank in range(count):
+        told = {name: str(value) for name, value in (group | {"RANK": rank, "LOCAL_RANK": rank}).items()}
+        ranks.append(Process(command, env={**env, **told}, **how))
+    deadline = time.monotonic() + timeout
+    while None in (ended := [process.poll() for process in ranks]):
+        if any(ended) or time.monotonic() > deadline:
+            for process, status in zip(ranks, ended, strict=True):
+                if status is None:
+                    process.terminate()
+                    process.wait()
+        time.sleep(0.05)
+    return ranks
+
+
+def server() -> str:
+    """The socket of the server; the first process that asks starts it."""
+    import subprocess
+
+    from filelock import FileLock
+
+    path = Path(os.environ["FIGLANG_TEST_RUNS"]) / "warm"
+    with FileLock(f"{path}.lock"):
+        if not path.exists():
+            command = [sys.executable, __file__, str(path), os.environ["FIGLANG_TEST_PROCESS"]]
+            environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+            with open(f"{path}.log", "w") as log:
+                started = subprocess.Popen(
+                    command, env=environment, cwd="/", stdout=subprocess.PIPE, stderr=log, text=True,
+                    start_new_session=True,
+                )  # fmt: skip
+            assert started.stdout is not None
+            assert started.stdout.readline() == "ready\n", Path(f"{path}.log").read_text()
+    return str(path)
 
 
 def call(path: str, arguments: list[str]) -> int:
     """Run a command in the server and return its exit status; it reads and writes the caller's own files."""
-    return _ask(path, arguments, os.getcwd(), dict(os.environ), [0, 1, 2], None)
+    wanted = {"argv": arguments, "cwd": os.getcwd(), "env": dict(os.environ), "session": False}
+    with _ask(path, wanted, [0, 1, 2]) as connection:
+        _, status = (NUMBER.unpack(_read(connection, NUMBER.size))[0] for _ in range(2))
+    return status if status >= 0 else 128 - status
 
 
-def _ask(path: str, argv: list[str], cwd: str, env: dict[str, str], files: list[int], timeout: float | None) -> int:
-    content = json.dumps({"argv": argv, "cwd": cwd, "env": env}).encode()
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
-        socket.send_fds(connection, [HEADER.pack(len(content))], files)
-        connection.sendall(content)
-        connection.settimeout(timeout)
-        process = HEADER.unpack(connection.recv(HEADER.size, socket.MSG_WAITALL))[0]
-        try:
-            answer = connection.recv(1)
-        except TimeoutError:
-            os.kill(process, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(argv, timeout or 0) from None
-    return answer[0] if answer else -1  # nothing: it crashed
+def _ask(path: str, wanted: Mapping[str, Any], files: list[int]) -> socket.socket:
+    content = json.dumps(wanted).encode()
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    socket.send_fds(connection, [HEADER.pack(len(content))], files)
+    connection.sendall(content)
+    return connection
 
 
-def _server() -> str:
-    """The socket of the server that all processes of the tests share."""
-    from filelock import FileLock
-
-    path = os.path.join(os.environ["FIGLANG_TEST_RUNS"], "warm")
-    with FileLock(f"{path}.lock"):
-        if not os.path.exists(path):
-            command = [sys.executable, __file__, path, os.environ["FIGLANG_TEST_PROCESS"]]
-            server = subprocess.Popen(command, cwd="/", stdout=subprocess.PIPE, text=True)
-            assert server.stdout is not None
-            assert server.stdout.readline() == "ready\n", "tests/warm.py does not start"
-    return path
+def _read(connection: socket.socket, size: int) -> bytes:
+    content = b""
+    while len(content) < size:
+        if not (piece := connection.recv(size - len(content))):
+            raise EOFError("the server of warm.py is gone")
+        content += piece
+    return content
 
 
-def serve(path: str, owner: int | None = None) -> None:
+# --- the server ------------------------------------------------------------------------------------------------------
+
+
+def serve(path: str, owner: str) -> None:
     """Answer calls until the socket is removed, or the process `owner` has ended."""
     import gc
+    import select
 
     from figlang_tasks.harness import plugin
 
@@ -102,17 +219,15 @@ def serve(path: str, owner: int | None = None) -> None:
 
     _read_task_files_once()
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # a child that collects would copy all of it
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen()
-        listening.settimeout(1)
         print("ready", flush=True)
-        while os.path.exists(path) and _runs(owner):
-            with suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            with suppress(TimeoutError):
+        while Path(path).exists() and _runs(int(owner)):
+            if select.select([listening], [], [], 1)[0]:
                 connection, _ = listening.accept()
                 if os.fork() == 0:
                     listening.close()
@@ -120,9 +235,9 @@ def serve(path: str, owner: int | None = None) -> None:
                 connection.close()
 
 
-def _runs(process: int | None) -> bool:
+def _runs(process: int) -> bool:
     try:
-        os.kill(process or os.getpid(), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
         return False
     return True
@@ -146,29 +261,52 @@ def _read_task_files_once() -> None:
 
 
 def _answer(connection: socket.socket) -> None:
-    status = 1
+    """Begin what is asked for in a child, tell the caller who it is and how it ended."""
     try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         header, files, _, _ = socket.recv_fds(connection, HEADER.size, 3)
-        content = b""
-        while len(content) < HEADER.unpack(header)[0]:
-            content += connection.recv(1 << 16)
-        wanted = json.loads(content)
-        for number, file in enumerate(files):
-            os.dup2(file, number)
-            os.close(file)
-        os.chdir(wanted["cwd"])
-        os.environ.clear()
-        os.environ.update(wanted["env"])
-        connection.sendall(HEADER.pack(os.getpid()))
-        status = _run(wanted["argv"])
-    finally:
-        with suppress(OSError):
-            connection.sendall(bytes([status]))
-        os._exit(status)
+        wanted = json.loads(_read(connection, HEADER.unpack(header)[0]))
+        child = os.fork()
+        if child == 0:
+            connection.close()
+            _begin(wanted, files)
+            os._exit(_run(wanted["argv"]))
+        connection.sendall(NUMBER.pack(child))
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        connection.sendall(NUMBER.pack(ended))
+    except BaseException:
+        traceback.print_exc()  # into the server's log, or what the caller sees of a child
+        os._exit(1)
+    os._exit(0)
+
+
+def _begin(wanted: dict[str, Any], files: list[int]) -> None:
+    """Become the process that is asked for."""
+    if wanted["session"]:
+        os.setsid()
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(wanted["cwd"])
+    os.environ.clear()
+    os.environ.update(wanted["env"])
+    if size := wanted.get("largest_file"):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    if new := [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in sys.path]:
+        import lmms_eval.models
+
+        sys.path[1:1] = new
+        lmms_eval.models.MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
+    _read_environment_again()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _read_environment_again() -> None:
     """For the modules that read it when they are imported."""
+    import importlib
+
     import datasets.config
     from huggingface_hub import constants, hf_api
 
@@ -185,12 +323,9 @@ def _read_environment_again() -> None:
 
 def _run(argv: list[str]) -> int:
     import runpy
-    import traceback
 
     name, *arguments = argv
-    sys.path[1:1] = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each not in sys.path]
     try:
-        _read_environment_again()
         if name == "python":
             if arguments[0] == "-m":
                 sys.argv = arguments[1:]
@@ -201,36 +336,37 @@ def _run(argv: list[str]) -> int:
                 exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
             else:
                 sys.argv = arguments
+                sys.path[0] = str(Path(arguments[0]).resolve().parent)
                 runpy.run_path(arguments[0], run_name="__main__")
         else:
             from lm_eval.__main__ import cli_evaluate
+            from lmms_eval.cli import dispatch
 
             from figlang_tasks.cli import figlang, lmms_eval
 
             sys.argv = argv
-            from lmms_eval.cli import dispatch
-
-            programs = {"lmms_eval": lmms_eval.main, "lmms-eval": dispatch.main, "lm_eval": cli_evaluate}
-            (programs | {"figlang": figlang.main})[name]()
+            programs = {"figlang": figlang.main, "lmms_eval": lmms_eval.main}
+            (programs | {"lmms-eval": dispatch.main, "lm_eval": cli_evaluate})[name]()
         status: object = 0
     except SystemExit as exit:
         status = exit.code
-    except BaseException:
+    except BaseException as error:
         traceback.print_exc()
+        if isinstance(error, KeyboardInterrupt):  # as the interpreter ends then
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
     if status is None or isinstance(status, int):
-        return int(status or 0) & 255
+        return int(status or 0)
     print(status, file=sys.stderr, flush=True)
     return 1
 
 
 if __name__ == "__main__":
     sys.path[0] = ""  # as of python -c
-    if len(sys.argv) == 2:
-        serve(sys.argv[1])
-    elif sys.argv[2].isdigit():
-        serve(sys.argv[1], int(sys.argv[2]))
+    if sys.argv[2].isdigit():
+        serve(*sys.argv[1:])
     else:
         sys.exit(call(sys.argv[1], sys.argv[2:]))

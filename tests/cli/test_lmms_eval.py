@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -11,17 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from figlang_tasks.cli.lmms_eval import ending, one_bar, without_full_table
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
-COMMAND = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval"]
 RANDOM = ["--model", "figlang_random"]
-
-
-def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", **variables}
-    return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=300)
 
 
 # --- before the harness is imported -----------------------------------------------------------------------------------
@@ -80,10 +74,9 @@ def test_one_bar_stands_for_all_rounds(capsys: pytest.CaptureFixture[str]) -> No
 
 def on_a_terminal(*arguments: str) -> tuple[int, str]:
     """Status of a run whose output goes to a terminal, and what it shows there."""
-    process, terminal = pty.fork()
-    if process == 0:
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        os.execv(COMMAND[0], [*COMMAND, *arguments])
+    terminal, other_end = os.openpty()
+    with open(other_end, "w") as file:
+        process = warm.Process(["lmms_eval", *arguments], cwd=Path.cwd(), stdout=file, stderr=file)
     shown = b""
     try:
         while piece := os.read(terminal, 1 << 16):
@@ -91,7 +84,7 @@ def on_a_terminal(*arguments: str) -> tuple[int, str]:
     except OSError:  # the other end is closed
         pass
     os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown.decode().replace("\r\n", "\n")
+    return process.wait(), shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.slow
@@ -129,7 +122,8 @@ def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
 def without_a_terminal() -> dict[str, subprocess.CompletedProcess[str]]:
     """Runs by what is special about them."""
     tasks = ["--tasks", "figlang_mini_irfl_match_idiom", *RANDOM]
-    return {"plain": run(*tasks), "full": run("eval", *tasks, "--full-table", "--verbosity", "INFO")}
+    special = {"plain": tasks, "full": ["eval", *tasks, "--full-table", "--verbosity", "INFO"]}
+    return {name: warm.run(["lmms_eval", *arguments], cwd=Path.cwd()) for name, arguments in special.items()}
 
 
 @pytest.mark.slow

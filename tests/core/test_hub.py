@@ -94,20 +94,6 @@ def test_invalid_token_unknown_revision_and_no_connection(repository: Path, tmp_
     assert "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE" in no_connection
 
 
-@pytest.mark.slow  # the hub's client tries again for a minute
-def test_a_file_that_breaks_off_is_a_clear_error(repository: Path, tmp_path: Path) -> None:
-    shutil.copytree(repository, tmp_path / "repository")
-    with HubServer() as server:
-        server.add_repo(REPO_ID, tmp_path / "repository", commit=REVISION)
-        # Announced with its full size, then served to the half: the connection ends too early.
-        file = tmp_path / "repository" / "data" / "validation-00000-of-00001.parquet"
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        done = load(server, tmp_path)
-    message = done.stderr.strip().splitlines()[-1]
-    assert "DataError: ColumbiaNLP/V-FLUTE cannot be downloaded" in message
-    assert "run again" in message
-
-
 def test_data_directory_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "typo"))
     with pytest.raises(

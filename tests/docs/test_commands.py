@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -21,6 +20,7 @@ from unittest.mock import patch
 
 import pytest
 import typer.main
+import warm
 from docs.documents import DOCUMENTS, ROOT, blocks, prose
 from submit.published import WRITES_EVAL_RESULTS
 
@@ -319,7 +319,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
     folder = tmp_path_factory.mktemp("world")
     with ExitStack() as stack:
-        bin_dir = stack.enter_context(warm_programs(folder))
+        bin_dir = write_programs(folder / "bin")
         server = stack.enter_context(stand_ins.model_server())
         judge = stack.enter_context(stand_ins.judge_server())
         stand_ins.write_data(folder / "data")
@@ -341,34 +341,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(folder, values, os.environ | environment)
 
 
-class warm_programs:
-    """Programs that call the server of warm.py; a context manager that gives their folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._bin = folder / "bin"
-        self._sockets = tempfile.TemporaryDirectory(prefix="figlang-", dir="/tmp")  # the path must be short
-
-    def __enter__(self) -> Path:
-        warm = ROOT / "tests" / "warm.py"
-        path = Path(self._sockets.name) / "socket"
-        self._bin.mkdir()
-        for name in (*PROGRAMS, "python"):
-            script = self._bin / name
-            script.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {warm} {path} {name} "$@"\n')
-            script.chmod(0o755)
-        for name in ("sh", "grep"):
-            (self._bin / name).symlink_to(str(shutil.which(name)))
-        environment = os.environ | {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
-        self._server = subprocess.Popen(
-            [sys.executable, str(warm), str(path)], env=environment, stdout=subprocess.PIPE, text=True
-        )
-        assert self._server.stdout is not None and self._server.stdout.readline() == "ready\n"
-        return self._bin
-
-    def __exit__(self, *_: object) -> None:
-        self._server.kill()
-        self._server.wait()
-        self._sockets.cleanup()
+def write_programs(folder: Path) -> Path:
+    """Write programs that call the server of warm.py, and return their folder."""
+    folder.mkdir()
+    for name in (*PROGRAMS, "python"):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {warm.__file__} {warm.server()} {name} "$@"\n')
+        script.chmod(0o755)
+    for name in ("sh", "grep"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    return folder
 
 
 def prepared(line: Line, world: World) -> str:
@@ -486,8 +468,15 @@ RUN_HERE = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", RUN_HERE, ids=lambda path: path.name)
+MINUTES = {"README.md", "quickstart.md", "model_classes.md", "flute.md", "nykms.md", "metaclue.md"}
+"""Documents whose commands run longest: not in each run of CI."""
+
+
+def marked(path: Path) -> Any:
+    return pytest.param(path, marks=pytest.mark.long if path.name in MINUTES else pytest.mark.slow, id=path.name)
+
+
+@pytest.mark.parametrize("path", map(marked, RUN_HERE))
 def test_every_command_runs(path: Path, world: World, tmp_path: Path) -> None:
     if prepare := SETUPS.get(path.name):
         prepare(tmp_path, world)

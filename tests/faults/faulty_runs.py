@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +15,7 @@ from unittest.mock import patch
 
 import demo_runs
 import lmms_eval.models
+import warm
 from faults import faulty_model
 
 TASK = "figlang_mini"
@@ -59,39 +58,53 @@ class Runs:
             return demo_runs.evaluate(task, "faulty", use_cache=str(self.cache) if cached else None, **options)
 
     def command(
-        self,
-        *options: str,
-        fault: Mapping[str, object] | None = None,
-        launch: tuple[str, ...] = (sys.executable, "-m", "figlang_tasks.cli.lmms_eval"),
-        largest_file: int | None = None,
-        more_path: Sequence[str] = (),
-        task: str = TASK,
-    ) -> subprocess.Popen[str]:
-        """Start ``lmms_eval``; `largest_file` bounds the size of every file that it writes, in bytes; folders of
-        `more_path` are looked into for modules first."""
-        arguments = [*launch, "--tasks", task, "--model", "faulty", "--verbosity", "WARNING", *options]
-        arguments += ["--use_cache", str(self.cache), "--log_samples", "--output_path", str(self.folder / "out")]
-        given = [path for path in [os.environ.get("PYTHONPATH")] if path]
-        path = os.pathsep.join([*more_path, faulty_model.install(self.folder / "plugin"), *given])
-        own = self.environment(fault or {}) | {"PYTHONPATH": path, "FIGLANG_CACHE": "off", "ACCELERATE_USE_CPU": "true"}
+        self, *options: str, launch: tuple[str, ...] | None = None, largest_file: int | None = None, **how: Any
+    ) -> subprocess.Popen[str] | warm.Process:
+        """Start ``lmms_eval`` without its imports, or by a `launch` of its own; `how` as for :meth:`_prepared`.
 
-        def prepare() -> None:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell ignores it for what runs behind it
-            if largest_file is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-
+        Args:
+            options: of the command.
+            largest_file: bytes that no file that it writes may exceed.
+        """
+        arguments, environment = self._prepared(*options, **how)
+        if not launch:
+            command = ["lmms_eval", *arguments]
+            return warm.Process(command, cwd=self.folder, env=environment, largest_file=largest_file)
         return subprocess.Popen(
-            arguments,
-            env=os.environ | own,
+            [*launch, *arguments],
+            env=environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=prepare,
             start_new_session=True,
         )
 
-    def wait_for_the_fault(self, process: subprocess.Popen[str]) -> None:
+    def _prepared(
+        self,
+        *options: str,
+        fault: Mapping[str, object] | None = None,
+        more_path: Sequence[str] = (),
+        task: str = TASK,
+    ) -> tuple[list[str], dict[str, str]]:
+        """Arguments and environment of a command; folders of `more_path` are looked into for modules first."""
+        arguments = ["--tasks", task, "--model", "faulty", "--verbosity", "WARNING", *options]
+        arguments += ["--use_cache", str(self.cache), "--log_samples", "--output_path", str(self.folder / "out")]
+        given = [path for path in [os.environ.get("PYTHONPATH")] if path]
+        path = os.pathsep.join([*more_path, faulty_model.install(self.folder / "plugin"), *given])
+        own = self.environment(fault or {}) | {"PYTHONPATH": path, "FIGLANG_CACHE": "off", "ACCELERATE_USE_CPU": "true"}
+        return arguments, os.environ | own
+
+    def in_two_processes(self, launch: tuple[str, ...] | None, fault: Mapping[str, object] | None = None) -> int:
+        """Run ``lmms_eval`` in two processes to their end, without their imports or by `launch`; return the status."""
+        if launch:
+            return self.by_command(launch=launch, fault=fault).returncode
+        arguments, environment = self._prepared(fault=fault)
+        with self._noting():
+            ranks = warm.run_ranks(2, ["lmms_eval", *arguments], cwd=self.folder, env=environment)
+        return max(abs(rank.wait()) for rank in ranks)
+
+    def wait_for_the_fault(self, process: subprocess.Popen[str] | warm.Process) -> None:
         """Until a model that waits does so."""
         waiting = self.log.with_suffix(".waiting")
         for _ in range(3000):
@@ -105,7 +118,7 @@ class Runs:
         with self._noting():
             process = self.command(*options, **how)
             out, err = process.communicate(timeout=600)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
     def files(self, pattern: str) -> list[Path]:
         return sorted((self.folder / "out").rglob(pattern))

@@ -32,6 +32,8 @@ LOAD = (
     "except hub.DataError as error:\n"
     "    sys.exit(f'DataError: {error}')\n"
 )
+AT_ONCE = "import time\npause = time.sleep\ntime.sleep = lambda seconds: pause(min(seconds, 0.05))\n"
+"""Before :data:`LOAD`: the hub's client tries as often as it does, for a minute in all, without its pauses."""
 CONTENT = "/lfs/"
 # What tells which files there are, by version of the hub's client.
 LISTING = "/tree/" if hasattr(huggingface_hub, "parse_eval_result_entries") else "/api/datasets/"
@@ -44,11 +46,11 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def load(hub: FaultyHub, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def load(hub: FaultyHub, home: Path, program: str = LOAD, **variables: str) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith("FIGLANG_DATA")}
     env |= hub.env(home) | {"HF_HUB_DOWNLOAD_TIMEOUT": "1"} | variables
-    return warm.run([sys.executable, "-c", LOAD], env=env, cwd=home, timeout=200)
+    return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=200)
 
 
 def assert_loaded(done: subprocess.CompletedProcess[str], repository: Path) -> None:
@@ -111,7 +113,7 @@ SLOW = pytest.mark.slow  # the hub's client tries again and again
 def test_one_message_when_nothing_helps(fault: Fault, message: str, repository: Path, tmp_path: Path) -> None:
     with FaultyHub(fault) as hub:
         hub.add_repo(REPO_ID, repository, commit=REVISION)
-        done = load(hub, tmp_path)
+        done = load(hub, tmp_path, AT_ONCE + LOAD)
         told = done.stderr.splitlines()[-1]
         assert done.returncode == 1
         assert re.search(f"^DataError: .*({message}).*{ELSEWHERE}", told), told

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm
 from demo_runs import DEMO
 from faults.faulty_runs import PIECE, ROWS, Runs
 from openai_server import OpenAIServer
@@ -19,34 +20,40 @@ from openai_server import OpenAIServer
 from figlang_tasks.core import interrupts
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
-pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
-
 TOLD = "lmms_eval: interrupted; the command ends within seconds"
 BUSY = 10.0  # seconds that a busy machine may add
-MOMENTS = 6
 SEED = 23
+Started = subprocess.Popen[str] | warm.Process
 
 
-def start(folder: Path, *options: str, scorer: str = "off") -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", *options, "--use_cache", str(folder / "answers")]
+def start(folder: Path, *options: str, scorer: str = "off", with_imports: bool = False) -> Started:
+    options += ("--use_cache", str(folder / "answers"), "--log_samples", "--output_path", str(folder / "out"))
     own = {"FIGLANG_SCORER": scorer, "FIGLANG_CACHE": "off", "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(
-        [*command, "--log_samples", "--output_path", str(folder / "out")],
-        env=os.environ | own,
-        cwd=folder,
-        stdout=(folder / "printed").open("w"),
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores it for what runs behind it
-    )
+    with (folder / "printed").open("w") as file:
+        if not with_imports:
+            return warm.Process(["lmms_eval", *options], env=os.environ | own, cwd=folder, stdout=file, stderr=file)
+        return subprocess.Popen(
+            [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", *options],
+            env=os.environ | own,
+            cwd=folder,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            preexec_fn=taking_interrupts,
+        )
+
+
+def taking_interrupts() -> None:
+    """A shell ignores them for what runs behind it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def printed(folder: Path) -> str:
     return (folder / "printed").read_text(encoding="utf-8", errors="replace")
 
 
-def interrupted(process: subprocess.Popen[str], grace: float = interrupts.GRACE) -> float:
+def interrupted(process: Started, grace: float = interrupts.GRACE) -> float:
     """Send SIGINT to one process; return the seconds until it ended, by that signal."""
     started = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -59,14 +66,25 @@ def interrupted(process: subprocess.Popen[str], grace: float = interrupts.GRACE)
     return time.monotonic() - started
 
 
-RUN = ("--tasks", "figlang_mini", "--model", "llava_hf", "--model_args", DEMO, "--device", "cpu", "--limit", "24")
+RUN = ("--tasks", "figlang_mini", "--model", "llava_hf", "--model_args", DEMO, "--device", "cpu", "--limit")
 
 
-def test_at_random_moments_of_one_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("rows", "moments", "with_imports"),
+    [
+        pytest.param("6", 2, False, marks=pytest.mark.slow),
+        pytest.param("24", 6, True, marks=pytest.mark.long),
+    ],
+)
+def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: bool, tmp_path: Path) -> None:
     """Each command goes on from what the one before it has stored, until one comes to its end."""
+
+    def start_in(folder: Path) -> Started:
+        return start(folder, *RUN, rows, scorer="embedded", with_imports=with_imports)
+
     draw = random.Random(SEED)
     started = time.monotonic()
-    whole = start(tmp_path, *RUN, scorer="embedded")
+    whole = start_in(tmp_path)
     assert whole.wait(300) == 0, printed(tmp_path)[-3000:]
     takes = time.monotonic() - started
     (path,) = tmp_path.rglob("*_results.json")
@@ -74,8 +92,8 @@ def test_at_random_moments_of_one_run(tmp_path: Path) -> None:
 
     folder = tmp_path / "interrupted"
     folder.mkdir()
-    for _ in range(MOMENTS):
-        process = start(folder, *RUN, scorer="embedded")
+    for _ in range(moments):
+        process = start_in(folder)
         time.sleep(draw.uniform(0.5, takes))
         if process.poll() is not None:
             assert process.returncode == 0
@@ -89,13 +107,14 @@ def test_at_random_moments_of_one_run(tmp_path: Path) -> None:
         # Before our command begins, the interpreter itself answers.
         assert found.count(TOLD) == 1 or "figlang_tasks/cli/lmms_eval.py" not in found, found[-3000:]
         assert TOLD not in found or "Traceback" not in found, found[-3000:]
-    last = start(folder, *RUN, scorer="embedded")
+    last = start_in(folder)
     assert last.wait(300) == 0, printed(folder)[-3000:]
     results = json.loads(max(folder.rglob("*_results.json")).read_text(encoding="utf-8"))["results"]
     assert results == expected
     assert not list(folder.rglob("*.partial"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [False, True])
 def test_a_model_that_swallows_it(second: bool, tmp_path: Path) -> None:
     runs = Runs(tmp_path)
@@ -113,6 +132,7 @@ def test_a_model_that_swallows_it(second: bool, tmp_path: Path) -> None:
     assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - 40 // PIECE * PIECE), again.stderr[-3000:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["figlang_openai", "openai", "async_openai"])
 def test_while_a_server_lets_it_wait(model: str, tmp_path: Path) -> None:
     with OpenAIServer(DEMO_MODEL_DIR, faults=["hang"] * 100) as server:
@@ -129,27 +149,23 @@ def test_while_a_server_lets_it_wait(model: str, tmp_path: Path) -> None:
 
 
 def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
-    runs = Runs(tmp_path)
-    process = runs.command(
-        fault={"faulty": "wait", "faulty_at": 1},
-        launch=("bash", "-c", 'for i in 1 2; do "$0" "$@"; echo "status $?" >> statuses; done',
-                sys.executable, "-m", "figlang_tasks.cli.lmms_eval"),
-    )  # fmt: skip
-    runs.wait_for_the_fault(process)
-    runs.log.with_suffix(".waiting").unlink()
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(interrupts.GRACE + BUSY) == -signal.SIGINT
-    assert not (tmp_path / "statuses").exists()
-    done = subprocess.run(
-        ["bash", "-c", f'"{sys.executable}" -c "{ENDS}"; echo "status $?"'],
-        capture_output=True, text=True, timeout=60, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
-    assert done.stdout.strip() == "status 130"
+    def run(script: str, to: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", script, sys.executable, ENDS.replace("TO", to)],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60, start_new_session=True,
+            preexec_fn=taking_interrupts,
+        )  # fmt: skip
+
+    assert run('"$0" -c "$1"; echo "status $?"', to="os.getpid(), os.kill").stdout == "status 130\n"
+    done = run('for i in 1 2; do "$0" -c "$1"; echo "status $?"; done', to="0, os.killpg")  # as a terminal does it
+    assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
+    assert done.stderr.count("test: interrupted") == 1
 
 
 ENDS = """
 import os, signal
 from figlang_tasks.core import interrupts
 with interrupts.ending_within_seconds('test', ''):
-    os.kill(os.getpid(), signal.SIGINT)
+    to, send = TO
+    send(to, signal.SIGINT)
 """

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from demo_runs import evaluate
 
 from figlang_tasks import FigLangError
@@ -92,9 +93,8 @@ def test_no_room_for_answers(tmp_path: Path) -> None:
 )
 def test_the_command_says_it_in_one_line(options: list[str], message: str, tmp_path: Path) -> None:
     model, model_args = NO_MODEL
-    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--tasks", "figlang_mini", "--model", model]
-    command += ["--model_args", model_args, *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    given = ["--tasks", "figlang_mini", "--model", model, "--model_args", model_args, *options]
+    done = warm.run(["lmms_eval", *given], cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(("figlang_tasks: " + message, "figlang_tasks: task figlang_mini: "))
     assert message in done.stderr and "Traceback" not in done.stdout + done.stderr

@@ -13,7 +13,7 @@ import pytest
 from demo_runs import answers, metrics
 from faults.faulty_runs import PIECE, ROWS, TASK, Runs
 
-pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
+pytestmark = pytest.mark.slow  # whole runs
 
 AT = 40
 KEPT = AT // PIECE * PIECE
@@ -76,16 +76,14 @@ def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert_same_file(runs, undisturbed)
 
 
-def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs, undisturbed: dict[str, Any]) -> None:
+def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs) -> None:
     failed = runs.by_command(fault={"faulty": "raise", "faulty_at": AT})
-    assert failed.returncode == 1
+    assert failed.returncode == 1 and len(runs.asked[-1]) == AT
     assert "the model is broken" in failed.stderr
     assert failed.stderr.splitlines()[-1] == "lmms_eval: 1 evaluation(s) failed, see above."
-    again = runs.by_command()
-    assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - KEPT), again.stderr[-3000:]
-    assert_same_file(runs, undisturbed)
 
 
+@pytest.mark.long  # what is lost is the same as by SIGKILL
 def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     process = runs.command(fault={"faulty": "wait", "faulty_at": AT})
     runs.wait_for_the_fault(process)
@@ -97,17 +95,31 @@ def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert_same_file(runs, undisturbed)
 
 
-@pytest.mark.parametrize("how", ["leave", "raise"])
-def test_one_of_two_ranks_dies(how: str, runs: Runs, undisturbed: dict[str, Any]) -> None:
+TORCHRUN = (
+    sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2",
+    "-m", "figlang_tasks.cli.lmms_eval",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("how", "launch"),
+    [
+        ("leave", None),
+        pytest.param("leave", TORCHRUN, marks=pytest.mark.long),
+        pytest.param("raise", TORCHRUN, marks=pytest.mark.long),
+    ],
+)
+def test_one_of_two_ranks_dies(
+    how: str, launch: tuple[str, ...] | None, runs: Runs, undisturbed: dict[str, Any]
+) -> None:
     """Also where the second command has one process only: what either rank has answered is used."""
-    two = (
-        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2",
-        "-m", "figlang_tasks.cli.lmms_eval",
-    )  # fmt: skip
-    failed = runs.by_command(launch=two, fault={"faulty": how, "faulty_at": 20, "faulty_rank": 1})
-    assert failed.returncode == 1
-    again = runs.by_command(launch=two) if how == "leave" else runs.by_command()
-    assert again.returncode == 0, again.stderr[-3000:]
+    failed = runs.in_two_processes(launch, fault={"faulty": how, "faulty_at": 20, "faulty_rank": 1})
+    assert failed
+    if how == "leave":
+        assert runs.in_two_processes(launch) == 0
+    else:
+        again = runs.by_command()
+        assert again.returncode == 0, again.stderr[-3000:]
     # At least the dead rank's first piece is kept; the other rank was stopped somewhere.
     assert len(set(runs.asked[0])) >= 20 and len(runs.asked[1]) <= ROWS - PIECE
     assert_same_file(runs, undisturbed)

@@ -23,7 +23,7 @@ from figlang_tasks import mini
 from figlang_tasks.core import hub
 from figlang_tasks.harness.plugin import tasks_dir
 
-pytestmark = pytest.mark.slow  # whole runs, each in a process of its own
+pytestmark = pytest.mark.slow  # whole runs
 
 LIMIT = 5
 
@@ -166,9 +166,10 @@ def test_the_wording_of_a_prompt_changes(runs: Runs) -> None:
     path = [str(copy.parent)]
 
     def run() -> subprocess.CompletedProcess[str]:
-        return runs.by_command("--limit", str(LIMIT), more_path=path)
+        command = (sys.executable, "-m", "figlang_tasks.cli.lmms_eval")
+        return runs.by_command("--limit", str(LIMIT), more_path=path, launch=command)
 
-    for template, asked in ((None, LIMIT), (None, 0), ("vflute/question.jinja", LIMIT)):
+    for template, asked in ((None, LIMIT), ("vflute/question.jinja", LIMIT)):
         if template:
             prompt = copy / "prompts" / template
             prompt.write_text(prompt.read_text(encoding="utf-8") + " Please.", encoding="utf-8")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import lmms_eval.models
 import pytest
+import warm
 from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
 from openai import OpenAI
 from openai_server import OpenAIServer
@@ -119,9 +118,8 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
 )
 def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAIServer, tmp_path: Path) -> None:
     model_args = arguments(server, "num_concurrent=1,max_retries=1")
-    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--tasks", TASK, "--limit", "2", *options]
-    command += ["--model", "openai", "--model_args", model_args, "--output_path", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    given = ["--tasks", TASK, "--limit", "2", *options, "--model", "openai", "--model_args", model_args]
+    done = warm.run(["lmms_eval", *given, "--output_path", str(tmp_path)], cwd=tmp_path)
     assert done.returncode == 1, done.stderr[-2000:]
     (path,) = tmp_path.rglob("*_results.json")
     results = json.loads(path.read_text(encoding="utf-8"))

@@ -6,13 +6,12 @@ import ast
 import csv
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import varied_runs
+import warm
 from benchmarks.metaclue.generated import row as metaclue_row
 from benchmarks.metaclue.generated import write as write_metaclue
 from hypothesis import given
@@ -171,9 +170,8 @@ def test_every_command_is_called_here() -> None:
 def test_the_end_of_a_run_steers_no_terminal(tmp_path: Path) -> None:
     """The message of a check before a run, and what logs say: the harness's colours are its own."""
     env = {**os.environ, "FIGLANG_DATA_DIR": str(tmp_path / NASTY), "HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--model", "figlang_random", "--tasks", "vflute"]
-    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, timeout=300)
-    said = (done.stdout + done.stderr).decode()
+    done = warm.run(["lmms_eval", "--model", "figlang_random", "--tasks", "vflute"], env=env, cwd=tmp_path)
+    said = done.stdout + done.stderr
     assert done.returncode == 1 and "is not a folder: correct" in said
     assert not any(part in said for part in ("\x1b]0", "\x1b[31m\x1b", "\x07", "\u202e", "\x9b"))
 
