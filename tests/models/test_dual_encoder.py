@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import weakref
 from collections import Counter
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import warm
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from loguru import logger
@@ -271,11 +271,11 @@ def test_two_processes_share_the_work(checkpoints: dict[str, Path], tasks: TaskM
     alone = run(load(checkpoints["clip"]), tasks, ["rank_candidates"])
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", str(script)]
-    command += [str(Path(__file__).parents[1]), str(tmp_path), str(checkpoints["clip"]), str(tmp_path)]
+    program = [sys.executable, str(script), str(Path(__file__).parents[1])]
+    program += [str(tmp_path), str(checkpoints["clip"]), str(tmp_path)]
     environment = os.environ | {"ACCELERATE_USE_CPU": "true"}
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
+    for process in warm.run_ranks(2, program, env=environment, cwd=tmp_path):
+        assert process.returncode == 0, process.communicate()[1][-3000:]
     records = json.loads((tmp_path / "said.json").read_text())["rank_candidates"]
     shared = [read_answer(record["answer"]) for record in sorted(records, key=lambda record: record["number"])]
     assert len(shared) == COUNT and apart(shared, alone["rank_candidates"]) < 1e-6
