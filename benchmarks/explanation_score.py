@@ -7,9 +7,11 @@ random weights, and makes up texts as long as V-FLUTE's explanations. Speed does
 scores are from fp32 ones does, so that figure says nothing about real weights.
 
 All variants of a model run in turns (A B C, A B C, ...), so that what else the machine does hits all alike; the best
-run of each counts. Threads that wait for each other suffer far more from other processes than in proportion, small
-batches most of all: the table shows how much of the CPU others had during the runs that count, and `--patience` waits
-for a quiet moment before each run. Loading is reported apart, and writing the cache on disk is part of a cold run.
+run of each counts. On a CPU, ours runs with the kernel that it chose by its own timing, and with each other one that
+the machine has, forced by `FIGLANG_KERNEL`. Threads that wait for each other suffer far more from other processes than
+in proportion, small batches most of all: the table shows how much of the CPU others had during the runs that count, and
+`--patience` waits for a quiet moment before each run. Loading is reported apart, and writing the cache on disk is part
+of a cold run.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from figlang_tasks.metrics.explanation.bertscore import BertScore
 from figlang_tasks.metrics.explanation.bleurt import Bleurt
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import DType, exact_float32
+from figlang_tasks.metrics.explanation.kernels import KERNEL_VARIABLE, Linear, choose, kernels
 from figlang_tasks.metrics.explanation.weights import Weights, locate
 
 Pair = tuple[str, str]
@@ -59,9 +62,11 @@ SHORTEST, LONGEST = 20, 250
 BUDGETS = {"cpu": 2048, "cuda": 32768}  # padded tokens of a batch, about as the library has them by default
 
 AIMS = {
-    "cpu": {"fast": 4.0, "fp32": 1.3, "second": 1.6, "cached": 100.0},
+    "cpu": {"fast": 5.0, "fp32": 2.6, "batches": 1.0, "kernel": 0.9, "second": 1.6, "cached": 100.0},
+    "cpu with AMX": {"fast": 8.0, "fp32": 1.8, "batches": 1.0, "kernel": 0.9, "second": 1.6, "cached": 100.0},
     "cuda": {"fast": 30.0, "second": 1.6, "cached": 100.0, "peak": 0.40},
 }
+"""By the machine; what the scores are computed with does not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -376,9 +381,10 @@ class StockBleurt:
 
 FLOPS = """Useful FLOPs, from token counts without padding, the same for every variant that does the same work; T tokens
 of a text (BERTScore) or pair (BLEURT), H hidden, I intermediate, L layers: linear layers L * T * (8 H^2 + 4 H I);
-attention L * 4 T^2 H; DeBERTa's terms content-position and position-content L * 8 T^2 H and its projections of 2 S
-positions, L * 8 S H^2, once for the longest text S (they depend on no text; row by row they are computed anew for each,
-which is a third on top and counts as waste); BLEURT's embedding projection T * 2 E H and pooler 2 H^2."""
+attention L * 4 T^2 H; DeBERTa's terms content-position and position-content L * 8 T^2 H. Its projections of positions
+depend on no text and count as waste where they are computed for each (a third on top, row by row). BLEURT reads [CLS]
+alone: of its last layer the keys and values of all tokens, T * 4 H^2, and the rest of one token; its embedding
+projection is T * 2 E H, its pooler 2 H^2."""
 
 
 @dataclass(frozen=True)
@@ -397,16 +403,17 @@ def bertscore_work(sizes: Sizes, lengths: Sequence[int]) -> Work:
     hidden, layers = sizes.hidden, sizes.layers
     linear = sum(lengths) * (8 * hidden**2 + 4 * hidden * sizes.intermediate)
     attention = 12 * hidden * sum(length**2 for length in lengths)
-    return Work(1e-9 * layers * (linear + attention + 8 * max(lengths) * hidden**2), sum(lengths))
+    return Work(1e-9 * layers * (linear + attention), sum(lengths))
 
 
 def bleurt_work(sizes: Sizes, lengths: Sequence[int]) -> Work:
     """To score pairs of those `lengths`."""
-    hidden = sizes.hidden
-    linear = sum(lengths) * (8 * hidden**2 + 4 * hidden * sizes.intermediate)
-    attention = 4 * hidden * sum(length**2 for length in lengths)
-    ends = sum(lengths) * 2 * sizes.embedding * hidden + len(lengths) * 2 * hidden**2
-    return Work(1e-9 * (sizes.layers * (linear + attention) + ends), sum(lengths))
+    hidden, tokens, pairs = sizes.hidden, sum(lengths), len(lengths)
+    of_token = 8 * hidden**2 + 4 * hidden * sizes.intermediate
+    whole = tokens * of_token + 4 * hidden * sum(length**2 for length in lengths)
+    last = tokens * 4 * hidden**2 + pairs * (of_token - 4 * hidden**2) + 4 * hidden * tokens
+    ends = tokens * 2 * sizes.embedding * hidden + pairs * 2 * hidden**2
+    return Work(1e-9 * ((sizes.layers - 1) * whole + last + ends), tokens)
 
 
 @dataclass(frozen=True)
@@ -473,23 +480,23 @@ class Patience:
 
 
 def peak(watch: Stopwatch, dtype: torch.dtype, small: bool) -> dict[str, float]:
-    """Best GFLOP/s of torch's linear layer at the models' shapes, by library."""
+    """Best GFLOP/s of linear layers at the models' shapes, by kernel."""
     device = watch.device
     best: dict[str, float] = {}
     rows = (256,) if small else (2048, 4096) if device == "cpu" else (8192, 32768)
     shapes = [(1024, 1024), (1024, 4096), (4096, 1024), (1152, 4608), (4608, 1152), (4096, 4096)]
-    libraries = {"F.linear": lambda tensor: tensor}
-    if device == "cpu" and torch.backends.mkldnn.is_available():
-        libraries["oneDNN, packed"] = lambda tensor: tensor.to_mkldnn()
     with torch.inference_mode(), exact_float32():
         for count in rows:
             for inputs, outputs in shapes[: 1 if small else None]:
-                x, weight = torch.randn(count, inputs), torch.randn(outputs, inputs)
-                for name, convert in libraries.items():
-                    left, right = (convert(tensor.to(device, dtype)) for tensor in (x, weight))
-                    multiply = partial(nn.functional.linear, left, right)
-                    seconds = min(watch.time(multiply)[0] for _ in range(4))
-                    best[name] = max(best.get(name, 0.0), 2e-9 * count * inputs * outputs / seconds)
+                x, weight = (
+                    torch.randn(size, device=device).to(dtype) for size in ((count, inputs), (outputs, inputs))
+                )
+                for kernel in kernels(dtype) if device == "cpu" else ["torch"]:
+                    layer = Linear(weight, None)
+                    if kernel == "onednn":
+                        layer.pack()
+                    seconds = min(watch.time(partial(layer, x))[0] for _ in range(3))
+                    best[kernel] = max(best.get(kernel, 0.0), 2e-9 * count * inputs * outputs / seconds)
     return best
 
 
@@ -503,7 +510,7 @@ class Variant:
     Attributes:
         name: row of the table.
         run: computes the scores, in the order of the rows.
-        prepare: sets the stage for a run; not timed.
+        prepare, clean_up: set the stage for a run, and clear it; not timed.
         work: what has to be done.
         dtype: whose matrix-product peak it is held against.
         seconds: every run.
@@ -517,6 +524,7 @@ class Variant:
     work: Work
     dtype: DType
     prepare: Callable[[], None] = lambda: None
+    clean_up: Callable[[], None] = lambda: None
     seconds: list[float] = field(default_factory=list)
     padded: int = 0
     others: float | None = None
@@ -530,6 +538,7 @@ class Variant:
 ROW_BY_ROW = "reference, row by row"
 BATCHES = "reference, bert-score in batches of 64"
 DTYPES: dict[DType, str] = {"fp32": "ours fp32", "fast": "ours fast (bf16)"}
+FORCED = "cold cache, kernel "
 COLD, SECOND, CACHED = "cold cache", "second model", "all cached"
 
 
@@ -638,33 +647,71 @@ class PaddedTokens:
         self._hook.remove()
 
 
+@contextmanager
+def forced(kernel: str) -> Iterator[None]:
+    """`KERNEL_VARIABLE` is set to `kernel` inside."""
+    before = os.environ.get(KERNEL_VARIABLE)
+    os.environ[KERNEL_VARIABLE] = kernel
+    try:
+        yield
+    finally:
+        del os.environ[KERNEL_VARIABLE]
+        if before is not None:
+            os.environ[KERNEL_VARIABLE] = before
+
+
+def chosen(device: str, dtype: DType) -> str:
+    """The kernel that ours takes here by itself."""
+    if device != "cpu":
+        return "torch"
+    with forced("auto"):
+        return choose(torch.float32 if dtype == "fp32" else torch.bfloat16)
+
+
 def our_variants(
     setup: Setup, kind: Kind, dtype: DType, texts: Texts, lengths: Lengths, loading: dict[str, float]
 ) -> list[Variant]:
-    """Cold, second model and all cached, in the order in which each finds its cache as it should be."""
+    """Cold, second model and all cached, in the order in which each finds its cache as it should be; then the other
+    kernels. A model is loaded before its first variant and released after its last: they need not fit together.
+    """
     disk = OnDisk(setup.workdir / "cache" / f"{kind}-{dtype}")
-    model = setup.model(kind, dtype, disk.cache)
     first, second = texts.pairs(texts.first), texts.pairs(texts.second)
-
-    def score(pairs: list[Pair]) -> list[float]:
-        found = model.score(pairs)
-        return [found[pair] for pair in pairs]
-
-    # Two rows that are not among the measured ones; the first call loads the model.
-    disk.empty()
-    warm = make_texts(2, seed=SEED + 1)
-    loading[f"{kind}, {DTYPES[dtype]}"] = setup.watch.time(lambda: score(warm.pairs(warm.first)[:1]))[0]
-    score(warm.pairs(warm.first))
-    name = DTYPES[dtype]
     if kind == "BERTScore":
         work = bertscore_work(setup.bertscore, lengths.references + lengths.first)
     else:
         work = bleurt_work(setup.bleurt, lengths.pairs)
-    variants = [Variant(f"{name}, {COLD}", lambda: score(first), work, dtype, disk.empty)]
-    if kind == "BERTScore":
-        work = bertscore_work(setup.bertscore, lengths.second)
-        variants.append(Variant(f"{name}, {SECOND}", lambda: score(second), work, dtype, disk.reopen))
-    return [*variants, Variant(f"{name}, {CACHED}", lambda: score(first), Work(), dtype, disk.reopen)]
+    precision = torch.float32 if dtype == "fp32" else torch.bfloat16
+    own = chosen(setup.device, dtype)
+    others = [kernel for kernel in kernels(precision) if kernel != own] if setup.device == "cpu" else []
+    variants = []
+    for kernel in (own, *others):
+        with forced(kernel):
+            model = setup.model(kind, dtype, disk.cache)
+
+        def score(pairs: list[Pair], model: BertScore | Bleurt = model) -> list[float]:
+            found = model.score(pairs)
+            return [found[pair] for pair in pairs]
+
+        def load(score: Callable[[list[Pair]], list[float]] = score, kernel: str = kernel) -> None:
+            """Score two rows that are not among the measured ones; the first loads the model."""
+            disk.empty()
+            warm = make_texts(2, seed=SEED + 1)
+            with forced(kernel):
+                seconds = setup.watch.time(lambda: score(warm.pairs(warm.first)[:1]))[0]
+            loading.setdefault(f"{kind}, {DTYPES[dtype]}, {kernel}", seconds)
+            score(warm.pairs(warm.first))
+            disk.empty()
+
+        name = DTYPES[dtype]
+        cold = f"{name}, {COLD}" if kernel == own else f"{name}, {FORCED}{kernel}"
+        variants.append(Variant(cold, partial(score, first), work, dtype, load))
+        if kernel == own:
+            if kind == "BERTScore":
+                extra = bertscore_work(setup.bertscore, lengths.second)
+                variants.append(Variant(f"{name}, {SECOND}", partial(score, second), extra, dtype, disk.reopen))
+            variants.append(Variant(f"{name}, {CACHED}", partial(score, first), Work(), dtype, disk.reopen))
+        variants[-1].clean_up = model.release
+    return variants
 
 
 def reference_variants(
@@ -703,6 +750,7 @@ def measure(setup: Setup, kind: Kind, texts: Texts, lengths: Lengths, loading: d
             others = Others()
             seconds, variant.scores = setup.watch.time(variant.run)
             share = others.share()
+            variant.clean_up()
             variant.padded = variant.work.tokens
             if padded is not None:
                 variant.padded = padded.count
@@ -712,7 +760,7 @@ def measure(setup: Setup, kind: Kind, texts: Texts, lengths: Lengths, loading: d
                 variant.others = share
             say(f"{kind} {repeat + 1}/{setup.repeats}: {variant.name}: {seconds:.3f} s, others {percent(share)}")
     for variant in variants:  # what they compute with holds the models
-        variant.run, variant.prepare = list, lambda: None
+        variant.run, variant.prepare, variant.clean_up = list, lambda: None, lambda: None
     return {variant.name: variant for variant in variants}
 
 
@@ -839,14 +887,18 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([line(cells[0]), rule, *map(line, cells[1:])])
 
 
+def cpu_fields() -> dict[str, str]:
+    """What Linux says of the first processor; empty elsewhere."""
+    info = Path("/proc/cpuinfo")
+    first = info.read_text().split("\n\n")[0] if info.exists() else ""
+    fields = dict(line.split(":", 1) for line in first.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in fields.items()}
+
+
 def machine(device: str) -> str:
     name = platform.processor() or platform.machine()
     special = []
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        text = info.read_text()
-        fields = dict(line.split(":", 1) for line in text.split("\n\n")[0].splitlines() if ":" in line)
-        fields = {key.strip(): value.strip() for key, value in fields.items()}
+    if fields := cpu_fields():
         name = f"{fields.get('model name', name)} (family {fields.get('cpu family')}, model {fields.get('model')})"
         special = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if flag in fields.get("flags", "")]
     import transformers
@@ -966,7 +1018,8 @@ def aims_table(rows: Sequence[Row], device: str, peaks: dict[DType, float]) -> s
     by_name = {row.name: row for row in rows}
     base = rows[0]
     fp32, fast = (f"{name}, " for name in DTYPES.values())
-    aims = AIMS["cuda" if device.startswith("cuda") else "cpu"]
+    amx = "amx_bf16" in cpu_fields().get("flags", "").split()
+    aims = AIMS["cuda" if device.startswith("cuda") else "cpu with AMX" if amx else "cpu"]
     lines = []
 
     def add(text: str, value: float, aim: float, unit: str = "x") -> None:
@@ -979,6 +1032,14 @@ def aims_table(rows: Sequence[Row], device: str, peaks: dict[DType, float]) -> s
     add("fast, cold, both, against row by row", against_base(fast + COLD), aims["fast"])
     if "fp32" in aims:
         add("fp32, cold, both, against row by row", against_base(fp32 + COLD), aims["fp32"])
+    if "batches" in aims:
+        ratio = by_name[BATCHES].seconds["both"] / by_name[fp32 + COLD].seconds["both"]
+        add("fp32, cold, both, against bert-score in batches", ratio, aims["batches"])
+    for name, prefix in (("fp32", fp32), ("fast", fast)):
+        others = [row.seconds["both"] for row in rows if row.name.startswith(prefix + FORCED)]
+        if "kernel" in aims and others:
+            own = by_name[prefix + COLD].seconds["both"]
+            add(f"{name}, cold, both, speed of the best kernel", min(own, *others) / own, aims["kernel"], "%")
     for name, prefix in (("fp32", fp32), ("fast", fast)):
         ratio = by_name[prefix + COLD].seconds["BERTScore"] / by_name[prefix + SECOND].seconds["BERTScore"]
         add(f"{name}, second model, BERTScore, against cold", ratio, aims["second"])
@@ -1052,7 +1113,9 @@ def report(setup: Setup, with_profile: bool, with_memory: bool) -> str:
         "Time, and how many times as fast as row by row (both: one after the other):",
         speed_table(rows, setup.rows),
         aims_table(rows, device, peaks),
-        f"Matrix-product peak in GFLOP/s: {libraries}.",
+        f"Matrix-product peak in GFLOP/s: {libraries}. Kernels that ours chose: "
+        + ", ".join(f"{dtype} {chosen(device, dtype)}" for dtype in DTYPES)
+        + ".",
         peak_table(rows, peaks),
         FLOPS.replace("\n", " "),
         agreement_table(kinds),
