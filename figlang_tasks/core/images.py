@@ -15,6 +15,8 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
 _LOCK = threading.Lock()
+_strict = 0  # threads that read a picture now
+_lenient = False  # what Pillow was set to before the first of them
 
 
 def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
@@ -105,13 +107,18 @@ def _rgb(image: Image.Image) -> Image.Image:
 @contextmanager
 def _strictly() -> Iterator[None]:
     """Let Pillow reject truncated files. lmms-eval makes Pillow fill them with grey, without a warning."""
+    global _strict, _lenient
     with _LOCK:
-        before = ImageFile.LOAD_TRUNCATED_IMAGES
-        ImageFile.LOAD_TRUNCATED_IMAGES = False
-        try:
-            yield
-        finally:
-            ImageFile.LOAD_TRUNCATED_IMAGES = before
+        if not _strict:
+            _lenient, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
+        _strict += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _strict -= 1
+            if not _strict:
+                ImageFile.LOAD_TRUNCATED_IMAGES = _lenient
 
 
 def _content(cell: Mapping[str, Any] | None, where: str, dataset: str | None) -> tuple[bytes, Path | None]:
