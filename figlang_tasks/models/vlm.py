@@ -1,17 +1,19 @@
 """``--model figlang_vlm``: any image-text-to-text model of transformers as a model of the harness.
 
 Prompts are the task's chat messages in the words of the processor's own chat template. Requests run in real batches,
-score requests (`core.score_requests`) included. Nothing is swallowed: what cannot be answered ends the
-run with the task and the document in the message.
+score requests (`core.score_requests`) included; threads decode and process the pictures of the next batches meanwhile.
+Nothing is swallowed: what cannot be answered ends the run with the task and the document in the message.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -31,13 +33,14 @@ from figlang_tasks import models
 from figlang_tasks.core import score_requests
 
 from . import vlm_loading
+from .ahead import THREADS, ahead, threads
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import OutOfMemory, Scorer, attempt
 
 T = TypeVar("T")
 
 DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
-WINDOW = 8  # batches whose prompts and images are in memory at a time, to be sorted among each other
+BATCHES_AHEAD = 2  # that are made, or wait for the model, while it works on one
 # By model_type: what is wrong with a batch of them in transformers.
 ONE_AT_A_TIME = {
     "emu3": "pads the pictures of a batch before it encodes them, which changes answers",
@@ -65,6 +68,55 @@ class Prompt:
     text: str
     images: list[Image.Image]
     where: str
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a request asks.
+
+    Attributes:
+        where: task and document, for messages.
+        messages: in the form of transformers, with decoded images.
+        wanted: the score request; None if it asks for words.
+    """
+
+    where: str
+    messages: list[dict[str, Any]]
+    wanted: score_requests.ScoreRequest | None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A prompt of a request, before it is made again for a batch.
+
+    Attributes:
+        request: its index.
+        image: the one image that the prompt has, by its place in the request; None: it has all.
+        size: number of images, and length of the text.
+    """
+
+    request: int
+    image: int | None
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Prompts as the model reads them.
+
+    Attributes:
+        texts: of the prompts.
+        where: tasks and documents, for messages.
+        special: whether the processor was to add special tokens.
+        wanted: the score request of the first; of kind ``match`` those of all are equal.
+        inputs: tensors on the CPU; None if memory ran out.
+    """
+
+    texts: list[str]
+    where: str
+    special: bool
+    wanted: score_requests.ScoreRequest | None
+    inputs: Any
 
 
 class FigLangVLM(lmms):
@@ -148,7 +200,10 @@ class FigLangVLM(lmms):
             load_in_8bit=load_in_8bit,
             **source,
         )
-        self._scorer: Scorer | None = Scorer(self._model, self.tokenizer)
+        # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
+        self._tokenizer = copy.deepcopy(self.tokenizer)
+        self._scorer: Scorer | None = Scorer(self._model, self._tokenizer)
+        self._tried = (0, 0)  # size of the largest prompt that fits into memory
         if not self._template.marks:
             logger.warning(
                 "figlang_vlm: this processor has no image placeholder, so a prompt can have only one picture"
@@ -198,25 +253,16 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: one of them cannot be answered.
         """
-        # Report an invalid request now, not after hours. This costs one more decoding of every image.
-        largest: Prompt | None = None
-        for request in tqdm(requests, disable=self.rank != 0 or len(requests) == 1, desc="Checking prompts"):
-            where = _where(request)
-            with _naming(where):
-                wanted = _score_request(self.task_dict, request)
-                for prompt in self._prompts(where, self._messages(request), wanted):
-                    if wanted is not None:
-                        self._template.require_answer(prompt.text)
-                    if largest is None or _size(prompt) > _size(largest):
-                        largest = prompt
-        if largest is not None and len(requests) > 1:
-            self._try(largest)
+        parts = self._checked(requests)
         answers: list[GenerationResult | None] = [None] * len(requests)
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
             for group in _by_settings(requests):
-                asks_score = requests[group[0]].args[2].get(score_requests.KEY) is not None
-                for index, answer in (self._scores if asks_score else self._texts)(requests, group):
+                asks = {None: self._texts, "candidates": self._candidates, "match": self._matches}
+                wanted = requests[group[0]].args[2].get(score_requests.KEY)
+                for index, answer in asks[wanted and wanted["kind"]](
+                    requests, [part for i in group for part in parts[i]]
+                ):
                     answers[index] = answer
                     tokens += (answer.token_counts and answer.token_counts.output_tokens) or 0
                     bar.update()
@@ -229,6 +275,36 @@ class FigLangVLM(lmms):
         )
         return [answer for answer in answers if answer is not None]
 
+    def _checked(self, requests: Sequence[Instance]) -> list[list[_Part]]:
+        """Return the prompts of each request, without text and images, and try the one that asks most of memory.
+
+        So an invalid request is reported now, not after hours. This costs one more decoding of every image.
+
+        Raises:
+            VLMError: a request cannot be answered.
+        """
+        parts: list[list[_Part]] = []
+        largest: Prompt | None = None
+        hidden = self.rank != 0 or len(requests) == 1
+        with (
+            threads(THREADS) as pool,
+            closing(ahead(lambda each: pool.submit(self._read, each), requests, THREADS)) as read,
+        ):
+            for _, asked in tqdm(read, total=len(requests), disable=hidden, desc="Checking prompts"):
+                parts.append([])
+                with _naming(asked.where):
+                    for image in _images_of(asked):
+                        prompt = self._prompt(asked, image)
+                        if asked.wanted is not None:
+                            self._template.require_answer(prompt.text)
+                        parts[-1].append(_Part(len(parts) - 1, image, _size(prompt)))
+                        if largest is None or _size(prompt) > _size(largest):
+                            largest = prompt
+        if largest is not None and len(requests) > 1 and _size(largest) > self._tried:
+            self._try(largest)
+            self._tried = _size(largest)
+        return parts
+
     def _try(self, prompt: Prompt) -> None:
         """Run the prompt that asks most of processor and memory through one forward pass.
 
@@ -236,55 +312,83 @@ class FigLangVLM(lmms):
             VLMError: it fails.
         """
         with _naming(prompt.where):
-            run = partial(self._generate, [prompt], generation_settings({"max_new_tokens": 1}), [])
-            if attempt(run) is None:
+            settings = generation_settings({"max_new_tokens": 1})
+            if attempt(lambda: self._generate(self._inputs([prompt]), settings, [])) is None:
                 raise OutOfMemory(f"a prompt with {len(prompt.images)} images does not fit into memory")
+
+    # --- batches -----------------------------------------------------------------------------------------------------
+
+    def _in_batches(
+        self, requests: Sequence[Instance], parts: Iterable[_Part], run: Callable[[_Batch], list[T]], most: int | None
+    ) -> Iterator[tuple[_Part, T]]:
+        """Run batches of at most `most` prompts (default: the batch size) with as many images each, the longest first.
+
+        Yields:
+            Each prompt with its result.
+
+        Raises:
+            VLMError: a prompt cannot be answered.
+        """
+        waiting = sorted(parts, key=lambda part: part.size, reverse=True)
+        while waiting:
+            with closing(self._loaded(requests, _batches(waiting, most or self.batch_size))) as loaded:
+                for members, batch in loaded:
+                    with _naming(batch.where):
+                        results = None if batch.inputs is None else attempt(partial(run, batch))
+                        if results is None and len(members) == 1:
+                            raise OutOfMemory("not even one request at a time fits into memory")
+                    if results is None:
+                        tried, self.batch_size = len(members), len(members) // 2
+                        logger.warning(
+                            f"figlang_vlm: out of memory with a batch of {tried}; going on with {self.batch_size}"
+                        )
+                        break
+                    waiting = waiting[len(members) :]
+                    yield from zip(members, results, strict=True)
+
+    def _loaded(
+        self, requests: Sequence[Instance], batches: Iterable[Sequence[_Part]]
+    ) -> Generator[tuple[Sequence[_Part], _Batch]]:
+        """Yield batches, made while the caller works on earlier ones: some threads decode, one uses the processor."""
+        reading: dict[int, Future[_Asked]] = {}
+
+        def submit(batch: Sequence[_Part]) -> Future[_Batch]:
+            nonlocal reading  # a request whose images are in two batches is read once
+            indices = dict.fromkeys(part.request for part in batch)
+            reading = {i: reading.get(i) or readers.submit(self._read, requests[i]) for i in indices}
+            return maker.submit(self._made, batch, reading)
+
+        with threads(THREADS) as readers, threads(1) as maker:
+            yield from ahead(submit, batches, BATCHES_AHEAD)
+
+    def _made(self, batch: Sequence[_Part], reading: Mapping[int, Future[_Asked]]) -> _Batch:
+        asked = [reading[part.request].result() for part in batch]
+        prompts = [self._prompt(each, part.image) for each, part in zip(asked, batch, strict=True)]
+        where = "; ".join(prompt.where for prompt in prompts)
+        with _naming(where):
+            inputs = attempt(partial(self._processed, prompts))
+            special = self._adds_special_tokens(prompts[0])
+            return _Batch([prompt.text for prompt in prompts], where, special, asked[0].wanted, inputs)
 
     # --- answers in words --------------------------------------------------------------------------------------------
 
-    def _texts(self, requests: Sequence[Instance], group: Sequence[int]) -> Iterator[tuple[int, GenerationResult]]:
-        gen_kwargs = requests[group[0]].args[2]
-        run = partial(self._generate, settings=generation_settings(gen_kwargs), until=stop_strings(gen_kwargs))
-        # The task's text tells the length of a prompt before its images are loaded.
-        order = sorted(group, key=lambda i: -len(requests[i].args[0]))
-        start = 0
-        while start < len(order):
-            window = order[start : start + WINDOW * self.batch_size]
-            start += len(window)
-            prompts = {i: self._render(_where(requests[i]), self._messages(requests[i])) for i in window}
-            yield from self._in_batches(prompts, run)
+    def _texts(self, requests: Sequence[Instance], parts: Sequence[_Part]) -> Iterator[tuple[int, GenerationResult]]:
+        gen_kwargs = requests[parts[0].request].args[2]
+        settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
+        run: Callable[[_Batch], list[GenerationResult]] = lambda batch: self._generate(  # noqa: E731
+            self._placed(batch.inputs), settings, until
+        )
+        for part, answer in self._in_batches(requests, parts, run, None):
+            yield part.request, answer
 
-    def _in_batches(
-        self, prompts: Mapping[int, Prompt], run: Callable[[list[Prompt]], list[T]]
-    ) -> Iterator[tuple[int, T]]:
-        """Run batches of prompts with as many images each, the longest first."""
-        waiting = sorted(prompts, key=lambda i: (len(prompts[i].images), len(prompts[i].text)), reverse=True)
-        while waiting:
-            images = len(prompts[waiting[0]].images)
-            indices = [i for i in waiting[: self.batch_size] if len(prompts[i].images) == images]
-            batch = [prompts[i] for i in indices]
-            with _naming("; ".join(prompt.where for prompt in batch)):
-                results = attempt(partial(run, batch))
-                if results is None and len(batch) == 1:
-                    raise OutOfMemory("not even one request at a time fits into memory")
-            if results is None:
-                self.batch_size = len(batch) // 2
-                logger.warning(
-                    f"figlang_vlm: out of memory with a batch of {len(batch)}; going on with {self.batch_size}"
-                )
-                continue
-            waiting = waiting[len(batch) :]
-            yield from zip(indices, results, strict=True)
-
-    def _generate(self, batch: list[Prompt], settings: dict[str, Any], until: list[str]) -> list[GenerationResult]:
-        inputs = self._inputs(batch)
+    def _generate(self, inputs: Any, settings: dict[str, Any], until: list[str]) -> list[GenerationResult]:
         length = inputs["input_ids"].shape[1]
-        options = dict(settings, pad_token_id=self.tokenizer.pad_token_id)
+        options = dict(settings, pad_token_id=self._tokenizer.pad_token_id)
         ends = getattr(self._model.generation_config, "eos_token_id", None)
         if ends is None:
-            ends = options["eos_token_id"] = self.eot_token_id
+            ends = options["eos_token_id"] = self._tokenizer.eos_token_id
         if until and options.get("num_beams", 1) == 1:
-            options["stopping_criteria"] = [_Until(until, self.tokenizer, length)]
+            options["stopping_criteria"] = [_Until(until, self._tokenizer, length)]
         generated = self._model.generate(**inputs, **options)
         if not torch.equal(generated[:, :length], inputs["input_ids"]):
             raise ValueError(
@@ -292,41 +396,44 @@ class FigLangVLM(lmms):
                 "separated from it. figlang_vlm runs models that continue their prompt"
             )
         generated = generated[:, length:]
-        texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)
+        texts = self._tokenizer.batch_decode(generated, skip_special_tokens=True)
         ends = {ends} if isinstance(ends, int) else set(ends or ())
         read = inputs["attention_mask"].sum(dim=1).tolist()
         return [
-            GenerationResult(cut_at(text, until), TokenCounts(n, _count(row, ends, self.tokenizer.pad_token_id)))
+            GenerationResult(cut_at(text, until), TokenCounts(n, _count(row, ends, options["pad_token_id"])))
             for text, n, row in zip(texts, read, generated.tolist(), strict=True)
         ]
 
     # --- answers in numbers ------------------------------------------------------------------------------------------
 
-    def _scores(self, requests: Sequence[Instance], group: Sequence[int]) -> Iterator[tuple[int, GenerationResult]]:
-        for index in group:
-            where = _where(requests[index])
-            with _naming(where):
-                wanted = _score_request(self.task_dict, requests[index])
-                messages = self._messages(requests[index])
-                assert wanted is not None, "the group asks for scores"
-                score = self._match if wanted.kind == "match" else self._candidates
-                yield index, GenerationResult(score_requests.answer(score(where, messages, wanted)))
+    def _candidates(
+        self, requests: Sequence[Instance], parts: Sequence[_Part]
+    ) -> Iterator[tuple[int, GenerationResult]]:
+        def run(batch: _Batch) -> list[list[float]]:
+            wanted = batch.wanted
+            assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
+            inputs = self._placed(batch.inputs)
+            values = self._scorer.candidates(inputs, batch.texts[0], wanted.candidates, batch.special)
+            return [[sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]]
 
-    def _candidates(self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest) -> list[float]:
-        prompt = self._render(where, messages)
-        special = self._adds_special_tokens(prompt)
-        assert self._scorer is not None, "the model is loaded"
-        values = self._scorer.candidates(self._inputs([prompt]), prompt.text, wanted.candidates, special)
-        return [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
+        for part, scores in self._in_batches(requests, parts, run, 1):
+            yield part.request, GenerationResult(score_requests.answer(scores))
 
-    def _match(self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest) -> list[float]:
-        prompts = dict(enumerate(self._prompts(where, messages, wanted)))
-        return [score for _, score in sorted(self._in_batches(prompts, partial(self._match_batch, wanted=wanted)))]
+    def _matches(self, requests: Sequence[Instance], parts: Sequence[_Part]) -> Iterator[tuple[int, GenerationResult]]:
+        def run(batch: _Batch) -> list[float]:
+            wanted = batch.wanted
+            assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
+            return self._scorer.match(self._placed(batch.inputs), batch.texts, wanted.yes, wanted.no, batch.special)
 
-    def _match_batch(self, batch: list[Prompt], wanted: score_requests.ScoreRequest) -> list[float]:
-        assert self._scorer is not None, "the model is loaded"
-        special = self._adds_special_tokens(batch[0])
-        return self._scorer.match(self._inputs(batch), batch[0].text, wanted.yes, wanted.no, special)
+        found: dict[int, list[float | None]] = {}
+        for part in parts:
+            found.setdefault(part.request, []).append(None)
+        for part, score in self._in_batches(requests, parts, run, None):
+            assert part.image is not None, "it is a prompt of one image"
+            found[part.request][part.image] = score
+            scores = [each for each in found[part.request] if each is not None]
+            if len(scores) == len(found[part.request]):
+                yield part.request, GenerationResult(score_requests.answer(scores))
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
@@ -339,18 +446,17 @@ class FigLangVLM(lmms):
                 raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
             return messages.to_hf_messages()
 
-    def _prompts(
-        self, where: str, messages: list[dict], wanted: score_requests.ScoreRequest | None
-    ) -> Iterator[Prompt]:
-        """Render a request: one prompt, or for matching scores one for each image."""
-        if wanted is None or wanted.kind != "match":
-            yield self._render(where, messages)
-            return
-        count = sum(part["type"] == "image" for message in messages for part in message["content"])
-        if not count:
-            raise ValueError("a score request of kind match needs an image")
-        for i in range(count):
-            yield self._render(f"{where}, image {i}", _only_image(messages, i))
+    def _read(self, request: Instance) -> _Asked:
+        """Read a request's document; images are decoded here."""
+        where = _where(request)
+        with _naming(where):
+            return _Asked(where, self._messages(request), _score_request(self.task_dict, request))
+
+    def _prompt(self, asked: _Asked, image: int | None) -> Prompt:
+        """Render a request with all images, or with one of them."""
+        if image is None:
+            return self._render(asked.where, asked.messages)
+        return self._render(f"{asked.where}, image {image}", _only_image(asked.messages, image))
 
     def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
         with _naming(where):
@@ -358,7 +464,14 @@ class FigLangVLM(lmms):
             return Prompt(self._template.render(messages), [_rgb(image) for image in given], where)
 
     def _inputs(self, batch: list[Prompt]) -> Any:
-        """Return the model inputs of prompts with as many images each, padded on the left, on the model's device.
+        """Return the model inputs of prompts with as many images each, on the model's device."""
+        return self._placed(self._processed(batch))
+
+    def _placed(self, inputs: Any) -> Any:
+        return inputs.to(self.device, dtype=self._model.dtype)
+
+    def _processed(self, batch: list[Prompt]) -> Any:
+        """Return the tensors of prompts with as many images each, padded on the left.
 
         Raises:
             ValueError: a prompt begins twice.
@@ -373,7 +486,7 @@ class FigLangVLM(lmms):
         for way in (*ways, {"add_special_tokens": False}):
             inputs = self.processor(**given, padding=True, return_tensors="pt", **way)
             if not self._begins_twice(batch, inputs):
-                return inputs.to(self.device, dtype=self._model.dtype)
+                return inputs
         raise ValueError(
             f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token} at the start "
             "of the prompt: remove it from the chat template"
@@ -467,6 +580,30 @@ def _score_request(task_dict: Any, request: Instance) -> score_requests.ScoreReq
     if gen_kwargs.get(score_requests.KEY) is None:
         return None  # and no document is read, whose images would be decoded
     return score_requests.score_request(gen_kwargs, task_dict[task][split][doc_id])
+
+
+def _images_of(asked: _Asked) -> Sequence[int | None]:
+    """Return the image of each prompt of a request: for matching scores each image in turn, else None once.
+
+    Raises:
+        ValueError: there is no image to match.
+    """
+    if asked.wanted is None or asked.wanted.kind != "match":
+        return [None]
+    count = sum(part["type"] == "image" for message in asked.messages for part in message["content"])
+    if not count:
+        raise ValueError("a score request of kind match needs an image")
+    return range(count)
+
+
+def _batches(parts: Sequence[_Part], most: int) -> Iterator[Sequence[_Part]]:
+    """Yield batches of at most `most` in their order, each of prompts with as many images."""
+    start = 0
+    while start < len(parts):
+        batch = parts[start : start + most]
+        batch = [part for part in batch if part.size[0] == batch[0].size[0]]
+        yield batch
+        start += len(batch)
 
 
 def _where(request: Instance) -> str:

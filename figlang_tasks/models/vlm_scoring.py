@@ -159,29 +159,38 @@ class Scorer:
         answers = [between + text for text in texts]
         return self.log_probs(inputs, answer_tokens(self.tokenizer, prompt, answers, add_special_tokens))
 
-    def match(self, inputs: Inputs, prompt: str, yes: str, no: str, add_special_tokens: bool) -> list[float]:
+    def match(self, inputs: Inputs, prompts: Sequence[str], yes: str, no: str, add_special_tokens: bool) -> list[float]:
         """Return P(yes) / (P(yes) + P(no)) of the first answer token, for each prompt of the batch.
 
         A word counts with the first token it has after the prompt, written with and without a space before it. Tokens
         that both words begin with count for neither.
 
         Args:
-            inputs: the processor's tensors for prompts of the same text, padded on the left.
-            prompt: the rendered prompt.
+            inputs: the processor's tensors for the prompts, padded on the left.
+            prompts: the rendered prompts.
 
         Raises:
             ValueError: both words begin with the same token.
         """
+        words = {
+            prompt: self._first_tokens(self._as_read(inputs, prompt), yes, no, add_special_tokens) for prompt in prompts
+        }
+        log_probs, _ = self._prefill(inputs)
+        found = []
+        for row, prompt in zip(log_probs, prompts, strict=True):
+            of_yes, of_no = (torch.logsumexp(row[ids], dim=-1) for ids in words[prompt])
+            found.append(torch.sigmoid(of_yes - of_no).item())
+        return found
+
+    def _first_tokens(self, prompt: str, yes: str, no: str, add_special_tokens: bool) -> list[list[int]]:
+        """Return the tokens that each word, and not the other, begins with after a prompt."""
         spellings = [space + word for word in (yes, no) for space in ("", " ")]
-        prompt = self._as_read(inputs, prompt)
         tokens = answer_tokens(self.tokenizer, prompt, spellings, add_special_tokens)
         first = [{ids[0] for ids in tokens[:2]}, {ids[0] for ids in tokens[2:]}]
         both = first[0] & first[1]
         if not first[0] - both or not first[1] - both:
             raise ValueError(f"the words {yes!r} and {no!r} begin with the same token; choose other words")
-        log_probs, _ = self._prefill(inputs)
-        of_yes, of_no = (torch.logsumexp(log_probs[:, sorted(ids - both)], dim=-1) for ids in first)
-        return torch.sigmoid(of_yes - of_no).tolist()
+        return [sorted(ids - both) for ids in first]
 
     def log_probs(self, prefix: Inputs, tokens: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probability (nats) of every token of every sequence after the prefix.

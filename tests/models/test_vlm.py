@@ -117,10 +117,7 @@ def test_batches_answer_as_single_requests_and_leave_the_settings_alone(
     assert settings == given
 
 
-def test_requests_of_several_settings_come_back_in_their_order(
-    build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vlm, "WINDOW", 1)
+def test_requests_of_several_settings_come_back_in_their_order(build: Callable[..., FigLangVLM]) -> None:
     lm = build(batch_size=2)
     variants = [
         GREEDY,
