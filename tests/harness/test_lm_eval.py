@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +12,7 @@ import lm_eval
 import pytest
 import torch
 import typer.testing
+import warm
 from benchmarks.flute.synthetic import released_shape, write_lines
 from demo_runs import estimates
 from hub_server import HubServer
@@ -32,7 +30,6 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
 from figlang_tasks.scoring import explanations
 
-BIN = Path(sys.executable).parent
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 
 
@@ -271,19 +268,17 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     with HubServer() as server:
         commit = server.add_repo("ColumbiaNLP/FLUTE", repository)
         environment = server.env(home=tmp_path) | {
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "FIGLANG_SCORER": "embedded",
             "CUDA_VISIBLE_DEVICES": "",
         }
         environment.pop("FIGLANG_DATA_DIR", None)
+        tasks = warm.run(["figlang", "tasks", "--path", "lm_eval"], cwd=tmp_path, env=environment).stdout.strip()
         command = (
-            'lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute,figlang_mini_flute_v1 --model hf '
+            f"lm_eval --include_path {tasks} --tasks flute,figlang_mini_flute_v1 --model hf "
             f"--model_args pretrained={tiny_model},dtype=float32 --device cpu --batch_size 8 --limit 8 "
             "--gen_kwargs max_gen_toks=24 --log_samples --output_path out"
         )
-        done = subprocess.run(
-            ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
-        )
+        done = warm.run(command.split(), cwd=tmp_path, env=environment)
         asked = [request.path for request in server.requests]
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     assert any(f"{commit}/train.jsonl" in path for path in asked)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 from hub_server import HubServer
 
 from figlang_tasks.metrics.explanation import WeightsError, get_scorer
@@ -102,9 +103,7 @@ print(scorer.score(["He is calm."], ["He is a storm."]).mean[0], scorer.signatur
 def run(server: HubServer, home: Path, script: str = LOCATE, **environment: str) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     env = server.env(home=home) | environment
-    return subprocess.run(
-        [sys.executable, "-c", script], env=env, cwd=home, capture_output=True, text=True, timeout=120
-    )
+    return warm.run([sys.executable, "-c", script], env=env, cwd=home, timeout=120)
 
 
 def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp_path: Path) -> None:
