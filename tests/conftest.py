@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -23,6 +24,10 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name
     os.environ["FIGLANG_TEST_PROCESS"] = str(os.getpid())
+
+# Of a property, 40 inputs are tried, and 100 with --hypothesis-profile=default.
+settings.register_profile("fast", max_examples=40)
+settings.load_profile("fast")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

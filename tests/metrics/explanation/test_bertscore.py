@@ -97,8 +97,8 @@ def explanation_pairs() -> tuple[Pair, ...]:
     return (*pairs, (texts[0], ""), ("", texts[0]), *pairs[:5])
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("batch_size", [2, 7, 64])
+@pytest.mark.parametrize("model", ["minilm", "deberta"])
+@pytest.mark.parametrize("batch_size", [2, 64])
 def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> None:
     """Within 1e-5 of the package at any batch size, but for the pairs (at most 2 %) that depend on its batch.
 
@@ -138,7 +138,7 @@ def _told(value: float) -> str:
 
 
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
-@pytest.mark.parametrize("token_budget", [1, 64, 333, 4096])
+@pytest.mark.parametrize("token_budget", [1, 333, 4096])
 def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:
     """From one text at a time to more than 64 of them."""
     pairs = mixed_pairs(seed=3, count=40)
