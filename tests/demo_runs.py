@@ -31,7 +31,8 @@ def register() -> None:
 
 
 @lru_cache(maxsize=8)  # reading all task files takes two seconds
-def _task_manager(include_path: str | None, model: str | None) -> TaskManager:
+def task_manager(include_path: str | None = None, model: str | None = None) -> TaskManager:
+    """Our tasks, with those of a folder; `model`: the name by which they find settings meant for one."""
     return figlang_tasks.task_manager(include_defaults=False, include_path=include_path, model_name=model)
 
 
@@ -57,7 +58,7 @@ def evaluate(
         batch_size=1,
         bootstrap_iters=0,
         evaluation_tracker=tracker,
-        task_manager=_task_manager(include_path, model if isinstance(model, str) else as_model),
+        task_manager=task_manager(include_path, model if isinstance(model, str) else as_model),
         **arguments,
     )
     assert results is not None

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+from demo_runs import task_manager
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.loggers import EvaluationTracker
@@ -47,7 +48,12 @@ def evaluated(scorer: str = "off") -> tuple[bytes, dict[str, Any]]:
     with TemporaryDirectory() as folder, patch.dict(os.environ, {"FIGLANG_SCORER": scorer}):
         tracker = EvaluationTracker(output_path=folder)
         results = simple_evaluate(
-            model=Answers(), tasks=["figlang_mini"], log_samples=True, evaluation_tracker=tracker, bootstrap_iters=0
+            model=Answers(),
+            tasks=["figlang_mini"],
+            log_samples=True,
+            evaluation_tracker=tracker,
+            bootstrap_iters=0,
+            task_manager=task_manager(),
         )
         assert results is not None
         reported = {name.partition(",")[0]: value for name, value in results["results"]["figlang_mini"].items()}

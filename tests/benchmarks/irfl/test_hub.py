@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from hub_server import HubServer
 from irfl_hub import REPO_ID, copy_tables
 from models import tiny_encoders
@@ -27,7 +28,7 @@ TASKS = [
 def run(hub: HubServer, home: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "figlang_tasks.cli.lmms_eval", "--verbosity", "WARNING", *arguments]
     environment = hub.env(home) | {"OMP_NUM_THREADS": "1", "FIGLANG_CACHE": str(home / "cache")} | variables
-    return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=600)
+    return warm.run(command, env=environment, cwd=home, timeout=600)
 
 
 @pytest.mark.slow
@@ -99,8 +100,7 @@ def test_a_pin_and_a_missing_table(shared_file: Path, tmp_path: Path) -> None:
         said = {}
         for pin in (first, "", "0" * 40):
             environment = hub.env(tmp_path) | ({"FIGLANG_REVISION_IRFL": pin} if pin else {})
-            done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
-            said[pin] = done.stdout
+            said[pin] = warm.run([sys.executable, "-c", script], cwd=tmp_path, env=environment).stdout
     assert said[first].startswith(f"333 IRFL/metaphor-detection-task@{first}:")
     assert "metaphor_detection_task.csv cannot be read" in said[""] and "tables there: none" in said[""]
     assert "has no revision 000" in said["0" * 40] and "FIGLANG_REVISION_IRFL" in said["0" * 40]

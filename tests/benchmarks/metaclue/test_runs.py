@@ -210,7 +210,7 @@ def test_a_backend_without_scores_gets_a_numbered_choice(warnings_of_loguru: lis
     assert all(sample["sample"]["rank"] is None for sample in samples)
     assert any("rank is not" in message for message in warnings_of_loguru)
     # this class may hand unknown settings on to transformers, which refuses them
-    task = get_task_dict([name := f"{MINI}_retrieve_swap"], demo_runs._task_manager(None, "llava_hf"), "simple")[name]
+    task = get_task_dict([name := f"{MINI}_retrieve_swap"], demo_runs.task_manager(None, "llava_hf"), "simple")[name]
     assert "figlang_score" not in task.config.generation_kwargs
 
 

@@ -6,8 +6,6 @@ import json
 import math
 import os
 import re
-import subprocess
-import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import lm_eval
 import pytest
 import torch
 import transformers
+import warm
 from demo_runs import DEMO, answers, evaluate, metrics
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager as TextTaskManager
@@ -160,14 +159,14 @@ def language_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_lm_eval_by_its_command_line(language_model: Path, tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).parent / "lm_eval"), "--model", "hf", "--device", "cpu", "--log_samples"]
+    command = ["lm_eval", "--model", "hf", "--device", "cpu", "--log_samples"]
     command += ["--model_args", f"pretrained={language_model},dtype=float32", "--include_path", str(TEXT_TASKS)]
     command += ["--tasks", "nykms_joint_text", "--gen_kwargs", "max_gen_toks=12"]
     command += ["--output_path", str(tmp_path / "out")]
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "NYK-MS").symlink_to(mini.NYKMS_DIR)
     environment = os.environ | {"HF_HUB_OFFLINE": "1", hub.DATA_DIR_VARIABLE: str(tmp_path / "data")}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    done = warm.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     (path,) = tmp_path.glob("out/*/results_*.json")
     results = json.loads(path.read_text(encoding="utf-8"))["results"]
