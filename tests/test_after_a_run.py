@@ -37,7 +37,7 @@ def f1_at_60(text: str) -> list[float]:
     return [float(number) for number in re.findall(r"-?\d+\.\d+", row)[:3]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_commands_of_the_document(tmp_path: Path) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 8

@@ -140,11 +140,11 @@ class Says(lmms):
     [
         ("", 0.0, 0.0),
         ("\x00\ud800 🤷 <script>", 0.0, 0.0),
-        pytest.param("word " * 2_000_000, 0.0, 0.0, marks=pytest.mark.slow),
+        pytest.param("word " * 200_000, 0.0, 0.0, marks=pytest.mark.slow),
         ("It is.\n\nLABEL: entailment", "entailment", 1.0),
         ("It is not.\n\nLABEL: contradiction", "contradiction", 1.0),
     ],
-    ids=["nothing", "odd characters", "10 MB", "entailment", "contradiction"],
+    ids=["nothing", "odd characters", "1 MB", "entailment", "contradiction"],
 )
 def test_any_answer_is_scored(answer: str, accuracy: float | str, parse_rate: float) -> None:
     results = evaluate(["figlang_mini"], model=Says(answer), limit=8)
@@ -165,19 +165,24 @@ def hub(repository: Path) -> Iterator[HubServer]:
         yield server
 
 
-def command_line(launch: list[str], hub: HubServer, home: Path, *options: str, token: str | None = TOKEN) -> tuple:
-    """Run ``vflute`` with the demo model; return (results by metric, samples by id, the finished process)."""
+# One beam: the paper's three are tested on figlang_mini, and take three times as long.
+DEMO_MODEL = ("--model", "llava_hf", "--model_args", DEMO_ARGS, "--batch_size", "1", "--gen_kwargs", "num_beams=1")
+
+
+def command_line(launch: list[str], hub: HubServer, home: Path, *options: str) -> tuple:
+    """Run ``vflute`` with a model; return (results by metric, samples by id, the finished process)."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_DATA"))}
-    environment |= hub.env(home=home, token=token) | {"ACCELERATE_USE_CPU": "true"}
+    environment |= hub.env(home=home, token=TOKEN) | {"ACCELERATE_USE_CPU": "true"}
     output = home / "output"
-    command = [*launch, "--tasks", "vflute", "--model", "llava_hf", "--model_args", DEMO_ARGS, "--batch_size", "1"]
-    # One beam: the paper's three are tested on figlang_mini, and take three times as long.
-    command += ["--gen_kwargs", "num_beams=1", "--log_samples", "--output_path", str(output), *options]
-    done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=1200)
+    command = [*launch, "--tasks", "vflute", "--log_samples", "--output_path", str(output), *options]
+    if launch == ["lmms_eval"]:
+        done = warm.run(command, env=environment, cwd=home)
+    else:
+        done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=1200)
     if done.returncode != 0:
         return {}, {}, done
-    (results_file,) = output.glob("*/*_results.json")
-    (samples_file,) = output.glob("*/*_samples_vflute.jsonl")
+    (results_file,) = output.rglob("*_results.json")
+    (samples_file,) = output.rglob("*_samples_vflute.jsonl")
     samples = [json.loads(line) for line in samples_file.read_text(encoding="utf-8").splitlines()]
     reported = json.loads(results_file.read_text(encoding="utf-8"))["results"]["vflute"]
     return reported, {sample["sample"]["id"]: sample for sample in samples}, done
@@ -188,7 +193,7 @@ def one_process(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> dic
     """The chat run and the ``--force_simple`` run, side by side."""
 
     def run(name: str, *options: str) -> tuple:
-        return command_line([str(BIN / "lmms_eval")], hub, tmp_path_factory.mktemp(name), *options)
+        return command_line([str(BIN / "lmms_eval")], hub, tmp_path_factory.mktemp(name), *DEMO_MODEL, *options)
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         chat, simple = pool.submit(run, "chat"), pool.submit(run, "simple", "--force_simple")
@@ -196,11 +201,21 @@ def one_process(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 
 @pytest.mark.slow
+def test_all_723_rows_from_the_gated_hub_dataset(test_rows: list[VFluteRow], hub: HubServer, tmp_path: Path) -> None:
+    model = ("--model", "figlang_random")
+    check_723_rows(command_line(["lmms_eval"], hub, tmp_path, *model), test_rows, hub)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["chat", "simple"])
-def test_all_723_rows_from_the_gated_hub_dataset(
+def test_all_723_rows_by_a_model_that_reads_them(
     path: str, one_process: dict[str, tuple], test_rows: list[VFluteRow], hub: HubServer
 ) -> None:
-    reported, samples, done = one_process[path]
+    check_723_rows(one_process[path], test_rows, hub)
+
+
+def check_723_rows(run: tuple, test_rows: list[VFluteRow], hub: HubServer) -> None:
+    reported, samples, done = run
     assert reported, done.stdout[-3000:] + done.stderr[-3000:]
     assert list(samples) == [row.id for row in test_rows]
     if released_csv().is_file():
@@ -218,13 +233,13 @@ def metrics(reported: dict[str, Any]) -> dict[str, float]:
     return {key: value for key, value in reported.items() if isinstance(value, float) and "_stderr_" not in key}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_give_the_numbers_and_answers_of_one(
     one_process: dict[str, tuple], hub: HubServer, tmp_path: Path
 ) -> None:
     reported_by_one, samples_of_one, _ = one_process["chat"]
     launch = [str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "2", "-m", "lmms_eval"]
-    reported, samples, done = command_line(launch, hub, tmp_path)
+    reported, samples, done = command_line(launch, hub, tmp_path, *DEMO_MODEL)
     assert reported, done.stdout[-3000:] + done.stderr[-3000:]
     assert metrics(reported) == metrics(reported_by_one)
     assert len(metrics(reported)) == 2 * 7

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.testing
+import warm
 from saved_samples import NAME, evaluated
 from sklearn.metrics import f1_score
 
@@ -32,7 +33,6 @@ from figlang_tasks.scoring import from_json
 STEM = NAME.removesuffix(".jsonl")
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 EMBEDDED = ("--scorer", "embedded")
-COMMAND = [sys.executable, "-m", "figlang_tasks.cli.figlang"]
 
 
 @pytest.fixture(autouse=True)
@@ -398,33 +398,23 @@ def many_rows() -> bytes:
 
 @pytest.mark.slow
 def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path) -> None:
-    def start(name: str) -> subprocess.Popen[str]:
+    def start(name: str) -> warm.Process:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "many.jsonl").write_bytes(many_rows)
-        command = [
-            *COMMAND,
-            "score",
-            f"{name}/many.jsonl",
-            *EMBEDDED,
-            "--token-budget",
-            "96",
-            "--cache",
-            f"{name} cache",
-        ]
-        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        cache = ["--token-budget", "96", "--cache", f"{name} cache"]
+        return warm.Process(["figlang", "score", f"{name}/many.jsonl", *EMBEDDED, *cache], cwd=tmp_path)
 
-    def finish(process: subprocess.Popen[str]) -> None:
+    def finish(process: warm.Process) -> None:
         errors = process.communicate(timeout=120)[1]
         assert process.returncode == 0, errors
 
     finish(start("whole"))
-    with start("killed") as process:
-        try:
-            deadline = time.monotonic() + 120
-            while len(stored_scores(tmp_path / "killed cache")) < 100 and time.monotonic() < deadline:
-                time.sleep(0.02)
-        finally:
-            process.kill()
+    process = start("killed")
+    deadline = time.monotonic() + 120
+    while len(stored_scores(tmp_path / "killed cache")) < 100 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
     assert process.returncode == -signal.SIGKILL
     at_the_kill = stored_scores(tmp_path / "killed cache")
     assert 100 <= len(at_the_kill) < ROWS

@@ -1,4 +1,4 @@
-"""The documents are built without a warning, and a link that leads nowhere is one; files that they name are there."""
+"""A link in the documents that leads nowhere is a fault of ``make docs``; files that they name are there."""
 
 from __future__ import annotations
 
@@ -66,12 +66,6 @@ def test_each_link_that_leads_nowhere_fails(tmp_path: Path) -> None:
     assert done.returncode != 0
     for name in ("pages.md", "no-part", "pictures.png", "__main__.py", "other-part"):
         assert any("WARNING" in line and name in line for line in done.stderr.splitlines()), (name, done.stderr)
-
-
-@pytest.mark.slow
-def test_the_documents_are_built_without_a_warning(tmp_path: Path) -> None:
-    done = build(ROOT / "docs", tmp_path)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_citation_is_of_this_version() -> None:

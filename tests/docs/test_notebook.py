@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from docs.documents import ROOT
 
 CHECKS = """
@@ -33,14 +33,7 @@ def test_no_outputs_are_stored() -> None:
 def test_the_notebook_runs(tmp_path: Path) -> None:
     program = "\n\n".join("".join(cell["source"]) for cell in cells() if cell["cell_type"] == "code") + CHECKS
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FIGLANG_DATA")}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=environment | {"MPLBACKEND": "Agg"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    done = warm.run([sys.executable, "-c", program], cwd=tmp_path, env=environment | {"MPLBACKEND": "Agg"})
     assert done.returncode == 0, done.stderr[-3000:]
     assert "NYK-MS has no public release" in done.stdout
     assert (tmp_path / "f1.svg").is_file()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 
 @pytest.mark.slow
@@ -14,7 +14,7 @@ def test_small_benchmark(tmp_path: Path) -> None:
     file = Path(__file__).parents[3] / "benchmarks" / "metaclue_retrieval.py"
     given = ["--images", "60", "--repeats", "1", "--settings", "random50", "random100"]
     command = [sys.executable, str(file), *given, "--markdown", str(tmp_path / "table.md")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = warm.run(command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert table in done.stdout
