@@ -9,7 +9,7 @@ import pytest
 import warm
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_small_benchmark(tmp_path: Path) -> None:
     file = Path(__file__).parents[3] / "benchmarks" / "metaclue_retrieval.py"
     given = ["--images", "60", "--repeats", "1", "--settings", "random50", "random100"]
