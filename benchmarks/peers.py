@@ -148,7 +148,7 @@ def _ours(kind: str, dtype: str) -> Callable[[Job], Score]:
         from figlang_tasks.metrics.explanation.cache import ScoreCache
 
         cache = ScoreCache(Path(tempfile.mkdtemp(prefix="figlang-peers-")))
-        model = _setup(Path(job.deberta).parent, len(job.pairs), job.small).model(kind, dtype, cache)  # type: ignore[arg-type]
+        model = _setup(Path(job.deberta).parent, len(job.pairs), job.small).model(kind, dtype, cache)
 
         def score(pairs: list[Pair]) -> list[float]:
             found = model.score(pairs)
