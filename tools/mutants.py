@@ -250,7 +250,8 @@ def run_tests(folder: Path, tests: list[str], limit: float) -> tuple[str, float]
                 phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
             )  # fmt: skip
             hypothesis.settings.load_profile("mutants")
-            code = int(pytest.main([*tests, "-x", "-q", "-m", "not slow and not families", "-p", "no:cacheprovider"]))
+            marks = "not slow and not long and not families"
+            code = int(pytest.main([*tests, "-x", "-q", "-m", marks, "-p", "no:cacheprovider"]))
         finally:
             os._exit(code)
     while time.monotonic() < began + limit:
