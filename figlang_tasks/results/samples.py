@@ -12,10 +12,10 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from figlang_tasks.core import data_id, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
@@ -30,7 +30,7 @@ _PATTERNS = {  # they become names of metrics, and are printed
 }
 # lmms-eval: DATE_samples_TASK.jsonl; lm-eval: samples_TASK_DATE.jsonl
 _TASK_IN_NAME = re.compile(r"(?:^|_)samples_([^.]+?)(?:_\d{4}-\d\d-\d\dT[\d-]+)?(?:\.|$)")
-
+_SHORT = 64  # characters; longer texts are hardly ever the same in two lines
 
 SCORED_BY = "figlang score"
 """What the reports of ``figlang score`` say under ``written_by``."""
@@ -101,11 +101,10 @@ class AnySamples:
 
 def read_ours(path: Path) -> AnySamples | None:
     """As `read_any`; None where the first line holds no record of figlang_tasks."""
-    content, lines = _lines(path)
-    values = _json(f"{path}, line 1", lines[0], last=len(lines) == 1)
+    values = next(_Lines(path).values()).values
     record = values.get("sample") if isinstance(values, dict) else None
     is_ours = isinstance(record, dict) and "id" in record and "data" in record
-    return _any(path, content, lines) if is_ours else None
+    return read_any(path) if is_ours else None
 
 
 def read_any(path: Path) -> AnySamples:
@@ -114,14 +113,9 @@ def read_any(path: Path) -> AnySamples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    return _any(path, *_lines(path))
-
-
-def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
-    found = []
-    for number, line in enumerate(lines, start=1):
-        where = f"{path}, line {number}"
-        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_any_task())
+    lines, wanted, found = _Lines(path), _any_task(), []
+    for where, parsed in lines.values():
+        values, record = _with_record(path, where, parsed, wanted)
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
                 raise SamplesError(f"{where}: `sample` has no text {field!r}: restore the file that the harness wrote")
@@ -129,7 +123,7 @@ def _any(path: Path, content: bytes, lines: Sequence[bytes]) -> AnySamples:
         found.append(values)
     _check_ids(path, [values["sample"]["id"] for values in found])
     data = _one_data(path, [values["sample"]["data"] for values in found])
-    return AnySamples(path, hashlib.sha256(content).hexdigest(), data, tuple(found))
+    return AnySamples(path, lines.sha256(), data, tuple(found))
 
 
 def read(path: Path) -> Samples:
@@ -138,14 +132,12 @@ def read(path: Path) -> Samples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    content, lines = _lines(path)
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        where = f"{path}, line {number}"
-        values, record = _json_record(path, where, line, last=number == len(lines), wanted=_explained())
+    lines, wanted, rows = _Lines(path), _explained(), []
+    for where, parsed in lines.values():
+        values, record = _with_record(path, where, parsed, wanted)
         rows.append(_row(path, where, values, record))
     data = _data(path, rows)
-    return Samples(path, hashlib.sha256(content).hexdigest(), _task(path), data, tuple(rows))
+    return Samples(path, lines.sha256(), _task(path), data, tuple(rows))
 
 
 def check_explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
@@ -171,11 +163,9 @@ def read_blind(path: Path, task: str) -> BlindSamples:
     Raises:
         SamplesError: as `read`.
     """
-    _, lines = _lines(path)
     rows: list[BlindRecord] = []
-    for number, line in enumerate(lines, start=1):
-        where = f"{path}, line {number}"
-        _, record = _json_record(path, where, line, last=number == len(lines), wanted=task)
+    for where, parsed in _Lines(path).values():
+        _, record = _with_record(path, where, parsed, task)
         if "codalab_id" not in record:
             raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task for a submission")
         rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
@@ -183,17 +173,59 @@ def read_blind(path: Path, task: str) -> BlindSamples:
     return BlindSamples(path, tuple(rows))
 
 
-def _lines(path: Path) -> tuple[bytes, list[bytes]]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise SamplesError(f"{path} cannot be read: {error.strerror}") from error
-    lines = content.split(b"\n")  # not splitlines: texts hold other line separators, unescaped
-    if not lines[-1]:
-        lines.pop()
-    if not lines:
-        raise SamplesError(f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples")
-    return content, lines
+class _Lines:
+    """The lines of a file, one at a time: of a large one neither the bytes nor their lines are held in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+        self._texts: dict[str, str] = {}
+
+    def values(self) -> Iterator[_Parsed]:
+        """Each line as JSON.
+
+        Raises:
+            SamplesError: the file cannot be read, is empty, or a line of it is not JSON.
+        """
+        before: bytes | None = None
+        number = 0
+        try:
+            with self._path.open("rb") as file:
+                for line in file:  # ends at \n alone: texts hold other line separators, unescaped
+                    self._digest.update(line)
+                    if before is not None:
+                        yield self._parsed(number, before, last=False)
+                    number, before = number + 1, line
+        except OSError as error:
+            raise SamplesError(f"{self._path} cannot be read: {error.strerror}") from error
+        if before is None:
+            raise SamplesError(
+                f"{self._path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
+            )
+        yield self._parsed(number, before, last=True)
+
+    def sha256(self) -> str:
+        """Hex digest of the file, once all its values are read."""
+        return self._digest.hexdigest()
+
+    def _parsed(self, number: int, line: bytes, last: bool) -> _Parsed:
+        where = f"{self._path}, line {number}"
+        return _Parsed(where, _json(where, line.removesuffix(b"\n"), last, self._shared))
+
+    def _shared(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object whose keys and short texts are those of the lines before: half of what 10^5 lines would take."""
+        share = self._texts.setdefault
+        return {
+            share(name, name): share(value, value) if isinstance(value, str) and len(value) < _SHORT else value
+            for name, value in pairs
+        }
+
+
+class _Parsed(NamedTuple):
+    """A line: where it stands, for messages, and what it says."""
+
+    where: str
+    values: Any
 
 
 def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str:
@@ -217,12 +249,11 @@ def _explained() -> str:
     return f"explainable entailment: {tasks_of(lambda benchmark: benchmark.scorer is not None)}"
 
 
-def _json_record(path: Path, where: str, line: bytes, last: bool, wanted: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _with_record(path: Path, where: str, values: Any, wanted: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A line, and the record of figlang_tasks in it.
 
     `wanted`: the tasks whose files the caller takes, in words.
     """
-    values = _json(where, line, last)
     record = values.get("sample") if isinstance(values, dict) else None
     if not isinstance(record, dict):
         found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
@@ -230,9 +261,9 @@ def _json_record(path: Path, where: str, line: bytes, last: bool, wanted: str) -
     return values, record
 
 
-def _json(where: str, line: bytes, last: bool) -> Any:
+def _json(where: str, line: bytes, last: bool, shared: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
     try:
-        return json.loads(line.decode("utf-8"))
+        return json.loads(line.decode("utf-8"), object_pairs_hook=shared)
     except (ValueError, RecursionError) as error:
         if last:
             remedy = "was the file cut off (an interruption, a full disk)? Restore the whole file, or delete this line"
