@@ -79,6 +79,10 @@ def score(
             "from the beginning."
         ),
     ] = "figlang",
+    workers: Annotated[
+        int,
+        typer.Option(min=1, help="Processes that share the cores of a CPU; each takes the memory of the models."),
+    ] = 1,
     output_dir: Annotated[Path | None, typer.Option(help="Where to write. [default: next to each file]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list instead of tables.")] = False,
 ) -> None:
@@ -121,13 +125,17 @@ def score(
             bertscore_layer=bertscore_layer,
             bleurt_model=bleurt_model,
             provider=provider,
+            workers=workers,
         )
         overridden = bool(bertscore_model or bertscore_layer or bleurt_model) or provider != "figlang"
         outputs = _outputs(inputs, ready, overridden, output_dir)
-        for output in outputs:
-            reports.append(_score(output, ready))
-            if not as_json:
-                say(_text(reports[-1]))
+        try:
+            for output in outputs:
+                reports.append(_score(output, ready))
+                if not as_json:
+                    say(_text(reports[-1]))
+        finally:
+            ready.release()
         store.close()
         if private is not None:
             store.delete()

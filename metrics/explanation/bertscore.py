@@ -10,7 +10,7 @@ that a score there can depend on the other pairs of its batch.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -72,20 +72,11 @@ class BertScore:
 
         `advance` is called with the number of pairs that came to an end since its last call.
         """
-        known = self._cache.scores(self._cache_id, set(pairs))
+        known = self.cached(pairs)
         advance(len(known))
-        missing = set(pairs) - known.keys()
-        texts = list({text for pair in missing for text in pair})
-        ids = dict(zip(texts, self._token_ids(texts), strict=True))
-        empty = [pair for pair in missing if any(len(ids[text]) <= 2 for text in pair)]
+        ids, empty, left = self._in_order(set(pairs) - known.keys())
         known |= dict.fromkeys(empty, 0.0)
         advance(len(empty))
-
-        def longest_first(pair: Pair) -> tuple[int, str, int, str]:
-            return -len(ids[pair[0]]), pair[0], -len(ids[pair[1]]), pair[1]
-
-        # Memory trouble shows at once, and all pairs of a reference stand together.
-        left = sorted(missing.difference(empty), key=longest_first)
         for chunk in self._chunks(left, ids):
             with torch.inference_mode(), exact_float32():
                 vectors, encoded = self._vectors(chunk, ids)
@@ -98,28 +89,71 @@ class BertScore:
             advance(len(chunk))
         return known
 
+    def cached(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """The scores of those pairs that are in the cache."""
+        return self._cache.scores(self._cache_id, set(pairs))
+
+    def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]:
+        """Parts of distinct pairs that are not in the cache; loads the model.
+
+        Scored part by part, in any order and by several processes, they get the numbers that they get together.
+        """
+        ids, empty, left = self._in_order(pairs)
+        parts = [empty] if empty else []
+        for chunk in self._chunks(left, ids):
+            if parts and parts[-1][-1][0] == chunk[0][0]:  # the second chunk finds the reference in the cache
+                parts[-1] += chunk
+            else:
+                parts.append(chunk)
+        return parts
+
+    def load(self) -> None:
+        """Load the model now."""
+        self._runner.model  # noqa: B018
+
     def release(self) -> None:
         """Free the model's memory."""
         self._runner.release()
 
+    def _in_order(self, pairs: Iterable[Pair]) -> tuple[dict[str, list[int]], list[Pair], list[Pair]]:
+        """Token ids of the texts; pairs with an empty text, which score 0; the others in the order of scoring."""
+        pairs = list(pairs)
+        texts = list({text for pair in pairs for text in pair})
+        ids = dict(zip(texts, self._token_ids(texts), strict=True))
+
+        def longest_first(pair: Pair) -> tuple[int, str, int, str]:
+            return -len(ids[pair[0]]), pair[0], -len(ids[pair[1]]), pair[1]
+
+        # Memory trouble shows at once, and all pairs of a reference stand together.
+        in_order = sorted(pairs, key=longest_first)
+        empty = [pair for pair in in_order if any(len(ids[text]) <= 2 for text in pair)]
+        return ids, empty, [pair for pair in in_order if all(len(ids[text]) > 2 for text in pair)]
+
     def _chunks(self, pairs: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> Iterator[list[Pair]]:
-        """Consecutive pairs whose distinct texts have at most `_CHUNK` token budgets together (or one pair)."""
+        """Consecutive pairs whose distinct texts have at most `_CHUNK` token budgets together (or one pair).
+
+        Pairs of a reference are parted only if they are more than a chunk.
+        """
         if not pairs:
             return
         self._runner.model  # noqa: B018  (the budget depends on its device)
         limit = _CHUNK * self._runner.budget
+        of_reference: dict[str, set[str]] = {}
+        for pair in pairs:
+            of_reference.setdefault(pair[0], set()).update(pair)
         chunk: list[Pair] = []
         held: set[str] = set()
         tokens = 0
         for pair in pairs:
-            added = sum(len(ids[text]) for text in set(pair) - held)
-            if chunk and tokens + added > limit:
+            added = set(pair) - held
+            ahead = added if chunk and chunk[-1][0] == pair[0] else of_reference[pair[0]] - held
+            if chunk and tokens + sum(len(ids[text]) for text in ahead) > limit:
                 yield chunk
                 chunk, held, tokens = [], set(), 0
-                added = sum(len(ids[text]) for text in set(pair))
+                added = set(pair)
             chunk.append(pair)
-            held.update(pair)
-            tokens += added
+            held |= added
+            tokens += sum(len(ids[text]) for text in added)
         yield chunk
 
     def _vectors(

@@ -6,7 +6,7 @@ Reads the PyTorch checkpoints of ``lucadiliello/BLEURT-20*``, whose own package 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -44,12 +44,10 @@ class Bleurt:
 
         `advance` is called with the number of pairs that came to an end since its last call.
         """
-        known = self._cache.scores(self._cache_id, set(pairs))
+        known = self.cached(pairs)
         advance(len(known))
-        missing = set(pairs) - known.keys()
-        tokens = {text: self._tokenizer.ids(text) for text in {text for pair in missing for text in pair}}
-        inputs = {pair: self._tokenizer.join(tokens[pair[0]], tokens[pair[1]]) for pair in missing}
-        todo = sorted(missing, key=lambda pair: (-len(inputs[pair][0]), pair))
+        inputs = self._in_order(set(pairs) - known.keys())
+        todo = list(inputs)
 
         def forward(start: int, stop: int) -> list[float]:
             return self._forward([inputs[pair] for pair in todo[start:stop]])
@@ -62,9 +60,37 @@ class Bleurt:
                 advance(len(scores))
         return known
 
+    def cached(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """As in `BertScore`."""
+        return self._cache.scores(self._cache_id, set(pairs))
+
+    def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]:
+        """As in `BertScore`; a part is a batch."""
+        inputs = self._in_order(pairs)
+        todo, lengths = list(inputs), [len(ids) for ids, _ in inputs.values()]
+        parts = []
+        self.load()
+        start = 0
+        while start < len(todo):
+            stop = self._runner.stop(lengths, start)
+            parts.append(todo[start:stop])
+            start = stop
+        return parts
+
+    def load(self) -> None:
+        """Load the model now."""
+        self._runner.model  # noqa: B018
+
     def release(self) -> None:
         """Free the model's memory."""
         self._runner.release()
+
+    def _in_order(self, pairs: Iterable[Pair]) -> dict[Pair, tuple[list[int], list[int]]]:
+        """Ids and token types of each pair, the longest first."""
+        pairs = list(pairs)
+        tokens = {text: self._tokenizer.ids(text) for text in {text for pair in pairs for text in pair}}
+        inputs = {pair: self._tokenizer.join(tokens[pair[0]], tokens[pair[1]]) for pair in pairs}
+        return dict(sorted(inputs.items(), key=lambda item: (-len(item[1][0]), item[0])))
 
     def _forward(self, inputs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         device = self._runner.device

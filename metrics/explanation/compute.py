@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,8 @@ class Runner:
 
     Args:
         load: returns the model on the CPU, in evaluation mode, in the dtype that it is given.
-        device: ``auto`` (the GPU with most free memory, if the weights fit, else the CPU), or a torch device.
+        device: ``auto`` (the GPU with most free memory, in ``torchrun`` the process's own, if the weights fit, else the
+            CPU), or a torch device.
         dtype: see `DType`.
         token_budget: padded tokens of a batch; None for a default by device. Bounds the memory, whatever the number of
             texts.
@@ -103,8 +105,7 @@ class Runner:
             self.model  # noqa: B018  (chooses device and budget)
         start = 0
         while start < len(lengths):
-            width = padded(lengths[start])
-            stop = start + min(max(1, self.budget // width), len(lengths) - start)
+            width, stop = padded(lengths[start]), self.stop(lengths, start)
             result, error = _attempt(partial(step, start, stop))
             if error is not None:
                 self._shrink(stop - start, width, error)
@@ -112,6 +113,10 @@ class Runner:
             assert result is not None
             yield start, stop, result[0]
             start = stop
+
+    def stop(self, lengths: Sequence[int], start: int) -> int:
+        """The end of the range of `batches` that begins at `start`; the model is to be loaded."""
+        return start + min(max(1, self.budget // padded(lengths[start])), len(lengths) - start)
 
     def _shrink(self, items: int, width: int, error: BaseException) -> None:
         first_line = str(error).strip().split("\n")[0][:200]
@@ -137,8 +142,9 @@ class Runner:
             device = torch.device(self._wanted)
         elif torch.cuda.is_available():
             free = {index: _free_bytes(index) for index in range(torch.cuda.device_count())}
-            index = max(free, key=free.__getitem__)
             needed = sum(p.numel() * p.element_size() for p in model.parameters()) + _SPARE_BYTES
+            own = int(os.environ.get("LOCAL_RANK", -1))  # or all processes of a machine would take the same one
+            index = own if free.get(own, 0) >= needed else max(free, key=free.__getitem__)
             device = torch.device("cuda", index) if free[index] >= needed else torch.device("cpu")
             if device.type == "cpu":
                 logger.warning(

@@ -5,7 +5,7 @@ Selectable (``provider="bert-score"``) for whoever wants the original code, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,17 @@ class ReferenceBertScore:
             scores |= zip(full, f1.tolist(), strict=True)
             advance(len(full))
         return scores
+
+    def cached(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """Nothing."""
+        return {}
+
+    def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]:
+        """All in one part: with that package a score depends on the other pairs of its batch."""
+        return [list(pairs)]
+
+    def load(self) -> None:
+        """Load nothing: one process scores all."""
 
     def release(self) -> None:
         """Free the model's memory."""

@@ -145,6 +145,14 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     assert "🫖 茶".encode() in content
 
 
+def test_workers_write_the_same_bytes(samples_file: Path) -> None:
+    done("score", samples_file, *EMBEDDED, "--token-budget", "48")
+    first = {path.name: path.read_bytes() for path in samples_file.parent.glob("*.embedded.json*")}
+    again = ("--output-dir", samples_file.parent / "workers", "--no-cache", "--workers", "2")
+    done("score", samples_file, *EMBEDDED, "--token-budget", "48", *again)
+    assert {path.name: path.read_bytes() for path in (samples_file.parent / "workers").iterdir()} == first
+
+
 def test_a_second_run_gives_the_same_bytes_from_the_cache(samples_file: Path, cache: Path) -> None:
     done("score", samples_file, *EMBEDDED)
     first = {path: path.read_bytes() for path in samples_file.parent.iterdir()}
@@ -330,7 +338,14 @@ def test_what_cannot_be_done_is_one_line(
 
 @pytest.mark.parametrize(
     "options",
-    [("--cache", "c", "--no-cache"), ("--dtype", "fp8"), ("--token-budget", "0"), ("--provider", "x"), ("--colour",)],
+    [
+        ("--cache", "c", "--no-cache"),
+        ("--dtype", "fp8"),
+        ("--token-budget", "0"),
+        ("--workers", "0"),
+        ("--provider", "x"),
+        ("--colour",),
+    ],
 )
 def test_wrong_usage(options: tuple[str, ...], samples_file: Path) -> None:
     assert figlang("score", samples_file, *options).exit_code == 2
