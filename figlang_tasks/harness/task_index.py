@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +16,8 @@ from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError, ending_the_command
 
-_MARKS = (b"\t", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# What the harness's parser may refuse where libyaml does not: a tab, a mark of byte order, a word with ? in braces.
+_DOUBTFUL = re.compile(rb"\t|\xef\xbb\xbf|\xff\xfe|\xfe\xff|[{\[][^\n]*\?")
 
 
 class QuickYaml:
@@ -24,9 +25,8 @@ class QuickYaml:
 
     The harness reads some two thousand files at each start, by a parser in Python. Here libyaml parses, and nothing
     else differs: values and tags are made by the functions of ``yaml.FullLoader``, and ``!function`` by what the
-    harness has registered there. The harness's own parser reads what libyaml refuses, and decides and words the error.
-    It also reads files of the kinds that it may refuse and libyaml does not: with a tab, with a mark of byte order, or
-    with a ``?`` where there are braces or brackets.
+    harness has registered there. Two kinds of file are left to the harness's own parser, which decides and words the
+    error: those that libyaml refuses, and those that it alone may accept.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -35,7 +35,7 @@ class QuickYaml:
     def full_load(self, file: BinaryIO) -> Any:
         """Return what ``yaml.full_load`` returns for an open file."""
         data = file.read()
-        if not any(mark in data for mark in _MARKS) and not (b"?" in data and (b"{" in data or b"[" in data)):
+        if not _DOUBTFUL.search(data):
             with suppress(yaml.YAMLError):
                 return _QuickLoader(data, file.name).get_single_data()
         file.seek(0)
