@@ -9,7 +9,7 @@ from typing import Any, Literal
 from loguru import logger
 
 from figlang_tasks.core import notes, status
-from figlang_tasks.harness import versions
+from figlang_tasks.harness import ranks, versions
 from figlang_tasks.harness.task_index import is_ours
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, evaluate, explained, to_json
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluated, guarded
@@ -127,7 +127,7 @@ def score_task(records: Sequence[MutableMapping[str, Any]], option: str | Litera
         logger.error(f"figlang_tasks: {error}; explanations are not scored")
         notes.note("explanations were not scored, see the log")
         name = OFF
-    session = Session(name, own)
+    session = Session(name, own, ranks.share(name))
     session.add_to(own)
     if option in (OFF, False):
         for record in own:

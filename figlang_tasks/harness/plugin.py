@@ -24,7 +24,7 @@ from figlang_tasks import models
 from figlang_tasks.core import redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError, ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.harness import answer_cache, estimate, judgement, saving, task_index, versions
+from figlang_tasks.harness import answer_cache, estimate, judgement, ranks, saving, task_index, versions
 from figlang_tasks.harness.preflight import listed, preflight
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, tasks_dir
 from figlang_tasks.models import api_requests
@@ -289,7 +289,9 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
     if status.is_shown():  # other people's tasks may be among them: nothing of a stock command may hang on this
         for line in estimate.lines(given["task_dict"], given.get("limit"), given.get("offset") or 0):
             status.tell(line)
-    return original(*args, **kwargs)
+    ours = any(is_ours(task.config.process_docs) for _, task in answer_cache.tasks_of(given["task_dict"]))
+    with ranks.scoring_together() if ours else nullcontext():
+        return original(*args, **kwargs)
 
 
 def _create_cache(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
