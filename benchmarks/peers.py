@@ -141,7 +141,7 @@ def pymarian_bleurt(job: Job) -> Score:
     return lambda pairs: list(evaluator.evaluate("\t".join(pair) for pair in pairs))
 
 
-def _ours(kind: str, dtype: str) -> Callable[[Job], Score]:
+def _ours(kind: Any, dtype: Any) -> Callable[[Job], Score]:
     def prepare(job: Job) -> Score:
         import tempfile
 
