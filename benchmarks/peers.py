@@ -14,11 +14,13 @@ folder `metrics` of a checkout of its repository.
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import venv
 from collections.abc import Callable, Mapping, Sequence
@@ -143,12 +145,12 @@ def pymarian_bleurt(job: Job) -> Score:
 
 def _ours(kind: Any, dtype: Any) -> Callable[[Job], Score]:
     def prepare(job: Job) -> Score:
-        import tempfile
-
         from figlang_tasks.metrics.explanation.cache import ScoreCache
 
-        cache = ScoreCache(Path(tempfile.mkdtemp(prefix="figlang-peers-")))
-        model = _setup(Path(job.deberta).parent, len(job.pairs), job.small).model(kind, dtype, cache)
+        folder = tempfile.mkdtemp(prefix="figlang-peers-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        setup = _setup(Path(job.deberta).parent, len(job.pairs), job.small)
+        model = setup.model(kind, dtype, ScoreCache(Path(folder)))
 
         def score(pairs: list[Pair]) -> list[float]:
             found = model.score(pairs)
@@ -402,9 +404,9 @@ def measure(given: argparse.Namespace, workdir: Path) -> dict[str, Measured]:
     if "pymarian" in names:
         write_marian(bleurt, marian, setup.bleurt.heads)
     job = Job(
-        deberta=str(deberta.resolve()),
-        bleurt=str(bleurt.resolve()),
-        marian=str(marian.resolve()),
+        deberta=str(deberta.absolute()),
+        bleurt=str(bleurt.absolute()),
+        marian=str(marian.absolute()),
         layers=setup.bertscore.layers,
         metrics=str(given.evaluate_metrics.resolve()) if given.evaluate_metrics else "",
         small=given.small,
