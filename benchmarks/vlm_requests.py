@@ -9,8 +9,10 @@ five of them a picture), the model is tiny, with random weights, so that decodin
 more than with a model of 7 billion parameters. What they cost does not depend on the model.
 
 The variants run in turns (A B C, A B C, ...), so that what else the machine does hits all alike; the best run of each
-counts. *Idle* is the share of the time, from the first request to the last answer, in which the model does not
-generate. *Decoding* and *processing* are the seconds that any thread spends in them, during generation or not.
+counts. *Decoding* and *processing* are the seconds that any thread spends in them, during generation or not. *Idle* is
+the share of the time, from the first request to the last answer, in which the model does not generate. Where other
+processes want the same cores, *other work* says more: the CPU seconds that the thread which runs the model spends on
+anything else, as a share of all of its CPU seconds. With a core for each thread the model is idle for about that share.
 """
 
 from __future__ import annotations
@@ -166,37 +168,41 @@ def requests(task: str, rows: int) -> tuple[list[Any], Any]:
 
 @dataclass
 class Clock:
-    """Seconds of each step, over all threads, and those in which the main thread was in it."""
+    """Seconds of each step over all threads, and the CPU seconds that the main thread spent in it."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    in_main: dict[str, float] = field(default_factory=dict)
+    cpu_of_main: dict[str, float] = field(default_factory=dict)
 
     def measured(self, step: str, run: Callable[..., Any]) -> Callable[..., Any]:
         def measuring(*args: Any, **options: Any) -> Any:
-            started = time.perf_counter()
+            started, cpu = time.perf_counter(), time.thread_time()
             try:
                 return run(*args, **options)
             finally:
-                taken = time.perf_counter() - started
-                self.seconds[step] = self.seconds.get(step, 0) + taken
+                self.seconds[step] = self.seconds.get(step, 0) + time.perf_counter() - started
                 if threading.current_thread() is threading.main_thread():
-                    self.in_main[step] = self.in_main.get(step, 0) + taken
+                    self.cpu_of_main[step] = self.cpu_of_main.get(step, 0) + time.thread_time() - cpu
 
         return measuring
 
 
 @dataclass(frozen=True)
 class Run:
-    """One pass over the requests: wall seconds, CPU seconds of all threads, steps, and the answers."""
+    """One pass over the requests: wall seconds, CPU seconds of all threads and of the main one, steps, answers."""
 
     wall: float
     cpu: float
+    cpu_of_main: float
     clock: Clock
     answers: list[str]
 
     @property
     def idle(self) -> float:
         return 1 - self.clock.seconds["generation"] / self.wall
+
+    @property
+    def other_work(self) -> float:
+        return 1 - self.clock.cpu_of_main["generation"] / self.cpu_of_main
 
 
 @contextmanager
@@ -224,28 +230,31 @@ def answered(lm: Any, instances: Sequence[Any], settings: dict[str, Any]) -> Run
         asked.append(Instance(request_type="generate_until", arguments=arguments, idx=0, metadata=metadata))
     processor = getattr(lm, "processor", None) or lm._image_processor._processor
     with watched(lm.model, type(processor), clock):
-        started, cpu = time.perf_counter(), time.process_time()
+        started, cpu, of_main = time.perf_counter(), time.process_time(), time.thread_time()
         answers = lm.generate_until(asked)
         if lm.device.type == "cuda":
             import torch
 
             torch.cuda.synchronize()
         wall, cpu = time.perf_counter() - started, time.process_time() - cpu
-    return Run(wall, cpu, clock, [answer.text for answer in answers])
+        of_main = time.thread_time() - of_main
+    return Run(wall, cpu, of_main, clock, [answer.text for answer in answers])
 
 
 # --- report ----------------------------------------------------------------------------------------------------------
 
 
 def table(best: dict[str, Run], rows: int) -> list[str]:
-    """Return the rows of a Markdown table; all but the idle share are for each request."""
+    """Return the rows of a Markdown table; seconds are for each request."""
     lines = [
-        "| model class | requests a second | s, CPU | decoding, s | processing, s | generation, s | idle |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| model class | requests a second | CPU, s | decoding, s | processing, s | generation, s | idle "
+        "| other work |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, run in best.items():
         steps = " | ".join(f"{run.clock.seconds[step] / rows:.3f}" for step in ("decoding", "processing", "generation"))
-        lines.append(f"| {name} | {rows / run.wall:.2f} | {run.cpu / rows:.3f} | {steps} | {100 * run.idle:.0f} % |")
+        shares = f"{100 * run.idle:.0f} % | {100 * run.other_work:.1f} %"
+        lines.append(f"| {name} | {rows / run.wall:.2f} | {run.cpu / rows:.3f} | {steps} | {shares} |")
     return lines
 
 
