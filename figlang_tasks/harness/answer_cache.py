@@ -16,6 +16,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from PIL import Image
 
 from figlang_tasks.core import notes, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.models.ahead import THREADS, threads
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -153,9 +155,10 @@ def _piece_size(lm: Any) -> int:
 @contextmanager
 def _showing(lm: Any, requests: Sequence[Instance]) -> Iterator[None]:
     try:
-        for request in requests:
-            if id(request) not in _shown:  # repeated requests are the same object
-                _shown[id(request)] = _digest(lm, request)
+        different = list({id(request): request for request in requests}.values())  # repeated ones are the same object
+        with threads(THREADS) as pool:  # pictures are decoded for this
+            for request, digest in zip(different, pool.map(partial(_digest, lm), different), strict=True):
+                _shown[id(request)] = digest
         yield
     finally:
         for request in requests:
