@@ -25,8 +25,8 @@ import inspect
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -50,6 +50,8 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
+
+from .ahead import THREADS, ahead, threads
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 RETRIEVAL_CLASSES = {
@@ -277,18 +279,40 @@ class FigLangCLIP(lmms):
         texts: _Rows,
         see: Callable[[str, Image.Image, tuple[int, int]], None],
     ) -> list[_Asked]:
-        """Read all requests; `see` gets each distinct image once, with its place: request, and position there."""
+        """Read all requests; `see` gets each distinct image once, with its place: request, and position there.
+
+        Threads read the next ones meanwhile.
+        """
+        with (
+            threads(THREADS) as pool,
+            closing(ahead(lambda each: pool.submit(self._read, each), requests, THREADS)) as read,
+        ):
+            return self._planned(read, len(requests), images, texts, see)
+
+    def _read(self, request: Instance) -> tuple[Mapping[str, Any], list[Image.Image], list[str]]:
+        """Return a request's document, its pictures and their keys."""
+        doc = self._doc(request)
+        pictures = self._pictures(request, doc)
+        return doc, pictures, [content_key(picture) for picture in pictures]
+
+    def _planned(
+        self,
+        read: Iterable[tuple[Instance, tuple[Mapping[str, Any], list[Image.Image], list[str]]]],
+        count: int,
+        images: _Rows,
+        texts: _Rows,
+        see: Callable[[str, Image.Image, tuple[int, int]], None],
+    ) -> list[_Asked]:
         plan = []
-        for index, request in enumerate(tqdm(requests, disable=self.rank != 0, desc="Reading images")):
+        bar = tqdm(read, total=count, disable=self.rank != 0, desc="Reading images")
+        for index, (request, (doc, pictures, keys)) in enumerate(bar):
             context, settings, _, doc_id, task, _ = request.args
-            doc = self._doc(request)
             where = f"task {task}, document {doc_id}"
             try:
                 asked = score_request(settings, doc)
             except ScoreRequestError as error:
                 raise ScoreRequestError(f"figlang_clip: {where}: {error}") from error
             assert asked is not None
-            pictures = self._pictures(request, doc)
             if not pictures or (asked.kind == "candidates" and len(pictures) > 1):
                 raise ValueError(
                     f"figlang_clip: {where}: {len(pictures)} images; a request of kind "
@@ -300,8 +324,7 @@ class FigLangCLIP(lmms):
                     "block only_scores in lmms_eval_specific_kwargs"
                 )
             rows = []
-            for position, picture in enumerate(pictures):
-                key = content_key(picture)
+            for position, (key, picture) in enumerate(zip(keys, pictures, strict=True)):
                 new = key not in images.rows
                 rows.append(images.row(key))
                 if new:

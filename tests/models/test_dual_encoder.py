@@ -30,6 +30,7 @@ from safetensors.torch import load_file, save_file
 from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
+from figlang_tasks.models.ahead import THREADS
 from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
 
 DUAL = ("clip", "siglip", "siglip2", "align", "aimv2", "blip_model")
@@ -475,7 +476,7 @@ def test_pictures_are_let_go_of_batch_by_batch(checkpoints: dict[str, Path]) -> 
         for n in range(40)
     ]
     model.generate_until(requests)
-    assert 4 <= max(alive) <= 5
+    assert 4 <= max(alive) <= 5 + THREADS, "those of a batch, and those that are read ahead"
 
 
 # --- the benchmark ---------------------------------------------------------------------------------------------------
