@@ -83,7 +83,7 @@ def test_thresholds_are_hundredths_exactly() -> None:
     assert len(CURVE_THRESHOLDS) == 101
     assert all(t == i / 100 for i, t in enumerate(CURVE_THRESHOLDS))
     assert CURVE_THRESHOLDS[53] == 0.53 and CURVE_THRESHOLDS[60] == 0.60
-    assert set(PAPER_THRESHOLDS) <= set(CURVE_THRESHOLDS)
+    assert PAPER_THRESHOLDS == (0, 0.53, 0.60)
 
 
 def test_curve_on_a_score_equal_to_a_threshold() -> None:

@@ -131,8 +131,17 @@ def test_the_command_ends_with_status_1(options: tuple[str, ...], server: OpenAI
         assert "requests got no answer and count as wrong" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("server", [["hang"] * 2, ["drip"] * 2], indirect=True, ids=["hangs", "drips"])
-@pytest.mark.parametrize(("model", "simple"), [("openai", False), ("openai", True), ("async_openai", False)])
+# Each waits four seconds.
+@pytest.mark.parametrize(
+    ("server", "model", "simple"),
+    [
+        (["hang"] * 2, "openai", False),
+        (["drip"] * 2, "openai", True),
+        (["drip"] * 2, "async_openai", False),
+    ],
+    indirect=["server"],
+    ids=["hangs, openai", "drips, openai, simple", "drips, async_openai"],
+)
 def test_a_request_has_a_time_limit_and_is_named(
     model: str, simple: bool, server: OpenAIServer, warnings_of_loguru: list[str]
 ) -> None:
