@@ -69,17 +69,17 @@ def evaluate(tasks: list[str], model: Any = "llava_hf", **arguments: Any) -> dic
 
 
 def test_figlang_mini_with_the_demo_model_agrees_with_scikit_learn() -> None:
-    results = evaluate(["figlang_mini"], gen_kwargs="num_beams=1")  # three: tests/test_docs.py
+    results = evaluate(["figlang_mini"], limit=32)
     reported = results["results"]["figlang_mini"]
     samples = [sample["sample"] for sample in results["samples"]["figlang_mini"]]
-    assert len(samples) == 76
+    assert len(samples) == 32
 
     assert reported["parse_rate,none"] >= 0.95
-    majority = max(sum(sample["gold"] for sample in samples), sum(1 - sample["gold"] for sample in samples)) / 76
+    majority = max(sum(sample["gold"] for sample in samples), sum(1 - sample["gold"] for sample in samples)) / 32
     assert reported["acc,none"] > majority + 0.15
 
     found = estimates(results, "figlang_mini")
-    for scope in (OVERALL, *rows.REPORT_GROUPS):
+    for scope in (OVERALL, *{sample["report_group"] for sample in samples}):
         chosen = [sample for sample in samples if scope in (OVERALL, sample["report_group"])]
         gold = [sample["gold"] for sample in chosen]
         predicted = [1 - s["gold"] if s["predicted"] is None else s["predicted"] for s in chosen]

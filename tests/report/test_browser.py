@@ -97,8 +97,7 @@ def expected(gallery: Gallery, fits: Any, count: int = 48) -> list[str]:
 # --- what it shows ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_a_report_opens_quietly_and_never_scrolls_sideways(
     browser: Browser, report: Path, width: int, dark: bool
 ) -> None:

@@ -241,7 +241,8 @@ def test_what_is_no_text_is_refused(value: Any) -> None:
 )
 def test_a_megabyte_takes_little_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
-    for convention in get_args(Convention):
+    # Every form is a box by one of the two; a convention plays no part in looking for forms.
+    for convention in ("loc1024", "thousand"):
         start = time.process_time()
         parse_boxes(text, convention, 400, 300, names=NAMES)
         assert time.process_time() - start < 1.0
