@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import typer.testing
+import warm
 
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
@@ -38,8 +39,11 @@ CHANGES = (
 
 def run(path: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the tool, with a folder in front of what is installed."""
-    environment = os.environ | ({"PYTHONPATH": str(path)} if path else {})
-    return subprocess.run([sys.executable, str(TOOL)], env=environment, capture_output=True, text=True, timeout=300)
+    command = [sys.executable, str(TOOL)]
+    if path is None:
+        return warm.run(command, cwd=ROOT)
+    environment = os.environ | {"PYTHONPATH": str(path)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def changed_harnesses(folder: Path) -> Path:
