@@ -273,6 +273,16 @@ def test_metric_keys_may_differ_between_documents_and_ranks() -> None:
     assert "canonical_keys = sorted(all_keys_set" in source
 
 
+def test_while_the_first_process_aggregates_the_others_wait_at_a_barrier() -> None:
+    from accelerate.state import PartialState
+    from lmms_eval import evaluator
+
+    aggregation = inspect.getsource(inspect.unwrap(evaluator.evaluate)).partition("calculate_aggregate_metric")[2]
+    assert "Accelerator().wait_for_everyone()" in aggregation and "dist.barrier()" in aggregation
+    assert "gather" not in aggregation and "broadcast" not in aggregation
+    assert "torch.distributed.barrier(" in inspect.getsource(PartialState.wait_for_everyone)
+
+
 def test_protocol_of_agentic_tasks() -> None:
     class Model:
         is_simple = True
