@@ -108,6 +108,7 @@ TORCHRUN = (
         pytest.param("leave", TORCHRUN, marks=pytest.mark.long),
         pytest.param("raise", TORCHRUN, marks=pytest.mark.long),
     ],
+    ids=["leave", "leave, torchrun", "raise, torchrun"],
 )
 def test_one_of_two_ranks_dies(
     how: str, launch: tuple[str, ...] | None, runs: Runs, undisturbed: dict[str, Any]
