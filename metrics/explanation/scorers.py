@@ -144,7 +144,8 @@ class Scorer:
         from tqdm.auto import tqdm
 
         pairs = _pairs(references, candidates)
-        share = share or (self._workers and self._workers.lead)
+        if share is None and self._workers is not None:
+            share = self._workers.lead
         total = len(self.models) * len(set(pairs))
         hide = None if progress is None else not progress
         with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=hide) as bar:

@@ -118,7 +118,7 @@ def led(
     for thread in others:
         thread.start()
     first = Sharing(store, 0)
-    done = []
+    done: list[int] = []
     try:
         found = first.lead("any", [own] * len(missing), missing, done.append)
         assert sum(done) == sum(map(len, missing))
