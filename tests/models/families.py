@@ -122,7 +122,7 @@ def write(key: str, folder: Path) -> Path:
 
 BEFORE = "before the text"
 ENCODER_DECODER = "an encoder-decoder model"
-ONE_PICTURE = "takes one image a prompt"
+ONE_PICTURE = "takes one image in a prompt"
 NO_TEXT_ALONE = {"no picture": "pixel_values"}
 OWN = "has no chat template: `chat_template=PATH`"
 SIZE = {"height": 32, "width": 32}
