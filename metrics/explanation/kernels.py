@@ -6,10 +6,12 @@ import json
 import os
 import platform
 import time
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import torch
+from filelock import FileLock
 from loguru import logger
 from torch import nn
 from torch.nn.functional import gelu, linear
@@ -113,15 +115,28 @@ def quickest(dtype: torch.dtype, threads: int, folder: Path | None) -> str:
     if len(candidates := kernels(dtype)) == 1:
         return candidates[0]
     key = f"{_cpu()}, torch {torch.__version__}, {threads} threads, {dtype}"
-    path = None if folder is None else folder / "kernels.json"
-    known = _read(path)
-    if known.get(key) in candidates:
-        return known[key]
-    seconds = timing(dtype)
-    best = min(seconds, key=seconds.__getitem__)
-    if path is not None:
-        _write(path, {**known, key: best})
+    with ExitStack() as stack:
+        path = None if folder is None else _locked(folder, stack)
+        known = _read(path)
+        if known.get(key) in candidates:
+            return known[key]
+        seconds = timing(dtype)
+        best = min(seconds, key=seconds.__getitem__)
+        if path is not None:
+            _write(path, {**known, key: best})
     return best
+
+
+def _locked(folder: Path, stack: ExitStack) -> Path | None:
+    """The file of the choices, for this process alone: those that score together take the same kernel."""
+    path = folder / "kernels.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(FileLock(f"{path}.lock"))
+    except (OSError, NotImplementedError) as error:  # the second: a file system without locks
+        logger.debug(f"figlang_tasks: {path} cannot be locked ({error}); the next process times the kernels again")
+        return None
+    return path
 
 
 def timing(dtype: torch.dtype) -> dict[str, float]:
