@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+import warm
 from hypothesis import settings
 
 # Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
@@ -28,6 +29,8 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
 # Of a property, 40 inputs are tried, and 100 with --hypothesis-profile=default.
 settings.register_profile("fast", max_examples=40)
 settings.load_profile("fast")
+
+warm.ask_the_hub_at_once()
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

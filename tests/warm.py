@@ -11,7 +11,6 @@ program.
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import signal
@@ -22,6 +21,7 @@ import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # a call from a shell imports little
@@ -199,6 +199,14 @@ def _read(connection: socket.socket, size: int) -> bytes:
 # --- the server ------------------------------------------------------------------------------------------------------
 
 
+def ask_the_hub_at_once() -> None:
+    """Let the hub's client ask in vain as often as it does, for 23 seconds a time, without its pauses."""
+    from huggingface_hub.utils import _http
+
+    pause = time.sleep
+    _http.time = SimpleNamespace(**vars(time) | {"sleep": lambda seconds: pause(min(seconds, 0.05))})  # type: ignore[assignment]
+
+
 def serve(path: str, owner: str) -> None:
     """Answer calls until the socket is removed, or the process `owner` has ended."""
     import gc
@@ -217,7 +225,7 @@ def serve(path: str, owner: str) -> None:
     import figlang_tasks.models.llava_hf
     import figlang_tasks.models.vlm  # noqa: F401
 
-    _read_task_files_once()
+    ask_the_hub_at_once()
     gc.collect()
     gc.freeze()  # a child that collects would copy all of it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -241,23 +249,6 @@ def _runs(process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def _read_task_files_once() -> None:
-    """Let all calls share the harness's index of task files, of which it reads two thousand each time."""
-    from lmms_eval.tasks import TaskManager
-
-    read = TaskManager._get_task_and_group
-    kept: dict[str, Any] = {}
-
-    def read_once(manager: Any, folder: str) -> Any:
-        where = os.path.abspath(folder)
-        if where not in kept:
-            kept[where] = read(manager, folder)
-        return copy.deepcopy(kept[where])
-
-    TaskManager._get_task_and_group = read_once
-    TaskManager()
 
 
 def _answer(connection: socket.socket) -> None:
