@@ -43,7 +43,7 @@ def scoring_together() -> Iterator[None]:
 
     def help_and_wait(group: Any = None, async_op: bool = False, *args: Any, **kwargs: Any) -> Any:
         if group is None and not async_op:
-            _help()
+            _before_barrier()
         return wait(group, async_op, *args, **kwargs)
 
     _evaluations += 1
@@ -54,7 +54,7 @@ def scoring_together() -> Iterator[None]:
     except BaseException:
         with suppress(Exception):
             if distributed.is_initialized() and distributed.get_rank() == 0:
-                _help()  # the others come to their barrier, and see that this process is gone
+                _before_barrier()  # the others come to their barrier, and see that this process is gone
         raise
     finally:
         setattr(distributed, "barrier", wait)  # noqa: B010
@@ -76,7 +76,7 @@ def _of_this_evaluation() -> Sharing | None:
     return _sharing
 
 
-def _help() -> None:
+def _before_barrier() -> None:
     """Let the others go if this is the first process; else do what it orders until it lets this one go."""
     sharing = _of_this_evaluation()
     if sharing is None:

@@ -16,8 +16,9 @@ from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError, ending_the_command
 
-# What the harness's parser may refuse where libyaml does not: a tab, a mark of byte order, a word with ? in braces.
-_DOUBTFUL = re.compile(rb"\t|\xef\xbb\xbf|\xff\xfe|\xfe\xff|[{\[][^\n]*\?")
+# What the two parsers may read differently, or one of them refuse: a tab, a mark of byte order, a ? in braces or at the
+# start of a line, a tag without a name, a comment right behind the sign of a block.
+_DOUBTFUL = re.compile(rb"\t|\xef\xbb\xbf|\xff\xfe|\xfe\xff|[{\[][^\n]*\?|\n *\?|!\s|[|>][-+0-9]*#")
 
 
 class QuickYaml:

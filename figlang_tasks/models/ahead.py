@@ -46,9 +46,12 @@ def ahead(submit: Callable[[Item], Future[Result]], items: Iterable[Item], most:
 
 @contextmanager
 def threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of threads; at the end what has not begun is dropped, and nobody waits for what has."""
+    """Yield a pool of threads; at the end what has not begun is dropped, and what has is awaited.
+
+    So a processor or a tokenizer, which is for one thread, is never in the hands of two pools.
+    """
     pool = ThreadPoolExecutor(count)
     try:
         yield pool
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=True, cancel_futures=True)

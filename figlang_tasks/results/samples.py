@@ -12,8 +12,9 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -101,10 +102,12 @@ class AnySamples:
 
 def read_ours(path: Path) -> AnySamples | None:
     """As `read_any`; None where the first line holds no record of figlang_tasks."""
-    values = next(_Lines(path).values()).values
-    record = values.get("sample") if isinstance(values, dict) else None
+    lines = _Lines(path)
+    parsed = lines.values()
+    first = next(parsed)
+    record = first.values.get("sample") if isinstance(first.values, dict) else None
     is_ours = isinstance(record, dict) and "id" in record and "data" in record
-    return read_any(path) if is_ours else None
+    return _any(path, lines, chain([first], parsed)) if is_ours else None
 
 
 def read_any(path: Path) -> AnySamples:
@@ -113,9 +116,14 @@ def read_any(path: Path) -> AnySamples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    lines, wanted, found = _Lines(path), _any_task(), []
-    for where, parsed in lines.values():
-        values, record = _with_record(path, where, parsed, wanted)
+    lines = _Lines(path)
+    return _any(path, lines, lines.values())
+
+
+def _any(path: Path, lines: _Lines, parsed: Iterable[_Parsed]) -> AnySamples:
+    wanted, found = _any_task(), []
+    for where, line in parsed:
+        values, record = _with_record(path, where, line, wanted)
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
                 raise SamplesError(f"{where}: `sample` has no text {field!r}: restore the file that the harness wrote")

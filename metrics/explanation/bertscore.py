@@ -23,7 +23,7 @@ from .encoder import Encoder
 from .weights import Located, WeightsError, build, has_tokenizer, read_config, read_state
 
 MAX_TOKENS = 512
-ALGORITHM = 1  # to be raised when a change of the code changes scores: those in the cache are then not used any more
+ALGORITHM = 2  # to be raised when a change of the code changes scores: those in the cache are then not used any more
 
 LAYERS = {
     "deberta-xlarge-mnli": 40,
@@ -107,9 +107,10 @@ class BertScore:
                 parts.append(chunk)
         return parts
 
-    def load(self) -> None:
-        """Load the model now."""
+    def load(self) -> str:
+        """Load the model now; returns the kind of its device: ``cpu``, ``cuda`` ..."""
         self._runner.model  # noqa: B018
+        return self._runner.device.type
 
     def release(self) -> None:
         """Free the model's memory."""

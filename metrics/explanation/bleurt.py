@@ -17,7 +17,7 @@ from .encoder import Encoder
 from .weights import Located, WeightsError, build, read_config, read_state
 
 MAX_TOKENS = 512
-ALGORITHM = 1  # as in BERTScore
+ALGORITHM = 2  # as in BERTScore
 
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")
@@ -77,9 +77,10 @@ class Bleurt:
             start = stop
         return parts
 
-    def load(self) -> None:
-        """Load the model now."""
+    def load(self) -> str:
+        """Load the model now; returns the kind of its device: ``cpu``, ``cuda`` ..."""
         self._runner.model  # noqa: B018
+        return self._runner.device.type
 
     def release(self) -> None:
         """Free the model's memory."""

@@ -17,7 +17,7 @@ from .encoder import Encoder
 from .kernels import choose, wanted
 
 DType: TypeAlias = Literal["fp32", "fast"]
-"""``fp32`` for official results; ``fast`` is bfloat16, about twice as fast on a CPU that has it."""
+"""``fp32`` for official results; ``fast`` is bfloat16, faster where the processor has it."""
 
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""

@@ -152,6 +152,8 @@ class Encoder(nn.Module):
 
     def __init__(self, model: Any, longest: int, first: bool = False) -> None:
         super().__init__()
+        relative = getattr(model.encoder, "relative_attention", False)
+        assert not (first and relative), "the views of relative positions are of queries for all tokens"
         self.embeddings = model.embeddings
         into = getattr(model.encoder, "embedding_hidden_mapping_in", None)
         self.into = None if into is None else _linear(into)
@@ -159,7 +161,7 @@ class Encoder(nn.Module):
         self.dtype: torch.dtype = model.dtype
         self.positions: torch.Tensor | None
         self.register_buffer("positions", None)
-        if getattr(model.encoder, "relative_attention", False):
+        if relative:
             span = model.encoder.max_relative_positions
             rows = (torch.arange(1 - longest, longest) + span).clamp(0, 2 * span - 1)
             self.positions = model.encoder.rel_embeddings.weight[rows]

@@ -58,8 +58,9 @@ class ReferenceBertScore:
         """All in one part: with that package a score depends on the other pairs of its batch."""
         return [list(pairs)]
 
-    def load(self) -> None:
-        """Load nothing: one process scores all."""
+    def load(self) -> str:
+        """Load nothing: one process scores all, on whatever device."""
+        return self._device
 
     def release(self) -> None:
         """Free the model's memory."""

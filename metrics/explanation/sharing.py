@@ -15,10 +15,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import torch
+from loguru import logger
 from torch.distributed import FileStore, Store
 
 from .weights import WeightsError
@@ -40,7 +42,7 @@ class Model(Protocol):
 
     def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]: ...
 
-    def load(self) -> None: ...
+    def load(self) -> str: ...
 
     def score(self, pairs: Sequence[Pair], advance: Advance = ...) -> dict[Pair, float]: ...
 
@@ -101,7 +103,7 @@ class Sharing:
         parts = model.plan(missing)
         for number, part in enumerate(parts):
             self._put(f"{index}/part/{number}", part)
-        self._put(f"{index}/parts", len(parts))
+        self._put(f"{index}/parts", {"count": len(parts), "device": model.load()})
         scores: dict[Pair, float] = {}
         elsewhere: list[int] = []  # parts that others have taken, as far as is known
         last = -1
@@ -133,19 +135,21 @@ class Sharing:
         return str(order["scorer"])
 
     def help(self, models: Callable[[], Sequence[Model]]) -> None:
-        """Execute the order that came. An error here, or an interrupt, goes to the first process.
+        """Execute the order that came. An error while it scores, or an interrupt, goes to the first process.
+
+        A process that cannot load a model, or not on such a device as the first, leaves its parts to the others.
 
         Args:
             models: returns those of the scorer.
         """
         try:
             self._stop_if_failed()
-            found = models()
             for index in self._get("order")["models"]:
-                found[index].load()
-                for number in self._claimed(index, self._await(f"{index}/parts")):
+                if (model := self._ready(models, index)) is None:
+                    continue
+                for number in self._claimed(index, self._await(f"{index}/parts")["count"]):
                     part = [(reference, candidate) for reference, candidate in self._get(f"{index}/part/{number}")]
-                    scores = found[index].score(part)
+                    scores = model.score(part)
                     self._put(f"{index}/scores/{number}", [scores[pair] for pair in part])
             self._await("done")  # an interrupt while others score is one of the scoring
         except _Stopped:
@@ -154,6 +158,21 @@ class Sharing:
             self._fail(error)
         finally:
             self._orders += 1
+
+    def _ready(self, models: Callable[[], Sequence[Model]], index: int) -> Model | None:
+        try:
+            model = models()[index]
+            device = model.load()
+        except Exception as error:  # whatever it is, the first process can do without this one
+            logger.warning(f"figlang_tasks: process {self.process} does not help to score explanations: {error}")
+            return None
+        if device == (first := self._await(f"{index}/parts")["device"]):
+            return model
+        logger.warning(
+            f"figlang_tasks: process {self.process} does not help to score explanations: its model is on {device}, "
+            f"that of the first process on {first}"
+        )
+        return None
 
     # --- both --------------------------------------------------------------------------------------------------------
 
@@ -254,7 +273,8 @@ class Workers:
             return
         for child in self._children:
             assert child.stdin is not None
-            child.stdin.close()
+            with suppress(OSError):  # it has ended before it read all
+                child.stdin.close()
         for child in self._children:
             try:
                 child.wait(5)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loguru import logger
 from torch.distributed import HashStore
 
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
@@ -81,8 +82,11 @@ def test_workers_give_the_numbers_of_one_process(tmp_path: Path) -> None:
 class Part:
     """A model that scores a pair by its length, one pair a part."""
 
-    def __init__(self, score: Callable[[Pair], float] = lambda pair: len(pair[0]) / 7) -> None:
+    def __init__(
+        self, score: Callable[[Pair], float] = lambda pair: len(pair[0]) / 7, device: Callable[[], str] = lambda: "cpu"
+    ) -> None:
         self._score = score
+        self._device = device
         self.asked: list[Pair] = []
 
     def cached(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
@@ -91,8 +95,8 @@ class Part:
     def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]:
         return [[pair] for pair in sorted(pairs)]
 
-    def load(self) -> None:
-        pass
+    def load(self) -> str:
+        return self._device()
 
     def score(self, pairs: Sequence[Pair], advance: Callable[[int], object] = lambda done: None) -> dict[Pair, float]:
         self.asked += pairs
@@ -159,18 +163,43 @@ def test_a_model_that_lacks_nothing_is_left_alone(monkeypatch: pytest.MonkeyPatc
         (KeyError("what"), RuntimeError, "process 1: KeyError: 'what'"),
     ],
 )
-@pytest.mark.parametrize("when", ["at the start", "in the middle"])
 def test_an_error_in_one_of_the_others_ends_all(
-    error: BaseException, raised: type[BaseException], message: str, when: str
+    error: BaseException, raised: type[BaseException], message: str
 ) -> None:
-    def fail(pair: Pair | None = None) -> Any:
+    def fail(pair: Pair) -> Any:
         raise error
 
     own, third = Part(slowly), Part(slowly)
     with pytest.raises(raised) as found:
-        led([fail if when == "at the start" else lambda: [Part(fail)], lambda: [third]], own)
+        led([lambda: [Part(fail)], lambda: [third]], own)
     assert str(found.value) == message
     assert len(own.asked) + len(third.asked) < len(MANY), "the others stop as well"
+
+
+def no_weights() -> Any:
+    raise WeightsError("no weights")
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        (no_weights, "process 1 does not help to score explanations: no weights"),
+        (lambda: [Part(device=no_weights)], "process 1 does not help to score explanations: no weights"),
+        (lambda: [Part(device=lambda: "mps")], "its model is on mps, that of the first process on cpu"),
+    ],
+    ids=["no weights", "cannot load", "another device"],
+)
+def test_one_that_cannot_help_leaves_its_parts_to_the_others(
+    models: Callable[[], Sequence[Part]], message: str
+) -> None:
+    said: list[str] = []
+    sink = logger.add(said.append, format="{message}")
+    try:
+        (found,) = led([models], Part())
+    finally:
+        logger.remove(sink)
+    assert found == {pair: len(pair[0]) / 7 for pair in MANY}
+    assert message in "".join(said)
 
 
 def test_an_error_in_the_first_ends_all() -> None:
