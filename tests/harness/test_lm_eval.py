@@ -260,6 +260,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
     """One process: FLUTE from the hub stand-in, as JSON lines, and the mini set."""
     repository = tmp_path / "repository"

@@ -68,6 +68,7 @@ def listed(output: str) -> set[str]:
     return {line.strip().removeprefix("- ") for line in output.splitlines()}
 
 
+@pytest.mark.slow
 def test_our_tasks_are_found_beside_the_harness_ones(outcomes: Outcomes) -> None:
     done = outcomes["TaskManager()"]
     assert done.returncode == 0, done.stderr
@@ -81,6 +82,7 @@ def test_the_harness_own_command_lists_our_tasks(command: list[str], tmp_path: P
     assert listed(done.stdout) >= OUR_TASKS | {"mme"}
 
 
+@pytest.mark.slow
 def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(outcomes: Outcomes) -> None:
     done = outcomes["lmms_eval beside a broken plugin"]
     assert done.returncode == 0
@@ -90,6 +92,7 @@ def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(o
     assert "No module named 'aaa_broken_is_not_there'" in printed
 
 
+@pytest.mark.slow
 def test_the_harness_own_command_says_what_failed_when_a_broken_entry_point_comes_first(outcomes: Outcomes) -> None:
     done = outcomes["lmms-eval beside a broken plugin"]
     assert "No module named 'aaa_broken_is_not_there'" in done.stdout + done.stderr

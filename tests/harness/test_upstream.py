@@ -101,6 +101,7 @@ def table(printed: str) -> dict[str, tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_everything_is_as_we_use_it_in_the_installed_versions(
     done: dict[str, subprocess.CompletedProcess[str]],
 ) -> None:
@@ -111,6 +112,7 @@ def test_everything_is_as_we_use_it_in_the_installed_versions(
     assert "lmms-eval 0." in done["installed"].stdout and "NOT of these versions" not in done["installed"].stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "status", "detail"),
     [

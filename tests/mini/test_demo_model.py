@@ -196,6 +196,7 @@ def test_labels_of_the_training_answers(trainer: ModuleType) -> None:
     assert trainer.predicted_label("LABEL: neither") is None
 
 
+@pytest.mark.slow
 def test_script_trains_and_its_result_loads(trainer: ModuleType, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     assert (

@@ -158,6 +158,7 @@ def language_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_lm_eval_by_its_command_line(language_model: Path, tmp_path: Path) -> None:
     command = ["lm_eval", "--model", "hf", "--device", "cpu", "--log_samples"]
     command += ["--model_args", f"pretrained={language_model},dtype=float32", "--include_path", str(TEXT_TASKS)]
