@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "average_precision",
     "best_f1",
     "cohen_kappa",
+    "krippendorff_alpha",
     "precision_recall_curve",
     "trapezoidal_area",
 ]
@@ -57,6 +59,40 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     by_second = Counter(second)
     by_chance = sum(count * by_second[label] for label, count in Counter(first).items())  # whole numbers: of n * n
     return math.nan if by_chance == n * n else (agreed * n - by_chance) / (n * n - by_chance)
+
+
+def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
+    """Krippendorff's alpha for nominal labels: ``1 - observed / expected`` disagreement, of any number of annotators.
+
+    Unlike kappa it takes all annotators together and allows missing labels. Source: Krippendorff (2011), Computing
+    Krippendorff's Alpha-Reliability, section C.
+
+    Args:
+        units: for each thing the labels that it got, in any order, without the missing ones; any values that compare
+            and hash. Things with fewer than two labels do not count.
+
+    Returns:
+        float up to 1; 0 is chance. NaN if all labels are the same, or no thing has two: alpha is undefined.
+
+    Examples:
+        >>> krippendorff_alpha([["yes", "yes", "yes"], ["no", "no"], ["yes", "no", "no"], ["no"]])
+        0.41666666666666663
+    """
+    labels: Counter[Hashable] = Counter()
+    observed = Fraction(0)
+    for unit in units:
+        if len(unit) < 2:
+            continue
+        counts = Counter(unit)
+        labels += counts
+        observed += Fraction(_unlike_pairs(counts), len(unit) - 1)
+    expected = _unlike_pairs(labels)
+    return float(1 - observed * (labels.total() - 1) / expected) if expected else math.nan
+
+
+def _unlike_pairs(counts: Counter[Hashable]) -> int:
+    """Ordered pairs of two labels that differ."""
+    return counts.total() ** 2 - sum(count**2 for count in counts.values())
 
 
 @dataclass(frozen=True)

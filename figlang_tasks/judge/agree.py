@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +18,13 @@ from figlang_tasks.core.text import listing, printable, table
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.key import Item, Key
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Judged, Sheet
-from figlang_tasks.metrics.agreement import average_precision, best_f1, cohen_kappa, trapezoidal_area
+from figlang_tasks.metrics.agreement import (
+    average_precision,
+    best_f1,
+    cohen_kappa,
+    krippendorff_alpha,
+    trapezoidal_area,
+)
 
 WRITTEN_BY = "figlang judge agree"
 LABELS = ("contradiction", "entailment")
@@ -71,10 +77,12 @@ def agree(
         "items": len(found.items),
         "items_counted": len(counted),
         "any_label": any_label,
-        "pairs": [_pair(found, counted, *two) for two in combinations(annotators, 2)],
+        "pairs": [_pair(found, counted, two) for two in combinations(annotators, 2)],
         "systems": [_system(name, counted, annotators) for name in _names(found)],
         "explanation_score": _as_predictor(found, counted, annotators),
     }
+    if len(annotators) > 2:
+        report["alpha"] = _coefficients(found, counted, annotators, _alpha)
     if len(found.systems) > 1:
         said = [_unanimous(_preferred(item, each) for each in annotators) for item in counted]
         agreed = [name for name in said if name is not None]
@@ -189,11 +197,17 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _kappa(said: Iterable[tuple[str | None, str | None]]) -> float | None:
-    """Cohen's kappa where both say something; None where it is undefined."""
+def _kappa(said: Iterable[Sequence[str | None]]) -> float | None:
+    """Cohen's kappa of what two say, where both say something; None where it is undefined."""
     both = [pair for pair in said if None not in pair]
     kappa = cohen_kappa(*zip(*both, strict=True)) if both else math.nan
     return None if math.isnan(kappa) else kappa
+
+
+def _alpha(said: Iterable[Sequence[str | None]]) -> float | None:
+    """Krippendorff's alpha of what all say; None where it is undefined."""
+    alpha = krippendorff_alpha([label for label in labels if label is not None] for labels in said)
+    return None if math.isnan(alpha) else alpha
 
 
 def _about(annotator: _Annotator, found: Key) -> dict[str, Any]:
@@ -209,19 +223,24 @@ def _about(annotator: _Annotator, found: Key) -> dict[str, Any]:
     }
 
 
-def _pair(found: Key, counted: Sequence[Item], first: _Annotator, second: _Annotator) -> dict[str, Any]:
+def _coefficients(
+    found: Key,
+    counted: Sequence[Item],
+    annotators: Sequence[_Annotator],
+    coefficient: Callable[[Iterable[Sequence[str | None]]], float | None],
+) -> dict[str, Any]:
+    """Agreement on the label, on adequacy and on the preferred system."""
+
     def adequacy(system: str | None) -> float | None:
-        return _kappa(
-            (_adequate(item, letter, first), _adequate(item, letter, second))
-            for item, letter in _explanations(counted, system)
+        return coefficient(
+            [_adequate(item, letter, each) for each in annotators] for item, letter in _explanations(counted, system)
         )
 
     by_system = {name: adequacy(name) for name in _names(found)}
-    defined = [kappa for kappa in by_system.values() if kappa is not None]
-    pair = {
-        "annotators": [first.sheet.annotator, second.sheet.annotator],
-        "label_kappa": _kappa((_label(item, first), _label(item, second)) for item in found.items),
-        "adequacy_kappa": {
+    defined = [value for value in by_system.values() if value is not None]
+    values: dict[str, Any] = {
+        "label": coefficient([_label(item, each) for each in annotators] for item in found.items),
+        "adequacy": {
             "by_system": by_system,
             "overall": adequacy(None),
             "average": math.fsum(defined) / len(defined) if defined else None,
@@ -229,8 +248,14 @@ def _pair(found: Key, counted: Sequence[Item], first: _Annotator, second: _Annot
         },
     }
     if len(found.systems) > 1:
-        pair["preference_kappa"] = _kappa((_preferred(item, first), _preferred(item, second)) for item in counted)
-    return pair
+        values["preference"] = coefficient([_preferred(item, each) for each in annotators] for item in counted)
+    return values
+
+
+def _pair(found: Key, counted: Sequence[Item], pair: Sequence[_Annotator]) -> dict[str, Any]:
+    kappas = _coefficients(found, counted, pair, _kappa)
+    names = [each.sheet.annotator for each in pair]
+    return {"annotators": names, **{f"{judgement}_kappa": value for judgement, value in kappas.items()}}
 
 
 def _agreed(
@@ -333,14 +358,20 @@ def _head(report: Mapping[str, Any]) -> str:
 def _agreement(report: Mapping[str, Any]) -> str:
     rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *_plain(report), "preference"]]
     for pair in report["pairs"]:
-        adequacy = pair["adequacy_kappa"]
-        cells = (adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
-        kappas = (pair["label_kappa"], *cells, pair.get("preference_kappa"))
-        rows.append([" / ".join(pair["annotators"]), *map(_number, kappas)])
+        kappas = {name.removesuffix("_kappa"): value for name, value in pair.items()}
+        rows.append([" / ".join(pair["annotators"]), *_cells(kappas)])
+    if "alpha" in report:
+        rows.append(["all, Krippendorff's alpha", *_cells(report["alpha"])])
     if "published" in report:
         average = _number(report["published"]["average_kappa"])
         rows.append(["published", "", average, *[""] * (len(rows[0]) - 3)])
     return table(rows)
+
+
+def _cells(values: Mapping[str, Any]) -> list[str]:
+    adequacy = values["adequacy"]
+    numbers = (adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
+    return [_number(value) for value in (values["label"], *numbers, values.get("preference"))]
 
 
 def _plain(report: Mapping[str, Any]) -> list[str]:

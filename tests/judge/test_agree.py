@@ -20,6 +20,7 @@ from figlang_tasks.benchmarks.vflute.report import AGREEMENT
 from figlang_tasks.judge import JudgeError
 from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.key import Item, Key
+from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 # Table 6, adequacy and preference in percent, beside counts that give them. Up to 95, the adequacy rates have no other;
 # the preference rates have no other if they are of one number of items: 39 of 52, so that 13 prefer none.
@@ -106,6 +107,11 @@ def kappa(first: list[Any], second: list[Any]) -> Any:
     return None if math.isnan(found) else pytest.approx(found)
 
 
+def alpha(said: list[list[Any]]) -> Any:
+    found = krippendorff_alpha(said)
+    return None if math.isnan(found) else pytest.approx(found)
+
+
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(judgements(), st.booleans())
 def test_every_figure_by_counting(
@@ -143,6 +149,12 @@ def test_every_figure_by_counting(
         *([one[i.number, name] for i in counted for name in names] for one in (first, second))
     )
     assert len(report["pairs"]) == len(said) * (len(said) - 1) / 2
+    assert ("alpha" in report) == (len(said) > 2)
+    if "alpha" in report:
+        for name in names:
+            expected = alpha([[one[i.number, name] for one in said] for i in counted])
+            assert report["alpha"]["adequacy"]["by_system"][name] == expected
+        assert report["alpha"]["label"] == alpha([[one[n, "label"] for one in said] for n in everything])
     if len(names) > 1:
         same = [i for i in counted if len({one[i.number, "preferred"] for one in said}) == 1]
         assert report["preference"]["agreed"] == len(same)

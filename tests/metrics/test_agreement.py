@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from figlang_tasks.metrics.agreement import (
     average_precision,
     best_f1,
     cohen_kappa,
+    krippendorff_alpha,
     precision_recall_curve,
     trapezoidal_area,
 )
@@ -50,6 +52,37 @@ def by_count(*counts: tuple[int, str, str]) -> tuple[list[str], list[str]]:
 )
 def test_kappa_by_hand(counts: tuple[tuple[int, str, str], ...], expected: float) -> None:
     assert cohen_kappa(*by_count(*counts)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("annotators", "expected"),
+    [
+        # Krippendorff (2011), sections A, B and C: binary, nominal, four observers with gaps; three digits as printed.
+        (("0100000000", "1110010010"), 0.095),
+        (("aabbdcccedda", "babbbccceddd"), 0.692),
+        (("123321412...", "1233224125.3", ".3332342251.", "12332441251."), 0.743),
+        # Three coders and 15 units, the first two columns without a pair.
+        ((".....34121133.3", "1.213343.......", "..21344.21133.4"), 0.691),
+    ],
+)
+def test_alpha_of_published_examples(annotators: tuple[str, ...], expected: float) -> None:
+    alpha = krippendorff_alpha([label for label in unit if label != "."] for unit in zip(*annotators, strict=True))
+    assert round(alpha, 3) == expected
+
+
+@relaxed
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=20))
+def test_alpha_by_its_definition_over_pairs_of_labels(units: list[list[str]]) -> None:
+    """Disagreement as the mean over pairs within a thing, each label weighed alike, and over all pairs."""
+    units = [unit for unit in units if len(unit) > 1]
+    pooled = [label for unit in units for label in unit]
+    unlike = [[a != b for a, b in permutations(labels, 2)] for labels in (*units, pooled)]
+    alpha = krippendorff_alpha(units)
+    if not any(unlike[-1]):
+        assert math.isnan(alpha)
+        return
+    observed = sum(sum(pairs) / len(pairs) * len(unit) for unit, pairs in zip(units, unlike, strict=False))
+    assert alpha == pytest.approx(1 - observed / len(pooled) / (sum(unlike[-1]) / len(unlike[-1])), abs=1e-12)
 
 
 @relaxed
