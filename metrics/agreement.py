@@ -76,7 +76,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
 
     Examples:
         >>> krippendorff_alpha([["yes", "yes", "yes"], ["no", "no"], ["yes", "no", "no"], ["no"]])
-        0.41666666666666663
+        0.5625
     """
     labels: Counter[Hashable] = Counter()
     observed = Fraction(0)
