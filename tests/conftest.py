@@ -20,6 +20,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["FIGLANG_SCORER"] = "embedded"
 _CACHE = tempfile.TemporaryDirectory(prefix="figlang-cache-", ignore_cleanup_errors=True)
 os.environ["FIGLANG_CACHE"] = _CACHE.name
+# datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is no network.
+os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
 # What several processes of the tests share (varied_runs.py, warm.py): the first process makes the folder.
 if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
