@@ -43,9 +43,10 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 
 PYTEST = $(BIN)/python -m pytest $(TESTS) -q -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
+# One process more than cores: some tests wait for a server or a browser.
 test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"
-	$(PYTEST) -m 'not slow and not long and not families' $(PYTEST_ARGS)
+	$(PYTEST) -n $$(($(TEST_WORKERS) + 1)) -m 'not slow and not long and not families' $(PYTEST_ARGS)
 
 # Files without such a test are not collected: that alone takes many seconds in each worker.
 test-slow test-long: TESTS := $(if $(filter-out tests,$(TESTS)),$(TESTS),$(shell grep -rlE 'mark\.(slow|long)' tests --include='test_*.py'))
