@@ -235,6 +235,29 @@ def test_the_emptiest_gpu_is_taken_where_the_model_fits(
             runner(device="auto", dtype="fast")._choose_device(nn.Linear(8, 8))
 
 
+NEEDED = 288 + (2 << 30)  # of the layer below, and what a batch needs
+
+
+@pytest.mark.parametrize(
+    ("free", "rank", "expected"),
+    [
+        ([40 << 30, 60 << 30], "0", "cuda:0"),
+        ([60 << 30, 40 << 30], "1", "cuda:1"),
+        ([NEEDED, 60 << 30], "0", "cuda:0"),
+        ([NEEDED - 1, 60 << 30], "0", "cuda:1"),
+        ([40 << 30, 60 << 30], "2", "cuda:1"),  # processes of several machines, or more than GPUs
+    ],
+)
+def test_a_process_of_torchrun_takes_its_own_gpu_where_the_model_fits(
+    free: list[int], rank: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_RANK", rank)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda index: (free[index], 80 << 30))
+    assert str(runner(device="auto")._choose_device(nn.Linear(8, 8))) == expected
+
+
 def test_budgets_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
     emptied: list[bool] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(True))
