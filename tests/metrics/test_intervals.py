@@ -19,8 +19,10 @@ from figlang_tasks.metrics.entailment import macro_f1_from_counts
 from figlang_tasks.metrics.intervals import (
     Interval,
     bootstrap,
+    error_of_resamples,
     linked,
     mean,
+    of_resamples,
     of_two_classes,
     share,
     standard_error,
@@ -429,3 +431,9 @@ def test_a_standard_error_that_is_not_known_is_none() -> None:
 def test_refusals(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_half_of_the_resamples_must_have_a_value() -> None:
+    half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
+    assert of_resamples(half, 4, 0.95) is not None and error_of_resamples(half, 4) == pytest.approx((4 / 3) ** 0.5)
+    assert of_resamples(less, 4, 0.95) is None and error_of_resamples(less, 4) is None
