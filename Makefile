@@ -41,12 +41,15 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 	@echo "      --model_args pretrained=llava-hf/llava-v1.6-mistral-7b-hf --batch_size 1 \\"
 	@echo "      --log_samples --output_path results"
 
-PYTEST = $(BIN)/python -m pytest $(TESTS) -q -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+WORKERS = $(TEST_WORKERS)
+PYTEST = $(BIN)/python -m pytest $(TESTS) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# One process more than cores: some tests wait for a server or a browser.
+# One process more: some of these tests wait for a server or a browser.
+test: WORKERS = $$(($(TEST_WORKERS) + 1))
+
 test: $(STAMP)  ## run the test suite, but for the few long runs
 	@echo "==> running the test suite"
-	$(PYTEST) -n $$(($(TEST_WORKERS) + 1)) -m 'not slow and not long and not families' $(PYTEST_ARGS)
+	$(PYTEST) -m 'not slow and not long and not families' $(PYTEST_ARGS)
 
 # Files without such a test are not collected: that alone takes many seconds in each worker.
 test-slow test-long: TESTS := $(if $(filter-out tests,$(TESTS)),$(TESTS),$(shell grep -rlE 'mark\.(slow|long)' tests --include='test_*.py'))
