@@ -99,7 +99,7 @@ def test_no_task_file_names_a_class_that_gives_scores() -> None:
     """A class declares it (figlang_tasks.core.score_requests)."""
     names = [manifest.model_id for manifest in models.manifests()]
     scoring = {name for name in names if score_requests.kinds_of(models.class_of(name))}
-    assert scoring == {"figlang_vlm", "figlang_blind", "figlang_clip", "figlang_openai", "figlang_random"}
+    assert scoring == {f"figlang_{name}" for name in ("vlm", "blind", "clip", "probe", "openai", "random")}
     for path in TASK_FILES:
         loaded = config(path)
         settings = loaded["model_specific_generation_kwargs"]

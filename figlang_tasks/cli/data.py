@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli import own_commands, say, say_json
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.checks import Findings, Report, downloading_nothing, on_this_machine, reading
@@ -121,44 +119,7 @@ def _open() -> list[Benchmark]:
     return [each for each in found if not each.source.gated and any(source.repository for source in each.sources)]
 
 
-class _Importers(typer.core.TyperGroup):
-    """A command for each benchmark that declares an importer; benchmarks are imported when one is looked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [name for name, each in benchmarks().items() if each.importer]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        importer = benchmarks()[cmd_name].importer if cmd_name in names() else None
-        if importer is None:
-            there = ", ".join(self.list_commands(ctx))
-            raise typer.BadParameter(f"there is no import for {printable(cmd_name)}; there are: {there}", ctx=ctx)
-        single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(cmd_name)(_command(importer))
-        return typer.main.get_command(single)
-
-
-def _command(importer: Callable[..., str]) -> Callable[..., None]:
-    """The command that an importer is."""
-
-    def command(**given: Any) -> None:
-        try:
-            say(printable(importer(**given)))
-        except hub.DataError as error:
-            say(f"figlang data: {printable(error)}", err=True)
-            raise typer.Exit(1) from error
-
-    asked = inspect.signature(importer, eval_str=True).parameters.values()
-    parameters = []
-    for each in asked:
-        kind, text = get_args(each.annotation)
-        shown = typer.Argument(help=text) if each.default is each.empty else typer.Option(help=text, show_default=False)
-        parameters.append(each.replace(annotation=Annotated[kind, shown], kind=each.KEYWORD_ONLY))
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__doc__ = (importer.__doc__ or "").partition("\n    Args:")[0]
-    return command
-
-
-imports = typer.Typer(cls=_Importers, no_args_is_help=True, rich_markup_mode=None)
+imports = own_commands.group("importer", "figlang data")
 app.add_typer(imports, name="import")
 
 

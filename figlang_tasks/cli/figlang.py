@@ -10,7 +10,7 @@ import typer
 from loguru import logger
 
 import figlang_tasks
-from figlang_tasks.cli import data, judge, say, submit
+from figlang_tasks.cli import data, judge, say, submit, train
 from figlang_tasks.cli.cite import cite
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
@@ -45,8 +45,8 @@ def _figlang(
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor and data. After a run: score, compare, report, cite, submit and judge. These read the
-    samples that the run saved (--log_samples), and do not load the model again.
+    Before a run: tasks, doctor, data and train. After a run: score, compare, report, cite, submit and judge. These
+    read the samples that the run saved (--log_samples), and do not load the model again.
 
     \b
     figlang doctor
@@ -62,6 +62,7 @@ def _figlang(
 app.command()(tasks)
 app.command()(doctor)
 app.add_typer(data.app, name="data")
+app.add_typer(train.app, name="train")
 app.command()(score)
 app.command()(compare)
 app.command()(cite)

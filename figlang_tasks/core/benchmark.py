@@ -66,6 +66,8 @@ class Benchmark:
         importer: ``(...) -> what was made``, in a line: makes what the tasks read from files of the user. It is the
             command ``figlang data import NAME``: parameters without a default are its arguments, the others its
             options, each ``Annotated[type, "help"]``. Raises `DataError`.
+        trainer: ``(...) -> what was trained``: makes a folder for the model class ``figlang_probe``. It is the command
+            ``figlang train NAME``; parameters as those of `importer`. Raises `FigLangError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
         needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
     """
@@ -93,6 +95,7 @@ class Benchmark:
     fetch: Callable[[], Iterator[Fetched]] | None = None
     check: Callable[[], Report] | None = None
     importer: Callable[..., str] | None = None
+    trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
     needs: Mapping[str, str] = field(hash=False, default_factory=dict)
 

@@ -5,8 +5,9 @@ every harness feature (cache, limit, several processes) works with it. A model c
 ``{"scores": [...]}``; any other class answers in words, and the task reads those instead.
 
 A class declares that it can, by attributes: ``answers_score_requests``, the kinds that it answers, and
-``answers_words = False`` if it answers nothing else, as a dual encoder. No task file names classes; it has blocks for
-both sorts beside ``default`` (:func:`for_model`)::
+``answers_words = False`` if it answers nothing else, as a dual encoder; ``scores_text_alone`` if it answers both, and
+scores the text without a question, as one. No task file names classes; it has blocks for both sorts beside ``default``
+(:func:`for_model`)::
 
     lmms_eval_specific_kwargs:
       default: {prompt: choose}
@@ -138,9 +139,10 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
     chosen = dict(config)
     if not isinstance(request, Mapping) or request.get("kind") not in kinds_of(model_class):
         return chosen
+    text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
     for key in ("model_specific_generation_kwargs", "lmms_eval_specific_kwargs"):
         blocks = config.get(key) or {}
-        for block in (SCORES,) if answers_words(model_class) else (ONLY_SCORES, SCORES):
+        for block in (ONLY_SCORES, SCORES) if text_alone else (SCORES,):
             if block in blocks:
                 chosen[key] = {**blocks, "default": blocks[block]}
                 break

@@ -22,6 +22,7 @@ def manifests() -> list[ModelManifest]:
         ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
         ModelManifest("figlang_blind", chat_class_path="figlang_tasks.models.vlm.FigLangBlind"),
         ModelManifest("figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"),
+        ModelManifest("figlang_probe", simple_class_path="figlang_tasks.models.probe.FigLangProbe"),
         ModelManifest("figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"),
         ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
         ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),

@@ -161,7 +161,8 @@ class FigLangCLIP(lmms):
         longest = None if max_length is None else _positive("max_length", max_length)
         self._network = _load(pretrained, revision, dtype, self._device, head, longest, trust_remote_code)
         self._cache = ScoreCache(None if cache == "off" else Path(cache).expanduser())
-        self._identity = self._network.identity(revision) if self._cache.enabled else ""
+        self._revision = revision
+        self._identity = self.identity() if self._cache.enabled else ""
 
     @property
     def device(self) -> torch.device:
@@ -189,9 +190,10 @@ class FigLangCLIP(lmms):
         try:
             if isinstance(self._network, _Matcher):
                 return self._matched(self._network, requests)
-            return self._compared(self._network, requests)
         finally:
             self._cache.close()
+        # Row by row rather than by a matrix product: equal features must give equal scores, wherever they stand.
+        return self.features(requests).answers(lambda images, texts: (images * texts).sum(axis=1))
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         raise ValueError(only_ranks("figlang_clip", requests[0].args[4]))
@@ -205,8 +207,34 @@ class FigLangCLIP(lmms):
             del self._network
         super().clean()
 
-    def _compared(self, network: _Network, requests: list[Instance]) -> list[str]:
-        """Encode images while they are read, then texts, then compare."""
+    def identity(self) -> str:
+        """A digest of all that decides a feature. To be asked before the first request: the tokenizer's use leaves
+        traces in it."""
+        return self._network.identity(self._revision)
+
+    @property
+    def commit(self) -> str | None:
+        """The commit of the hub that the model is from; None for a folder."""
+        return getattr(self._network.model.config, "_commit_hash", None)
+
+    def features(self, requests: list[Instance]) -> Features:
+        """Encode images while they are read, then texts.
+
+        Args:
+            requests: for scores, as those of `generate_until`.
+
+        Raises:
+            FigLangError: the model looks at image and text together, and so has no features of either.
+            ValueError, MemoryError: as `generate_until`.
+        """
+        if isinstance(network := self._network, _Matcher):
+            raise FigLangError(f"{type(network.model).__name__} has no features of a picture alone: use a dual encoder")
+        try:
+            return self._features(network, requests)
+        finally:
+            self._cache.close()
+
+    def _features(self, network: _Network, requests: list[Instance]) -> Features:
         images, texts = _Rows(), _Rows()
         waiting: dict[str, Image.Image] = {}
 
@@ -224,12 +252,8 @@ class FigLangCLIP(lmms):
         cut, blocks = self._measured(network, texts)
         for block in blocks:
             self._encode("text", texts, {text: text for text in block}, network.text_features)
-        answers = []
-        for asked in plan:
-            # Row by row rather than by a matrix product: equal features must give equal scores, wherever they stand.
-            answers.append(asked.answer((images.values[asked.images] * texts.values[asked.texts]).sum(axis=1)))
         self._report(images, texts, sum(map(len, plan)), cut, network)
-        return answers
+        return Features(plan, images, texts)
 
     def _matched(self, network: _Matcher, requests: list[Instance]) -> list[str]:
         """Read everything to learn the pairs, then read the images again, each with its texts."""
@@ -451,6 +475,28 @@ class _Asked:
             return answer(scores)
         except ValueError as error:
             raise ValueError(f"figlang_clip: {self.where}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Features:
+    """Normalised features of the images and texts of requests."""
+
+    plan: list[_Asked]
+    images: _Rows
+    texts: _Rows
+
+    def seen(self) -> list[str]:
+        """The keys of the images (`content_key`), and the texts."""
+        return [*self.images.rows, *self.texts.rows]
+
+    def pairs(self) -> Iterator[tuple[_Floats, _Floats]]:
+        """Images and texts, float32 [n, width] each, of the pairs of each request; one of them is [1, width]."""
+        for asked in self.plan:
+            yield self.images.values[asked.images], self.texts.values[asked.texts]
+
+    def answers(self, score: Callable[[_Floats, _Floats], Any]) -> list[str]:
+        """The answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of requests."""
+        return [asked.answer(score(*pair)) for asked, pair in zip(self.plan, self.pairs(), strict=True)]
 
 
 class _Network:

@@ -171,7 +171,7 @@ def test_import_has_a_command_for_each_benchmark_that_declares_one() -> None:
     assert "[default: $FIGLANG_DATA_DIR/MetaCLUE]" in said and "Args:" not in said
     for name in ("flute", "none"):
         done = RUN.invoke(app, ["data", "import", name, "a", "b"])
-        assert done.exit_code == 2 and f"there is no import for {name}; there are: metaclue" in done.stderr
+        assert done.exit_code == 2 and f"there is no importer for {name}; there are: metaclue" in done.stderr
 
 
 def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,21 @@
+"""``figlang train``: the systems that papers trained on their own benchmark."""
+
+from __future__ import annotations
+
+from figlang_tasks.cli import own_commands
+
+app = own_commands.group("trainer", "figlang train")
+
+
+@app.callback()
+def train() -> None:
+    """Train a benchmark's own classifier on top of a frozen encoder, as its paper did.
+
+    It writes a folder, which runs as a model: lmms_eval --model figlang_probe --model_args probe=FOLDER.
+
+    \b
+    figlang train irfl --help
+    figlang train irfl --encoder openai/clip-vit-base-patch32 --seeds 5 --output probe
+
+    Exit status: 0 done, 1 failed, 2 wrong usage.
+    """

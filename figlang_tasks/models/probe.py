@@ -1,0 +1,265 @@
+"""`figlang_probe`: a small network on top of frozen encoders, as ``figlang train`` writes it.
+
+    --model figlang_probe --model_args probe=FOLDER,seed=0
+
+A folder holds ``probe.json`` (:class:`Probe`) and the weights of each seed, ``seed-0.safetensors``. What the network
+is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package with a class ``Network``
+(:class:`Answering`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import safetensors.torch
+import torch
+import transformers
+from accelerate import Accelerator
+from lmms_eval.api.instance import Instance
+from lmms_eval.api.model import lmms
+
+import figlang_tasks
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.score_requests import KINDS
+
+FILE = "probe.json"
+_KIND = "figlang_tasks.models.probe_"
+Weights = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """What ``probe.json`` says.
+
+    Attributes:
+        kind: what the network is: a module ``probe_KIND`` of this package.
+        settings: all that makes the network and its training, for people and for the kind.
+        trained_on: what it was trained on: identities of data, counts.
+        seen: digests (:func:`digest`) of the pictures and texts of the training data. No answer is given for them.
+        seeds: one file of weights each.
+        versions: of what trained it.
+    """
+
+    kind: str
+    settings: Mapping[str, Any]
+    trained_on: Mapping[str, Any]
+    seen: tuple[str, ...]
+    seeds: tuple[int, ...]
+    versions: Mapping[str, str]
+
+    def refuse_seen(self, shown: Iterable[str]) -> None:
+        """End a run that would ask the probe about its training data.
+
+        Args:
+            shown: the texts and the keys of the pictures (``dual_encoder.content_key``) of the requests.
+
+        Raises:
+            FigLangError: one of them was in the training data.
+        """
+        asked = list(shown)
+        if known := set(self.seen) & set(map(digest, asked)):
+            raise FigLangError(
+                f"figlang_probe: {len(known)} of {len(asked)} pictures and texts of this run were in the probe's "
+                f"training data ({self.trained_on}), so its scores would mean nothing. Run the tasks that it was "
+                "trained for, or train one for these (figlang train)"
+            )
+
+
+class Answering(Protocol):
+    """The class ``Network`` of a kind."""
+
+    def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
+        """`loading`: ``device`` and ``batch_size``, as :class:`FigLangProbe` got them."""
+
+    def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
+        """The answers; `documents` is the harness's ``task_dict``."""
+
+
+class FigLangProbe(lmms):
+    """The model class of the harness.
+
+    Args:
+        probe: a folder that ``figlang train`` wrote.
+        seed: which of its networks; by default the first.
+        device, batch_size: of the encoders.
+
+    Raises:
+        FigLangError: unknown or wrong argument, or a folder that ``figlang train`` did not write.
+    """
+
+    is_simple = True
+    answers_score_requests = KINDS
+    scores_text_alone = True
+    answers_at_once = True
+
+    def __init__(
+        self,
+        probe: str = "",
+        seed: int | None = None,
+        device: str | None = None,
+        batch_size: int | str = 1,
+        max_batch_size: Any = None,
+        **unknown: Any,
+    ) -> None:
+        super().__init__()
+        del max_batch_size
+        if unknown or not probe:
+            wrong = f"unknown argument {', '.join(sorted(unknown))}" if unknown else "probe= is missing"
+            valid = [
+                name for name in inspect.signature(FigLangProbe).parameters if name not in ("unknown", "max_batch_size")
+            ]
+            raise FigLangError(f"figlang_probe: {wrong}; valid: {', '.join(valid)}")
+        self.accelerator = Accelerator()
+        self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
+        found, weights = read(Path(str(probe)).expanduser(), seed)
+        # Part of what saved answers belong to: the arguments name a folder, which may be trained anew.
+        self.given_template = hashlib.sha256(safetensors.torch.save(dict(weights))).hexdigest()
+        network: type[Answering] = import_module(f"{_KIND}{found.kind}").Network
+        self._network = network(found, weights, device=device, batch_size=batch_size)
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Answer by the network of the seed; see its kind."""
+        return self._network.generate_until(requests, self.task_dict)
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        raise ValueError("figlang_probe answers requests of type generate_until")
+
+    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
+        raise ValueError("figlang_probe answers requests of type generate_until")
+
+
+def digest(text: str) -> str:
+    """What `Probe.seen` keeps of a text or of the key of a picture."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def fit(
+    make: Callable[[], torch.nn.Module],
+    loss: Callable[[Any, torch.Tensor], torch.Tensor],
+    rows: int,
+    *,
+    seed: int,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+) -> dict[str, torch.Tensor]:
+    """Train a network with Adam; the same seed gives the same weights on the same machine.
+
+    Args:
+        make: a new network; its weights come from the seed.
+        loss: ``(network, rows of the batch, int64 [n]) -> loss``, a mean over the batch.
+        rows: of the training data; every epoch sees each once, in an order of its own.
+
+    Returns:
+        The weights after the last epoch, on the CPU.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = make().train()
+        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+        for _ in range(epochs):
+            for batch in torch.randperm(rows).split(batch_size):
+                optimizer.zero_grad()
+                loss(network, batch).backward()
+                optimizer.step()
+    return {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+
+
+def write(
+    folder: Path,
+    kind: str,
+    *,
+    settings: Mapping[str, Any],
+    trained_on: Mapping[str, Any],
+    seen: Iterable[str],
+    weights: Mapping[int, Weights],
+) -> None:
+    """Write a probe: all of it, or nothing.
+
+    Args:
+        folder: must not exist.
+        seen: texts and keys of pictures of the training data.
+        weights: by seed.
+
+    Raises:
+        FigLangError: the folder exists, or cannot be written.
+    """
+    refuse_existing(folder)
+    parts = {"figlang_tasks": figlang_tasks, "torch": torch, "transformers": transformers}
+    versions = {"python": platform.python_version()} | {name: str(part.__version__) for name, part in parts.items()}
+    probe = Probe(
+        kind=kind,
+        settings=settings,
+        trained_on=trained_on,
+        seen=tuple(sorted(map(digest, set(seen)))),
+        seeds=tuple(weights),
+        versions=versions,
+    )
+    staged = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        staged.mkdir(parents=True)
+        try:
+            for seed, own in weights.items():
+                safetensors.torch.save_file(dict(own), _weights(staged, seed))
+            (staged / FILE).write_text(json.dumps(asdict(probe), indent=1) + "\n", encoding="utf-8")
+            staged.rename(folder)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    except OSError as error:
+        raise FigLangError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def refuse_existing(folder: Path) -> None:
+    """Before the training, so that it is not in vain.
+
+    Raises:
+        FigLangError: there is something already.
+    """
+    if folder.exists():
+        raise FigLangError(f"{folder} already exists and is not overwritten: choose another --output")
+
+
+def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
+    """Read a probe and the weights of a seed, by default of the first.
+
+    Raises:
+        FigLangError: a file is missing, or not what :func:`write` writes, or there is no such seed.
+    """
+    path = folder / FILE
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        probe = Probe(**{**found, "seen": tuple(found["seen"]), "seeds": tuple(map(int, found["seeds"]))})
+        chosen = probe.seeds[0] if seed is None else seed
+        if probe.kind not in kinds():
+            raise ValueError(f"unknown kind {probe.kind!r}; there are: {', '.join(kinds())}")
+        if chosen not in probe.seeds:
+            raise FigLangError(f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}")
+        path = _weights(folder, chosen)
+        return probe, safetensors.torch.load_file(path)
+    except OSError as error:
+        raise FigLangError(
+            f"figlang_probe: {path} cannot be read ({error.strerror}); figlang train writes it"
+        ) from error
+    except (ValueError, TypeError, LookupError, safetensors.SafetensorError) as error:
+        raise FigLangError(
+            f"figlang_probe: {path} is not what figlang train writes ({error}): train it again"
+        ) from error
+
+
+def kinds() -> list[str]:
+    """The kinds of probes: the modules ``probe_KIND`` of this package."""
+    return sorted(path.stem.removeprefix("probe_") for path in Path(__file__).parent.glob("probe_*.py"))
+
+
+def _weights(folder: Path, seed: int) -> Path:
+    return folder / f"seed-{seed}.safetensors"

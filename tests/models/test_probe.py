@@ -1,0 +1,132 @@
+"""figlang_probe: what a folder holds, what it is refused for, and that it answers as its network computes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from demo_runs import answers, evaluate
+from models import tiny_encoders
+
+from figlang_tasks import FigLangError
+from figlang_tasks.benchmarks.irfl import rows, task
+from figlang_tasks.models import probe, probe_pair
+from figlang_tasks.models.dual_encoder import content_key
+
+TASK = "figlang_mini_irfl_retrieve_metaphor"
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+
+
+def write(folder: Path, clip: Path, seen: tuple[str, ...] = (), hidden: int = 4) -> dict[int, probe.Weights]:
+    """A probe of two seeds that was not trained."""
+    own = probe_pair.encoder(str(clip))
+    settings = {"encoder": str(clip), "revision": None, "identity": own.identity()}
+    weights = {}
+    for seed in (3, 5):
+        torch.manual_seed(seed)
+        weights[seed] = probe_pair._head(32, hidden).state_dict()
+    probe.write(folder, "pair", settings=settings, trained_on={"data": "x"}, seen=seen, weights=weights)
+    return weights
+
+
+@pytest.mark.parametrize("hidden", [0, 4])
+def test_it_answers_as_its_network_computes(clip: Path, tmp_path: Path, hidden: int) -> None:
+    """By hand, in numpy, from the features that transformers gives."""
+    weights = write(tmp_path / "probe", clip, hidden=hidden)
+    found = answers(evaluate(TASK, "figlang_probe", f"probe={tmp_path / 'probe'},seed=5", limit=6), TASK)
+    own = {name: value.double().numpy() for name, value in weights[5].items()}
+    for number, doc in enumerate(rows.load("figlang_mini_irfl", "metaphor-retrieval-task").select(range(6))):
+        (picture,) = task.doc_to_visual(doc, {"prompt": "text"})
+        network = probe_pair.encoder(str(clip))._network
+        layer = np.concatenate([network.text_features([doc["phrase"]])[0], network.image_features([picture])[0]])
+        if hidden:
+            layer = np.maximum(own["0.weight"] @ layer + own["0.bias"], 0)
+        logit = own[f"{2 if hidden else 0}.weight"] @ layer + own[f"{2 if hidden else 0}.bias"]
+        assert json.loads(found[number])["scores"] == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
+
+
+def test_it_is_not_asked_about_its_training_data(clip: Path, tmp_path: Path) -> None:
+    doc = rows.load("figlang_mini_irfl", "metaphor-retrieval-task")[0]
+    (picture,) = task.doc_to_visual(doc, {"prompt": "text"})
+    for place, seen in (("text", doc["phrase"]), ("picture", content_key(picture))):
+        write(tmp_path / place, clip, seen=(seen, "another"))
+        with pytest.raises(FigLangError, match=r"figlang_probe: 1 of \d+ pictures and texts of this run were in"):
+            evaluate(TASK, "figlang_probe", f"probe={tmp_path / place}", limit=6)
+
+
+def test_it_answers_no_words(clip: Path, tmp_path: Path) -> None:
+    write(tmp_path / "probe", clip)
+    with pytest.raises(FigLangError, match="asks for an answer in words"):
+        evaluate("figlang_mini_irfl_detect_idiom", "figlang_probe", f"probe={tmp_path / 'probe'}", limit=1)
+
+
+def edited(**changes: Any) -> Any:
+    def edit(folder: Path) -> None:
+        path = folder / probe.FILE
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("damage", "arguments", "message"),
+    [
+        (lambda folder: None, {"seed": 4}, r"seed=4; .*probe has: 3, 5"),
+        (lambda folder: None, {"hidden": 4}, "unknown argument hidden; valid: probe, seed, device, batch_size"),
+        (lambda folder: (folder / probe.FILE).unlink(), {}, r"probe.json cannot be read \(No such file or directory\)"),
+        (lambda folder: (folder / probe.FILE).write_text("[]"), {}, "probe.json is not what figlang train writes"),
+        (lambda folder: (folder / "seed-3.safetensors").unlink(), {}, "seed-3.safetensors cannot be read"),
+        (
+            lambda folder: (folder / "seed-3.safetensors").write_bytes(b"x"),
+            {},
+            "seed-3.safetensors is not what figlang",
+        ),
+        (edited(kind="../probe"), {}, r"unknown kind '../probe'; there are: .*pair"),
+        (edited(seeds=["../3"]), {}, "probe.json is not what figlang train writes"),
+        (edited(seed=3), {}, "probe.json is not what figlang train writes"),
+    ],
+)
+def test_a_folder_that_will_not_do(
+    clip: Path, tmp_path: Path, damage: Any, arguments: dict[str, int], message: str
+) -> None:
+    write(tmp_path / "probe", clip)
+    damage(tmp_path / "probe")
+    with pytest.raises(FigLangError, match=message):
+        probe.FigLangProbe(probe=str(tmp_path / "probe"), **arguments)
+
+
+def test_an_existing_folder_is_not_overwritten(clip: Path, tmp_path: Path) -> None:
+    (tmp_path / "probe").mkdir()
+    with pytest.raises(FigLangError, match="already exists and is not overwritten"):
+        write(tmp_path / "probe", clip)
+    assert list(tmp_path.iterdir()) == [tmp_path / "probe"]
+
+
+def test_training_learns_and_repeats_itself() -> None:
+    """A rule that a linear network can follow; the same seed gives the same weights, another one others."""
+    inputs = torch.randn(64, 3, generator=torch.Generator().manual_seed(0))
+    gold = (inputs[:, 1] > 0).float()
+
+    def loss(network: Any, batch: torch.Tensor) -> torch.Tensor:
+        assert len(batch) <= 10
+        return torch.nn.functional.binary_cross_entropy_with_logits(network(inputs[batch])[:, 0], gold[batch])
+
+    def fitted(seed: int) -> dict[str, torch.Tensor]:
+        before = torch.get_rng_state()
+        found = probe.fit(
+            lambda: torch.nn.Linear(3, 1), loss, 64, seed=seed, epochs=30, batch_size=10, learning_rate=0.05
+        )
+        assert torch.equal(before, torch.get_rng_state())
+        return found
+
+    first, again, other = fitted(1), fitted(1), fitted(2)
+    assert torch.equal(first["weight"], again["weight"]) and not torch.equal(first["weight"], other["weight"])
+    assert (((inputs @ first["weight"].T + first["bias"])[:, 0] > 0) == (gold > 0)).float().mean() > 0.95
