@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -39,7 +39,8 @@ def export(
         list[str],
         typer.Argument(
             metavar="[NAME=]RUN...",
-            help="Samples files, results files or folders of runs with explanations, all on the same rows.",
+            help="Samples files, results files or folders of runs with explanations, all on the same rows; with --task "
+            "folders of generated pictures.",
             show_default=False,
         ),
     ],
@@ -47,6 +48,10 @@ def export(
         Path,
         typer.Option("--output", "-o", help="NAME.csv; the command writes NAME.annotator1.csv, ... and NAME.key.json."),
     ],
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False),
+    ] = None,
     count: Annotated[
         int | None,
         typer.Option(
@@ -70,22 +75,29 @@ def export(
     says which letter is which system and contains gold labels and ExplanationScores. Give each annotator a sheet and
     the folder of pictures. docs/judge.md explains how to fill in a sheet.
 
+    With --task, a row is a picture that a text-to-image model generated, and annotators sort it into a category.
+
     \b
     figlang judge export results/llava results/gpt -o human/sheet.csv
     figlang judge export SG=a_samples_vflute_sg.jsonl GPT=b_samples_vflute_5shot.jsonl -o sheet.csv --n 50
+    figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human/pictures.csv
     """
-    from figlang_tasks.judge.export import export as write
+    from figlang_tasks.judge import export as explanations
+    from figlang_tasks.judge import pictures
 
+    if task is not None and count is not None:
+        raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
+    options: Any = {
+        "seed": seed,
+        "annotators": annotators,
+        "images_dir": images,
+        "separator": _SEPARATORS[separator],
+    }
     try:
-        written = write(
-            runs,
-            output,
-            count=count,
-            seed=seed,
-            annotators=annotators,
-            images_dir=images,
-            separator=_SEPARATORS[separator],
-        )
+        if task is None:
+            written = explanations.export(runs, output, count=count, **options)
+        else:
+            written = pictures.export(runs, output, task=task, **options)
     except JudgeError as error:
         _fail("export", error)
     if as_json:
@@ -116,7 +128,7 @@ def agree(
     The command prints their agreement (Cohen's kappa), the adequacy, errors and preferences that they marked, and how
     well ExplanationScore predicts their judgement. Sheets may be saved by a spreadsheet program: commas, semicolons or
     tabs, any case, rows in any order. The paper's figures are shown for comparison. Sheets that a language model filled
-    in are marked.
+    in are marked. Of a sheet of pictures, it prints the share of each category for each system and kind of prompt.
 
     \b
     figlang judge agree sheet.key.json sheet.annotator1.csv sheet.annotator2.csv

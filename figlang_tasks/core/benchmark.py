@@ -34,6 +34,26 @@ Asked = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sorting:
+    """Pictures of text-to-image models that people sort into categories (``figlang judge export --task``).
+
+    Attributes:
+        task: its name.
+        inputs: the kinds of prompts, in the order of the paper's table.
+        categories: the cells of a sheet that mean each, in lower case.
+        prompts: the module that writes the prompts.
+        published: the paper's table: its ``source``, and ``rows`` with ``system``, ``input``, ``pictures`` and the
+            share of each of the ``categories``, 0 to 1.
+    """
+
+    task: str
+    inputs: tuple[str, ...]
+    categories: Mapping[str, tuple[str, ...]]
+    prompts: str
+    published: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Benchmark:
     """A benchmark. Everything it has is declared here.
 
@@ -61,6 +81,7 @@ class Benchmark:
         instructions: those that a task of its own asks all rows with, one for each.
         scorer: the paper's explanation scorer; None where no explanation is scored.
         agreement: what the paper says of people who judged explanations, for ``figlang judge agree``; None: nothing.
+        sorting: pictures that people sort into categories; None: there are none.
         fetch: what ``figlang data prefetch`` does: it downloads, reads once, and tells what is there.
         check: what ``figlang data check`` does.
         importer: ``(...) -> what was made``, in a line: makes what the tasks read from files of the user. It is the
@@ -92,6 +113,7 @@ class Benchmark:
     instructions: Instructions | None = None
     scorer: str | None = None
     agreement: Mapping[str, Any] | None = None
+    sorting: Sorting | None = None
     fetch: Callable[[], Iterator[Fetched]] | None = None
     check: Callable[[], Report] | None = None
     importer: Callable[..., str] | None = None

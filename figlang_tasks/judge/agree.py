@@ -15,18 +15,26 @@ from typing import Any
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.text import listing, printable, table
-from figlang_tasks.judge import JudgeError, key, sheet
-from figlang_tasks.judge.key import Item, Key
+from figlang_tasks.judge import JudgeError, key, pictures, sheet
+from figlang_tasks.judge.figures import (
+    WRITTEN_BY,
+    about,
+    alpha,
+    check_sheets,
+    kappa,
+    number,
+    of_annotators,
+    percent,
+    share,
+)
+from figlang_tasks.judge.key import Item, Key, PictureKey
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Judged, Sheet
 from figlang_tasks.metrics.agreement import (
     average_precision,
     best_f1,
-    cohen_kappa,
-    krippendorff_alpha,
     trapezoidal_area,
 )
 
-WRITTEN_BY = "figlang judge agree"
 LABELS = ("contradiction", "entailment")
 
 
@@ -58,9 +66,13 @@ def agree(
         JudgeError: key or sheet cannot be used; a sheet is of another export; two are of one annotator; cells are
             missing, and not `partial`. Names file, row and column.
     """
-    found = key.read(key_path)
-    annotators = [_annotator(sheet.read(path), found, any_label) for path in sheet_paths]
-    _check_annotators(annotators)
+    found, sheets = key.read(key_path), [sheet.read(path) for path in sheet_paths]
+    if isinstance(found, PictureKey):
+        if any_label:
+            raise JudgeError("--any-label is of explanations: a sheet of pictures asks for no label")
+        return pictures.agree(found, key_path.name, sheets, partial)
+    check_sheets(sheets, found.code)
+    annotators = [_annotator(filled, found, any_label) for filled in sheets]
     incomplete = [
         f"{each.sheet.path} lacks {len(each.missing)} judgements ({listing(each.missing, 20)})"
         for each in annotators
@@ -82,14 +94,14 @@ def agree(
         "explanation_score": _as_predictor(found, counted, annotators),
     }
     if len(annotators) > 2:
-        report["alpha"] = _coefficients(found, counted, annotators, _alpha)
+        report["alpha"] = _coefficients(found, counted, annotators, alpha)
     if len(found.systems) > 1:
         said = [_unanimous(_preferred(item, each) for each in annotators) for item in counted]
         agreed = [name for name in said if name is not None]
         report["preference"] = {"agreed": len(agreed), "none": agreed.count("")}
         for system in report["systems"]:
             system["preferred"] = agreed.count(system["name"])
-            system["preference_rate"] = _share(system["preferred"], len(agreed))
+            system["preference_rate"] = share(system["preferred"], len(agreed))
     if (published := benchmarks()[found.benchmark].agreement) is not None:
         report["published"] = published
     return report
@@ -99,10 +111,6 @@ def agree(
 
 
 def _annotator(filled: Sheet, found: Key, any_label: bool) -> _Annotator:
-    if filled.code != found.code:
-        raise JudgeError(
-            f"{filled.path} is a sheet of {filled.code}, but the key is of {found.code}: give the key of this sheet"
-        )
     if len(found.systems) > 1 and "preferred" not in filled.columns:
         raise JudgeError(f"{filled.path}: the first row lacks the column preferred: save the sheet with this column")
     places = {(item.number, letter) for item in found.items for letter in item.systems}
@@ -138,17 +146,6 @@ def _missing(filled: Sheet, found: Key, items: Mapping[int, Judged], any_label: 
                 yield f"row {row.number} error"
         if len(item.systems) > 1 and said.preferred is None:
             yield f"row {first} preferred"
-
-
-def _check_annotators(annotators: Sequence[_Annotator]) -> None:
-    paths: dict[str, Path] = {}
-    for filled in (annotator.sheet for annotator in annotators):
-        other = paths.setdefault(filled.annotator, filled.path)
-        if other is not filled.path:
-            raise JudgeError(
-                f"{other} and {filled.path} are both of {filled.annotator}: give each annotator a separate sheet, or "
-                "write the annotator's name into the column annotator"
-            )
 
 
 # --- what was said ---------------------------------------------------------------------------------------------------
@@ -193,34 +190,10 @@ def _names(found: Key) -> list[str]:
     return [system.name for system in found.systems]
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _kappa(said: Iterable[Sequence[str | None]]) -> float | None:
-    """Cohen's kappa of what two say, where both say something; None where it is undefined."""
-    both = [pair for pair in said if None not in pair]
-    kappa = cohen_kappa(*zip(*both, strict=True)) if both else math.nan
-    return None if math.isnan(kappa) else kappa
-
-
-def _alpha(said: Iterable[Sequence[str | None]]) -> float | None:
-    """Krippendorff's alpha of what all say; None where it is undefined."""
-    alpha = krippendorff_alpha([label for label in labels if label is not None] for labels in said)
-    return None if math.isnan(alpha) else alpha
-
-
 def _about(annotator: _Annotator, found: Key) -> dict[str, Any]:
-    filled = annotator.sheet
     labels = [item for item in found.items if _label(item, annotator)]
-    return {
-        "name": filled.annotator,
-        "llm": filled.llm,
-        "file": filled.path.name,
-        "sha256": filled.sha256,
-        "labels_right": _share(sum(_right(item, annotator) for item in labels), len(labels)),
-        "missing": len(annotator.missing),
-    }
+    right = share(sum(_right(item, annotator) for item in labels), len(labels))
+    return about(annotator.sheet, len(annotator.missing)) | {"labels_right": right}
 
 
 def _coefficients(
@@ -253,7 +226,7 @@ def _coefficients(
 
 
 def _pair(found: Key, counted: Sequence[Item], pair: Sequence[_Annotator]) -> dict[str, Any]:
-    kappas = _coefficients(found, counted, pair, _kappa)
+    kappas = _coefficients(found, counted, pair, kappa)
     names = [each.sheet.annotator for each in pair]
     return {"annotators": names, **{f"{judgement}_kappa": value for judgement, value in kappas.items()}}
 
@@ -283,9 +256,9 @@ def _system(name: str, counted: Sequence[Item], annotators: Sequence[_Annotator]
         "explanations": len(_explanations(counted, name)),
         "agreed": len(agreed),
         "adequate": adequate,
-        "adequacy_rate": _share(adequate, len(agreed)),
+        "adequacy_rate": share(adequate, len(agreed)),
         "error_marks": marks.total(),
-        "errors": {error: _share(marks[error], marks.total()) for error in ERRORS},
+        "errors": {error: share(marks[error], marks.total()) for error in ERRORS},
     }
 
 
@@ -329,15 +302,9 @@ def _as_predictor(found: Key, counted: Sequence[Item], annotators: Sequence[_Ann
 
 def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
+    if "pictures" in report:
+        return pictures.text(report)
     return "\n\n".join(part for make in (_head, _agreement, _systems, _predictor) if (part := make(report))) + "\n"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.2f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
 
 
 def _head(report: Mapping[str, Any]) -> str:
@@ -346,13 +313,7 @@ def _head(report: Mapping[str, Any]) -> str:
         f"{report['items_counted']} "
         + ("items, whatever their label" if report["any_label"] else "whose label all annotators got right")
     ]
-    for each in report["annotators"]:
-        missing = f", {each['missing']} judgements missing" if each["missing"] else ""
-        file = printable(each["file"])
-        lines.append(f"{each['name']}: {file}, labels right {_percent(each['labels_right'])} %{missing}")
-    if any(each["llm"] for each in report["annotators"]):
-        lines.append("one of the annotators is a language model: this is not agreement between people")
-    return "\n".join(lines)
+    return "\n".join([*lines, *of_annotators(report["annotators"])])
 
 
 def _agreement(report: Mapping[str, Any]) -> str:
@@ -363,7 +324,7 @@ def _agreement(report: Mapping[str, Any]) -> str:
     if "alpha" in report:
         rows.append(["all, Krippendorff's alpha", *_cells(report["alpha"])])
     if "published" in report:
-        average = _number(report["published"]["average_kappa"])
+        average = number(report["published"]["average_kappa"])
         rows.append(["published", "", average, *[""] * (len(rows[0]) - 3)])
     return table(rows)
 
@@ -371,7 +332,7 @@ def _agreement(report: Mapping[str, Any]) -> str:
 def _cells(values: Mapping[str, Any]) -> list[str]:
     adequacy = values["adequacy"]
     numbers = (adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
-    return [_number(value) for value in (values["label"], *numbers, values.get("preference"))]
+    return [number(value) for value in (values["label"], *numbers, values.get("preference"))]
 
 
 def _plain(report: Mapping[str, Any]) -> list[str]:
@@ -382,11 +343,11 @@ def _plain(report: Mapping[str, Any]) -> list[str]:
 def _systems(report: Mapping[str, Any]) -> str:
     rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
     for name, system in zip(_plain(report), report["systems"], strict=True):
-        rates = [_percent(system["adequacy_rate"]), str(system["agreed"]), _percent(system.get("preference_rate"))]
-        errors = [_percent(share) for share in system["errors"].values()]
+        rates = [percent(system["adequacy_rate"]), str(system["agreed"]), percent(system.get("preference_rate"))]
+        errors = [percent(part) for part in system["errors"].values()]
         rows.append([name, *rates, *errors, str(system["error_marks"])])
     for system in report.get("published", {}).get("systems", ()):
-        rates = [_percent(system["adequacy_rate"]), "", _percent(system["preference_rate"])]
+        rates = [percent(system["adequacy_rate"]), "", percent(system["preference_rate"])]
         rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])
     lines = [table(rows)]
     if preference := report.get("preference"):

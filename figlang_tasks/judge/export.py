@@ -94,7 +94,7 @@ def export(
         for number in range(1, annotators + 1)
     }
     files[output.with_name(f"{stem}.key.json")] = key.content()
-    _write(files, folder, dict(pictures.values()))
+    write(files, folder, dict(pictures.values()))
     return [*([folder] if pictures else []), *files]
 
 
@@ -237,7 +237,7 @@ def _sheet(
     return sheet.content_of(columns, rows, separator)
 
 
-def _write(files: Mapping[Path, bytes], folder: Path, pictures: Mapping[str, bytes]) -> None:
+def write(files: Mapping[Path, bytes], folder: Path, pictures: Mapping[str, bytes]) -> None:
     """Write into a temporary folder first, so that an interruption or a full disk leaves no partial export."""
     there = [path for path in (*files, *([folder] if pictures else [])) if path.exists()]
     if there:

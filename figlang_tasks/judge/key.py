@@ -56,8 +56,24 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Key:
-    """An export.
+class _Signed:
+    """A key as a file: a dataclass of what JSON holds."""
+
+    @property
+    def code(self) -> str:
+        """What every row of its sheets carries: a digest of all of it, no number to a spreadsheet program."""
+        content = json.dumps(asdict(self), sort_keys=True).encode()
+        return "s-" + hashlib.sha256(content).hexdigest()[:10]
+
+    def content(self) -> bytes:
+        """The file."""
+        values = {"written_by": WRITTEN_BY, "sheet": self.code, **asdict(self)}
+        return (json.dumps(values, indent=1) + "\n").encode("ascii")
+
+
+@dataclass(frozen=True)
+class Key(_Signed):
+    """An export of explanations.
 
     Attributes:
         benchmark: its name.
@@ -73,30 +89,66 @@ class Key:
     systems: tuple[System, ...]
     items: tuple[Item, ...]
 
-    @property
-    def code(self) -> str:
-        """What every row of its sheets carries: a digest of all of it, no number to a spreadsheet program."""
-        content = json.dumps(asdict(self), sort_keys=True).encode()
-        return "s-" + hashlib.sha256(content).hexdigest()[:10]
 
-    def content(self) -> bytes:
-        """The file."""
-        values = {"written_by": WRITTEN_BY, "sheet": self.code, **asdict(self)}
-        return (json.dumps(values, indent=1) + "\n").encode("ascii")
+@dataclass(frozen=True)
+class Picture:
+    """A generated picture that is sorted.
+
+    Attributes:
+        number: of its item in the sheet, from 1.
+        letter: within the item.
+        system: what drew it.
+        input: the kind of its prompt.
+        prompt: the text that it was drawn from.
+        file: its name in the folder of the system.
+        sha256: hex digest of that file.
+    """
+
+    number: int
+    letter: str
+    system: str
+    input: str
+    prompt: str
+    file: str
+    sha256: str
 
 
-def read(path: Path) -> Key:
+@dataclass(frozen=True)
+class PictureKey(_Signed):
+    """An export of generated pictures.
+
+    Attributes:
+        benchmark, data, seed: as of `Key`.
+        systems: their names.
+        asked: how many pictures each system was asked for, by input.
+        pictures: in the order of the sheet.
+    """
+
+    benchmark: str
+    data: str
+    seed: int
+    systems: tuple[str, ...]
+    asked: Mapping[str, int]
+    pictures: tuple[Picture, ...]
+
+
+def read(path: Path) -> Key | PictureKey:
     """Read a key.
 
     Raises:
         JudgeError: it is not readable, no key, or was changed.
     """
+    key: Key | PictureKey
     try:
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         written_by, code = values.pop("written_by"), values.pop("sheet")
-        systems = tuple(System(**system) for system in values.pop("systems"))
-        items = tuple(Item(**item) for item in values.pop("items"))
-        key = Key(systems=systems, items=items, **values)
+        if "pictures" in values:
+            pictures = tuple(Picture(**picture) for picture in values.pop("pictures"))
+            key = PictureKey(pictures=pictures, systems=tuple(values.pop("systems")), **values)
+        else:
+            systems = tuple(System(**system) for system in values.pop("systems"))
+            items = tuple(Item(**item) for item in values.pop("items"))
+            key = Key(systems=systems, items=items, **values)
         changed = written_by != WRITTEN_BY or key.code != code
     except OSError as error:
         raise JudgeError(f"{path} cannot be read: {error.strerror}") from error

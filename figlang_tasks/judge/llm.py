@@ -95,6 +95,8 @@ def fill(
     blank = sheet.read(sheet_path)
     if not blank.exact:
         raise JudgeError(f"{sheet_path} is not UTF-8, so its texts are damaged: use the sheet as it was exported")
+    if "category" in blank.columns:
+        raise JudgeError(f"{sheet_path} is of generated pictures: judge llm fills in sheets of explanations alone")
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in blank.columns]:
         raise JudgeError(f"{sheet_path}: its first row lacks the column {lacking[0]}: use the sheet as it was exported")
     annotator = sheet.cleaned(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")

@@ -2,6 +2,9 @@
 
 A sheet has one row for each explanation. Rows of an item (one sample) share its number; within it a letter stands for
 the system. `label` and `preferred` are asked once an item: in any of its rows, or in all alike.
+
+A sheet of generated pictures has one row for each picture, and a `category` to fill in; an item is some pictures of one
+phrase.
 """
 
 from __future__ import annotations
@@ -33,8 +36,13 @@ COLUMNS = (
     *("explanation", "adequate", "error", "preferred", "comment", "annotator", "sheet"),
 )
 JUDGED = ("label", "adequate", "error", "preferred")
-_TEXTS = ("premise", "claim", "reference", "explanation", "comment")
-_NEEDED = ("item", "letter", "label", "adequate", "error", "annotator", "sheet")
+PICTURES = ("item", "letter", "image", "phrase", "definitions", "category", "comment", "annotator", "sheet")
+"""The columns of a sheet of pictures."""
+_TEXTS = ("premise", "claim", "reference", "explanation", "phrase", "definitions", "comment")
+_NEEDED = (  # of each kind
+    ("item", "letter", "label", "adequate", "error", "annotator", "sheet"),
+    ("item", "letter", "category", "annotator", "sheet"),
+)
 
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "label": {
@@ -135,7 +143,7 @@ def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, str]], separa
     """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180).
 
     Args:
-        columns: some of :data:`COLUMNS`.
+        columns: some of :data:`COLUMNS`, or :data:`PICTURES`.
         rows: cells by column.
         separator: ``,``, or ``;`` for spreadsheet programs whose list separator that is.
     """
@@ -219,14 +227,14 @@ def _records(path: Path, text: str) -> tuple[tuple[str, ...], list[list[str]]]:
             columns = tuple(cell.strip().lower() for cell in next(rows, []))
             while columns and not columns[-1]:  # columns that a spreadsheet program added
                 columns = columns[:-1]
-            if set(_NEEDED) <= set(columns):
-                if twice := [column for column in COLUMNS if columns.count(column) > 1]:
+            if any(set(needed) <= set(columns) for needed in _NEEDED):
+                if twice := [column for column in (*COLUMNS, *PICTURES) if columns.count(column) > 1]:
                     raise JudgeError(f"{path}: the column {twice[0]} occurs twice: delete one")
                 return columns, list(rows)
             found = max(found, columns, key=len)
     except csv.Error as error:
         raise JudgeError(f"{path} is not a CSV file ({error}): save the sheet again as CSV UTF-8") from error
-    lacks = ", ".join(column for column in _NEEDED if column not in found)
+    lacks = ", ".join(column for column in _NEEDED["category" in found] if column not in found)
     raise JudgeError(
         f"{path}: its first row lacks the columns {lacks}: save the sheet of figlang judge export, with its head, as "
         f"CSV UTF-8 with commas, semicolons or tabs"
@@ -275,12 +283,17 @@ def meaning(column: str, cell: str, letters: Iterable[str] = ()) -> str | None:
     Raises:
         ValueError: it is none of the accepted spellings; the message lists them.
     """
-    text = " ".join(cell.split()).casefold()
-    if not text:
-        return None
     spellings = dict(SPELLINGS[column])
     if column == "preferred":
         spellings |= {letter: (letter.casefold(),) for letter in letters}
+    return spelled(cell, spellings)
+
+
+def spelled(cell: str, spellings: Mapping[str, Sequence[str]]) -> str | None:
+    """The value that a cell means, as `meaning`, by the cells that mean each."""
+    text = " ".join(cell.split()).casefold()
+    if not text:
+        return None
     for value, accepted in spellings.items():
         if text in accepted:
             return value

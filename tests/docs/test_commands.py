@@ -99,7 +99,10 @@ CHANGES = [
     ),
     (r"score2024 figlang2024\.zip", "score2024 figlang2024.zip --scorer embedded", "weights of 1.5 GB"),
     (r"^(figlang doctor)\b(.*)", r"\1 --offline\2 || test $? = 1", "tells what the machine lacks"),
-    (r"(judge export .*)", r"\1 --n 12", "the judge is asked about each"),
+    (r"(judge export (?!--task).*)", r"\1 --n 12", "the judge is asked about each"),
+    (r"(irfl\.generate \S+).*", r"\1 --dataset figlang_mini_irfl --idioms 2", "the table is on the hub: ours"),
+    (r"^# \.\.\. generate the pictures .*", "python draw.py", "a generator"),
+    (r"^# \.\.\. each annotator fills in .*", "python fill.py", "people"),
     (r"^# \.\.\. both fill in their sheet \.\.\.", "python fill.py", "people"),
     (
         r"^((?:\w+=\S+ )*lmms_eval (?!.*--limit)(?!.*gen_kwargs).*)",
@@ -427,6 +430,23 @@ def _for_judge(folder: Path, world: World) -> None:
     )
 
 
+def _for_irfl(folder: Path, world: World) -> None:
+    (folder / "draw.py").write_text(
+        "import json, pathlib\n"
+        "from PIL import Image\n"
+        "for path in pathlib.Path().glob('*/prompts.jsonl'):\n"
+        "    for line in path.read_text().splitlines():\n"
+        "        Image.new('RGB', (8, 8)).save(path.parent / json.loads(line)['file'])\n"
+    )
+    (folder / "fill.py").write_text(
+        "import pathlib, pandas\n"
+        "for path in pathlib.Path('human').glob('pictures.annotator*.csv'):\n"
+        "    frame = pandas.read_csv(path, dtype=str, encoding='utf-8-sig')\n"
+        "    frame['category'] = 'fl'\n"
+        "    frame.to_csv(path, index=False)\n"
+    )
+
+
 def _for_explanation_score(folder: Path, world: World) -> None:
     run("lmms_eval --tasks vflute --model figlang_random --limit 4 --log_samples --output_path made", folder, world)
     (samples,) = (folder / "made").rglob("*_samples_vflute.jsonl")
@@ -455,6 +475,7 @@ def _for_metaclue(folder: Path, world: World) -> None:
 SETUPS: dict[str, Callable[[Path, World], None]] = {
     "explanation_score.md": _for_explanation_score,
     "flute.md": _codalab_run,
+    "irfl.md": _for_irfl,
     "judge.md": _for_judge,
     "metaclue.md": _for_metaclue,
     "model_classes.md": _for_model_classes,

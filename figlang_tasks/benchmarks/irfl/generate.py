@@ -1,0 +1,129 @@
+"""Text to image: prompts of idioms for any generator, and the paper's categories for its pictures (section 4.3).
+
+    python -m figlang_tasks.benchmarks.irfl.generate FOLDER/prompts.jsonl
+
+writes a line for each picture to generate: its ``prompt``, and the ``file``, beside this one, to save it in. Then
+people sort the pictures (``figlang judge export --task irfl_generate``, docs/cards/irfl.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.core.benchmark import Sorting
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import printable, write_whole
+
+PAPER_IDIOMS = 15
+PICTURES = 4
+"""Of each prompt. The paper does not say it: 15 idioms and two definitions of each give at most 60 and 120 pictures,
+and Table 9 has 48 to 59 and 118 to 120."""
+
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "figurative": ("figurative", "f"),
+    "figurative+literal": ("figurative+literal", "figurative literal", "fl", "f+l"),
+    "literal": ("literal", "l"),
+    "partial literal": ("partial literal", "partial", "pl", "p"),
+    "none": ("none", "n"),
+}
+"""Of section 3, each with the cells that mean it."""
+
+
+def _published(system: str, asked: str, pictures: int, *shares: float) -> dict[str, Any]:
+    return {
+        "system": system,
+        "input": asked,
+        "pictures": pictures,
+        "categories": dict(zip(CATEGORIES, shares, strict=True)),
+    }
+
+
+TABLE_9: Mapping[str, Any] = {
+    "source": "IRFL, arXiv 2303.15445, Table 9: 15 idioms, as the page images of version 1 have it",
+    "rows": [
+        _published("DALL-E", "idiom", 48, 0, 0, 0.31, 0.48, 0.19),
+        _published("DALL-E", "definition", 120, 0.425, 0.1, 0, 0.02, 0.44),
+        _published("Stable Diffusion", "idiom", 59, 0, 0.05, 0.17, 0.42, 0.27),
+        _published("Stable Diffusion", "definition", 118, 0.11, 0.01, 0, 0.025, 0.85),
+        _published("IRFL's search", "idiom", 69, 0.04, 0.2, 0.35, 0.23, 0.04),
+        _published("IRFL's search", "definition", 126, 0.46, 0.06, 0, 0.015, 0.43),
+    ],
+}
+"""Shares, 0 to 1, of all pictures of a row: they sum to less than 1. The columns are called Figurative, Figurative
+Literal, Caption, Partial Objects and None there."""
+
+SORTING = Sorting(
+    task="irfl_generate",
+    inputs=("idiom", "definition"),
+    categories=CATEGORIES,
+    prompts="figlang_tasks.benchmarks.irfl.generate",
+    published=TABLE_9,
+)
+
+
+def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES, seed: int = 0) -> list[dict[str, Any]]:
+    """Return one line for each picture to generate; the prompts of an idiom are the idiom, and each definition of it.
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        idioms: how many to draw. The names of the paper's 15 are not published.
+        pictures: of each prompt.
+        seed: of the draw, which does not depend on the order of the table.
+
+    Returns:
+        ``file``, ``prompt``, ``input`` (``idiom`` or ``definition``), ``phrase``, ``definitions`` and ``data``.
+
+    Raises:
+        DataError: the table is missing or not valid, or has fewer idioms.
+    """
+    table = tables.images(dataset, "idioms-dataset")
+    known: dict[str, tuple[str, ...]] = {}
+    for row in table.whole():
+        known.setdefault(row.phrase, row.definitions)
+    if len(known) < idioms:
+        raise DataError(f"{table.data} has {len(known)} idioms: draw at most so many (--idioms {len(known)})")
+    drawn = sorted(known, key=lambda phrase: hashlib.sha256(f"{seed}/{phrase}".encode()).digest())[:idioms]
+    asked = [
+        {"prompt": prompt, "input": given, "phrase": phrase, "definitions": list(known[phrase]), "data": table.data}
+        for phrase in drawn
+        for given, texts in zip(SORTING.inputs, ((phrase,), known[phrase]), strict=True)
+        for prompt in texts
+        for _ in range(pictures)
+    ]
+    return [{"file": f"{number:04}.png", **each} for number, each in enumerate(asked)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line that the module's docstring shows."""
+    parser = argparse.ArgumentParser(prog=f"python -m {SORTING.prompts}", description=__doc__)
+    parser.add_argument("output", type=Path, help="prompts.jsonl in the folder that the pictures are for")
+    parser.add_argument("--dataset", default="IRFL", choices=["IRFL", "figlang_mini_irfl"])
+    parser.add_argument("--idioms", type=int, default=PAPER_IDIOMS, help="how many to draw; default: %(default)s")
+    parser.add_argument("--pictures", type=int, default=PICTURES, help="of each prompt; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
+    args = parser.parse_args(argv)
+    if min(args.idioms, args.pictures) < 1:
+        parser.error("--idioms and --pictures must be 1 or more")
+    try:
+        found = prompts(args.dataset, args.idioms, args.pictures, args.seed)
+        content = "".join(f"{json.dumps(each)}\n" for each in found).encode("ascii")
+        if args.output.exists() and args.output.read_bytes() != content:
+            raise DataError(f"{args.output} has other prompts, and pictures may be of those: name a new folder")
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(args.output, content)
+    except (DataError, OSError) as error:
+        print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
+        return 1
+    print(printable(f"{args.output}: {len(found)} pictures to generate, of {args.idioms} idioms"))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

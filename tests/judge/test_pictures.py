@@ -1,0 +1,241 @@
+"""Generated pictures that people sort: IRFL's Table 9, and every figure by counting."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge.filled_sheets import save_key
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+from sklearn.metrics import cohen_kappa_score
+from typer.testing import CliRunner
+
+from figlang_tasks.benchmarks.irfl import generate
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.judge import JudgeError, key, sheet
+from figlang_tasks.judge.agree import agree, text
+from figlang_tasks.judge.key import Picture, PictureKey
+from figlang_tasks.judge.llm import fill
+from figlang_tasks.judge.pictures import export
+
+OPTIONS: dict[str, Any] = {
+    "task": "irfl_generate",
+    "seed": 3,
+    "annotators": 2,
+    "images_dir": None,
+    "separator": ",",
+}
+Category = Callable[[Picture], str]
+
+
+def colour(file: str, system: str) -> tuple[int, int, int]:
+    return int(file[:4]), 9, len(system)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[str]:
+    """Three idioms, two pictures of each prompt; "Beta" refused the first."""
+    for system in ("Alpha", "Beta"):
+        path = tmp_path / system / "prompts.jsonl"
+        arguments = [str(path), "--dataset", "figlang_mini_irfl", "--idioms", "3", "--pictures", "2"]
+        assert generate.main(arguments) == 0 and generate.main(arguments) == 0
+        metadata = PngInfo()
+        metadata.add_text("parameters", f"a prompt of {system}")
+        for line in map(json.loads, path.read_text().splitlines()):
+            if (system, line["file"]) != ("Beta", "0000.png"):
+                picture = Image.new("RGB", (8, 8), colour(line["file"], system))
+                picture.save(path.parent / line["file"], pnginfo=metadata)
+    return [f"Alpha={tmp_path / 'Alpha'}", str(tmp_path / "Beta")]
+
+
+def filled(path: Path, found: PictureKey, category: Category, annotator: str) -> Path:
+    by_place = {(str(each.number), each.letter): each for each in found.pictures}
+    rows = [
+        {**row.cells, "category": category(by_place[row.cells["item"], row.cells["letter"]]), "annotator": annotator}
+        for row in sheet.read(path).rows
+    ]
+    target = path.with_name(f"{annotator}.csv")
+    target.write_bytes(sheet.content_of(sheet.PICTURES, rows))
+    return target
+
+
+def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
+    lines = generate.prompts("figlang_mini_irfl", 8, 4)
+    assert [line["file"] for line in lines] == [f"{number:04}.png" for number in range(len(lines))]
+    assert len({line["phrase"] for line in lines}) == 8
+    counts = Counter((line["phrase"], line["prompt"]) for line in lines)
+    assert set(counts.values()) == {4}
+    for line in lines:
+        assert set(line["definitions"]) | {line["phrase"]} == {p for phrase, p in counts if phrase == line["phrase"]}
+        assert (line["prompt"] == line["phrase"]) == (line["input"] == "idiom")
+    assert {line["phrase"] for line in generate.prompts("figlang_mini_irfl", 2, 1)} <= {p for p, _ in counts}
+    assert generate.main(["unused", "--dataset", "figlang_mini_irfl", "--idioms", "9"]) == 1
+
+
+def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
+    written = export(folders, tmp_path / "out" / "sheet.csv", **OPTIONS)
+    assert [path.name for path in written] == ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv"] + [
+        "sheet.key.json"
+    ]
+    found, first = key.read(written[-1]), sheet.read(written[1])
+    assert isinstance(found, PictureKey)
+    lines = [json.loads(line) for line in (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()]
+    asked = Counter(line["input"] for line in lines)
+    assert found.asked == asked and len(found.pictures) == 2 * len(lines) - 1
+    by_file = {line["file"]: line for line in lines}
+    content = written[1].read_text("utf-8-sig")
+    assert not any(word in content for word in ("Alpha", "Beta", "0001.png", "definition of"))
+    for each in found.pictures:
+        cells, line = first.by_item()[each.number][each.letter].cells, by_file[each.file]
+        assert (cells["phrase"], cells["definitions"]) == (line["phrase"], "\n".join(line["definitions"]))
+        assert (each.prompt, each.input, cells["category"]) == (line["prompt"], line["input"], "")
+        with Image.open(tmp_path / "out" / cells["image"]) as shown:
+            assert shown.getpixel((0, 0)) == colour(each.file, each.system) and not shown.info
+    sizes = Counter(each.number for each in found.pictures)
+    assert max(sizes.values()) == 5
+    mixed = [{each.system for each in found.pictures if each.number == item} for item in sizes]
+    assert {"Alpha", "Beta"} in mixed
+
+
+def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
+    *_, blank, _, path = export(folders, tmp_path / "sheet.csv", **OPTIONS)
+    found = key.read(path)
+    assert isinstance(found, PictureKey)
+    names = list(generate.CATEGORIES)
+    says: list[Category] = [
+        lambda each: "Figurative Literal" if each.input == "idiom" else " N ",
+        lambda each: "f+l" if each.input == "idiom" else names[int(each.file[:4]) % 5],
+        lambda each: names[int(each.file[:4]) % 3],
+    ]
+    meant = [
+        {each: str(sheet.spelled(category(each), generate.CATEGORIES)) for each in found.pictures} for category in says
+    ]
+    sheets = [filled(blank, found, category, f"person {number}") for number, category in enumerate(says)]
+    report = agree(path, sheets)
+    for row in report["systems"]:
+        own = [each for each in found.pictures if (each.system, each.input) == (row["system"], row["input"])]
+        votes = [Counter(said[each] for said in meant).most_common(1)[0] for each in own]
+        assert (row["pictures"], row["asked"]) == (len(own), found.asked[row["input"]])
+        for name in names:
+            assert row["categories"][name] == votes_for(votes, name) / len(own)
+        assert row["no_majority"] == sum(count < 2 for _, count in votes) / len(own)
+    first, second = ([said[each] for each in found.pictures] for said in meant[:2])
+    assert report["pairs"][0]["category_kappa"] == pytest.approx(cohen_kappa_score(first, second))
+    assert len(report["pairs"]) == 3 and -1 <= report["alpha"] <= 1
+    assert " 5 of 6 |" in text(report)  # the idioms of Beta
+
+
+def votes_for(votes: list[tuple[str, int]], name: str) -> int:
+    return sum(said == name and count >= 2 for said, count in votes)
+
+
+# Counts that give the printed shares of Table 9; the rest of each row's pictures has no category.
+COUNTS = [
+    (48, 0, 0, 15, 23, 9),
+    (120, 51, 12, 0, 2, 53),
+    (59, 0, 3, 10, 25, 16),
+    (118, 13, 1, 0, 3, 100),
+    (69, 3, 14, 24, 16, 3),
+    (126, 58, 8, 0, 2, 54),
+]
+
+
+def test_the_shares_of_table_9(tmp_path: Path) -> None:
+    """Five sort each picture: three agree, or no three do."""
+    rows, pictures, wanted = generate.TABLE_9["rows"], [], {}
+    for row, (total, *counts) in zip(rows, COUNTS, strict=True):
+        names = [name for name, count in zip(generate.CATEGORIES, counts, strict=True) for _ in range(count)]
+        assert row["pictures"] == total >= len(names)
+        for name in [*names, *[None] * (total - len(names))]:
+            pictures.append(Picture(len(pictures) + 1, "A", row["system"], row["input"], "", "", ""))
+            wanted[len(pictures)] = name
+    systems = tuple(dict.fromkeys(row["system"] for row in rows))
+    found = PictureKey(
+        "irfl", "IRFL/idioms-dataset:0123456789ab", 0, systems, {"idiom": 69, "definition": 126}, tuple(pictures)
+    )
+    path, sheets, code = save_key(tmp_path, found), [], found.code
+    for annotator, otherwise in enumerate(("f", "f", "l", "l", "n")):
+        cells = {number: name if name and annotator < 3 else otherwise for number, name in wanted.items()}
+        made = [
+            {"item": str(number), "letter": "A", "category": cell, "annotator": str(annotator), "sheet": code}
+            for number, cell in cells.items()
+        ]
+        sheets.append(tmp_path / f"{annotator}.csv")
+        sheets[-1].write_bytes(sheet.content_of(sheet.PICTURES, made))
+    report = agree(path, sheets)
+    for row, printed in zip(report["systems"], rows, strict=True):
+        for name, share in printed["categories"].items():
+            assert row["categories"][name] == pytest.approx(share, abs=0.006)
+    assert "42.50" in text(report) and "published: Stable Diffusion" in text(report)
+
+
+def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
+    def refused(says: str, arguments: list[str] = folders, **options: Any) -> None:
+        with pytest.raises(JudgeError, match=says):
+            export(arguments, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
+        assert not (tmp_path / "out").exists()
+
+    alpha, beta = tmp_path / "Alpha", tmp_path / "Beta"
+    refused("--task irfl: no task has pictures to sort but irfl_generate", task="irfl")
+    refused("two folders have the name Beta", [folders[1], f"Beta={alpha}"])
+    refused(r"out has no prompts.jsonl: write it with python -m figlang_tasks\S+generate ", [str(tmp_path / "out")])
+    (alpha / "0001.png").write_bytes(b"\x89PNG")
+    refused("prompts.jsonl, line 2: .*0001.png")
+    prompts = (beta / "prompts.jsonl").read_text()
+    for changed, says in (
+        (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
+        (prompts.replace('"definition"', '"gloss"'), "input is 'gloss', must be one of idiom, definition"),
+        (prompts.replace('"data"', '"date"'), "line 1: data is missing"),
+    ):
+        (beta / "prompts.jsonl").write_text(changed)
+        refused(says, [folders[1]])
+    (beta / "prompts.jsonl").write_text(prompts.replace("0000.png", "9999.png"))
+    (alpha / "0001.png").unlink()
+    refused("Alpha and .*Beta differ in prompts.jsonl")
+    assert generate.main([str(beta / "prompts.jsonl"), "--dataset", "figlang_mini_irfl"]) == 1
+
+
+def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) -> None:
+    *_, first, second, path = export(folders, tmp_path / "sheet.csv", **OPTIONS)
+    with pytest.raises(
+        JudgeError, match=r"annotator1.csv lacks 31 categories \(1 A, 1 B, .*accept the gaps with --part"
+    ):
+        agree(path, [first, second])
+    report = agree(path, [first, second], partial=True)
+    assert report["with_majority"] == 0 and report["pairs"][0]["category_kappa"] is None
+    found = key.read(path)
+    assert isinstance(found, PictureKey)
+    wrong = filled(first, found, lambda each: "symbolic", "one")
+    with pytest.raises(JudgeError, match=r"one.csv, row 2, column category: 'symbolic' is none of: figurative, f; fig"):
+        agree(path, [wrong, second])
+    with pytest.raises(JudgeError, match="--any-label is of explanations"):
+        agree(path, [first, second], any_label=True)
+    with pytest.raises(JudgeError, match="is of generated pictures"):
+        fill(
+            first,
+            tmp_path / "x.csv",
+            model="m",
+            provider="openai",
+            concurrency=1,
+            max_tokens=1,
+            retries=1,
+            retry_delay=0,
+        )
+
+
+def test_by_the_commands(tmp_path: Path, folders: list[str]) -> None:
+    def run(*arguments: str | Path) -> Any:
+        return CliRunner().invoke(app, ["judge", *map(str, arguments)])
+
+    assert run("export", "--task", "irfl_generate", *folders, "-o", tmp_path / "s.csv", "--n", "3").exit_code == 2
+    made = run("export", "--task", "irfl_generate", *folders, "-o", tmp_path / "s.csv")
+    assert made.exit_code == 0, made.output
+    told = run(
+        "agree", tmp_path / "s.key.json", tmp_path / "s.annotator1.csv", tmp_path / "s.annotator2.csv", "--partial"
+    )
+    assert told.exit_code == 0 and "no majority" in told.stdout
