@@ -145,6 +145,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     assert "🫖 茶".encode() in content
 
 
+@pytest.mark.slow
 def test_workers_write_the_same_bytes(samples_file: Path) -> None:
     done("score", samples_file, *EMBEDDED, "--token-budget", "48")
     first = {path.name: path.read_bytes() for path in samples_file.parent.glob("*.embedded.json*")}

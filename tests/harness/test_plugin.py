@@ -75,6 +75,7 @@ def test_our_tasks_are_found_beside_the_harness_ones(outcomes: Outcomes) -> None
     assert listed(done.stdout) >= OUR_TASKS | {"mme"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["lmms-eval"], ["python", "-m", "lmms_eval"]], ids=" ".join)
 def test_the_harness_own_command_lists_our_tasks(command: list[str], tmp_path: Path) -> None:
     done = warm.run([*command, "--tasks", "list"], cwd=tmp_path)

@@ -417,6 +417,7 @@ REFERENCES = [
 ]
 
 
+@pytest.mark.slow
 @needs_java
 def test_meteor_equals_pycocoevalcap(warnings_of_loguru: list[str]) -> None:
     captions._tell.cache_clear()

@@ -528,6 +528,7 @@ def test_the_policy_stops_a_script_that_came_in(browser: Browser, report: Path, 
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_v_flute_with_pictures_of_noise_stays_small(browser: Browser, folder: Path) -> None:
     content = synthetic(folder / "large", 723, 3)
     assert 10_000_000 < len(content) < 25_000_000

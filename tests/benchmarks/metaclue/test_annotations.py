@@ -394,6 +394,7 @@ def paper() -> Iterable[dict[str, Any]]:
             number += 1
 
 
+@pytest.mark.slow
 def test_check_counts_what_the_paper_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     local(tmp_path, monkeypatch, paper(), pictures=False)
     lines = check().lines

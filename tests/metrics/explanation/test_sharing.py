@@ -67,6 +67,7 @@ def test_parts_in_any_order_get_the_numbers_of_the_whole(cached: bool, tmp_path:
             assert model.score(part) == {pair: whole[pair][index] for pair in part}
 
 
+@pytest.mark.slow
 def test_workers_give_the_numbers_of_one_process(tmp_path: Path) -> None:
     pairs = pairs_of(12)
     one, several = tiny(tmp_path / "one"), tiny(tmp_path / "several", workers=3)
