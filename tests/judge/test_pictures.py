@@ -98,8 +98,9 @@ def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[s
             assert shown.getpixel((0, 0)) == colour(each.file, each.system) and not shown.info
     sizes = Counter(each.number for each in found.pictures)
     assert max(sizes.values()) == 5
-    mixed = [{each.system for each in found.pictures if each.number == item} for item in sizes]
-    assert {"Alpha", "Beta"} in mixed
+    shown = [[(each.file, each.system) for each in found.pictures if each.number == item] for item in sizes]
+    assert any({system for _, system in item} == {"Alpha", "Beta"} for item in shown)
+    assert all(item != sorted(item) for item in shown if len(item) == 5)
 
 
 def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
@@ -126,6 +127,8 @@ def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
         assert row["no_majority"] == sum(count < 2 for _, count in votes) / len(own)
     first, second = ([said[each] for each in found.pictures] for said in meant[:2])
     assert report["pairs"][0]["category_kappa"] == pytest.approx(cohen_kappa_score(first, second))
+    both = [one == other for one, other in zip(first, second, strict=True)]
+    assert agree(path, sheets[:2])["with_majority"] == sum(both) / len(both) < 1  # one of two is no majority
     assert len(report["pairs"]) == 3 and -1 <= report["alpha"] <= 1
     assert " 5 of 6 |" in text(report)  # the idioms of Beta
 
