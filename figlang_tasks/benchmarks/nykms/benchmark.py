@@ -33,6 +33,7 @@ BENCHMARK = Benchmark(
     measures=measures.of_records,
     load=rows.load_asked,
     keys=("question", "modality"),
+    optional_keys=("split",),
     asked=lambda data, record: {
         "dataset": data.dataset,
         "question": record["question"],

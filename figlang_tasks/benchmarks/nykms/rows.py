@@ -11,7 +11,8 @@ The annotations have no public release, so the user brings them: ``nyk_m.jsonl``
 - ``image``: path of the cartoon, below the file's folder; ``description``: the cartoon in words. Where the one that a
   task needs is empty or left out, it is taken from the New Yorker Caption Contest dataset, from which the paper took
   both, by contest number;
-- ``contest_number``: a whole number; may be left out where the id tells it (``NYK_{contest}_{caption}``).
+- ``contest_number``: a whole number; may be left out where the id tells it (``NYK_{contest}_{caption}``);
+- ``split``: ``train``, ``validation`` or ``test``, in all rows or in none (:func:`split_of`).
 
 Serves every dataset in this format (NYK-MS itself and figlang_mini_nykms).
 """
@@ -54,7 +55,8 @@ PAPER_ROWS = {"nyk_m": 1583, "nyk_s": 1578}  # Table 6, whose headings are shift
 PAPER_POSITIVES = {"nyk_m": 692, "nyk_s": 687}  # with a metaphor, with sarcasm: as well
 
 _ANSWERS = {"nyk_m": FIELDS["metaphor"], "nyk_s": FIELDS["sarcasm"]}
-_COMMON = ("id", "contest_number", "image", "caption", "description")
+SPLITS = ("train", "validation", "test")
+_COMMON = ("id", "contest_number", "image", "caption", "description", "split")
 _CONTEST_IN_ID = re.compile(r"NYK_([0-9]{1,9})_[0-9]+\Z")
 _SHOWN = 5  # rows named in a warning
 
@@ -72,6 +74,7 @@ class AnnotatedCaption:
         image: file of the cartoon, None if the row names none.
         label: MC or SC.
         answers: the other annotated answers by field, with their marks; all "" where the label is 0.
+        split: as the row says it, "" if it says none; :func:`split_of` decides.
     """
 
     where: str
@@ -82,6 +85,7 @@ class AnnotatedCaption:
     image: Path | None
     label: int
     answers: dict[str, str]
+    split: str
 
     @property
     def cartoon(self) -> str:
@@ -91,12 +95,24 @@ class AnnotatedCaption:
         return self.id if self.image is None else f"{self.image.parent.name}/{self.image.name}"
 
 
+def split_of(row: AnnotatedCaption) -> str:
+    """One of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
+
+    The paper's split is not published. So all captions of a cartoon, in both files, are in the same split, and a row's
+    split does not depend on the other rows.
+    """
+    tenth = int(hashlib.sha256(row.cartoon.encode()).hexdigest(), 16) % 10
+    return row.split or {0: "test", 1: "validation"}.get(tenth, "train")
+
+
 def part(question: Question) -> str:
     """The file (without ``.jsonl``) that holds the answers to a question."""
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
 
-def load(name: str, question: Question, modality: Modality, check_images: bool = True) -> datasets.Dataset:
+def load(
+    name: str, question: Question, modality: Modality, check_images: bool = True, split: str | None = None
+) -> datasets.Dataset:
     """Return the documents of one task.
 
     Rows: all of the file for the joint questions and MC, SC; only those whose label is 1 for MW, ME, SW, ST, SE. Their
@@ -112,6 +128,7 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
         question: see :data:`figlang_tasks.benchmarks.nykms.parse.Question`.
         modality: see :data:`Modality`.
         check_images: look at every picture now; an error then costs no model time.
+        split: one of `SPLITS`; None for all rows.
 
     Raises:
         hub.DataError: data not available, or a row is not valid; the message has the first fault (:func:`read`,
@@ -121,6 +138,8 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
         raise hub.DataError(f"unknown question {question!r}; known: {', '.join(QUESTIONS)}")
     if modality not in MODALITIES:
         raise hub.DataError(f"unknown modality {modality!r}; known: {', '.join(MODALITIES)}")
+    if split not in (None, *SPLITS):
+        raise hub.DataError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
     folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
     path = folder / f"{part(question)}.jsonl"
     if not path.is_file():
@@ -130,18 +149,28 @@ def load(name: str, question: Question, modality: Modality, check_images: bool =
             "template nykms` writes example files"
         )
     stat = path.stat()
-    return _documents(name, path, question, modality, check_images, (stat.st_mtime_ns, stat.st_size))
+    return _documents(name, path, question, modality, check_images, split, (stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=18)
 def _documents(
-    name: str, path: Path, question: Question, modality: Modality, check_images: bool, version: tuple[int, int]
+    name: str,
+    path: Path,
+    question: Question,
+    modality: Modality,
+    check_images: bool,
+    split: str | None,
+    version: tuple[int, int],
 ) -> datasets.Dataset:
     """The documents of one task; `version` tells apart states of the file."""
     import datasets
 
     source = _shown(name, path, modality, check_images, version)
     rows = about(question, source.rows, path)
+    if split is not None:
+        rows = [row for row in rows if split_of(row) == split]
+        if not rows:
+            raise hub.DataError(f"{path}: no row of the split {split}: name it in the field split of all rows")
     columns: dict[str, list[Any]] = {
         "dataset": [name] * len(rows),
         "data": [source.data] * len(rows),
@@ -301,6 +330,12 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
             + ", ".join(f"{key!r} (first in line {number})" for key, number in unknown.items())
             + f"; known: {', '.join((*_COMMON, *answers))}"
         )
+    if any(row.split for row in rows):
+        faults += [
+            f"{row.where}: split is missing, but other rows have one: give {', '.join(SPLITS)} in all rows or in none"
+            for row in rows
+            if not row.split
+        ]
     _warn_of_words_from_elsewhere(path, rows)
     return rows, faults
 
@@ -312,6 +347,9 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
     description = row_files.text(values, "description", where, optional=True)
     image = row_files.text(values, "image", where, optional=True)
     contest = _contest_number(values, row_id, where)
+    split = row_files.text(values, "split", where, optional=True)
+    if split and split not in SPLITS:
+        raise hub.DataError(f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out")
     label = _label(values, answers[0], where)
     texts = {}
     for field in answers[1:]:
@@ -329,7 +367,7 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
             except AnnotationError as error:
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
     file = images.below(folder, image, where) if image else None
-    return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts)
+    return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts, split)
 
 
 def _label(values: Mapping[str, Any], field: str, where: str) -> int:
@@ -485,8 +523,10 @@ def _comparable(caption: str) -> str:
     return " ".join(caption.casefold().split())
 
 
-def count(asked: Mapping[str, str]) -> int:
-    """How many rows a task has that asks a question: all, or the positives alone."""
+def count(asked: Mapping[str, str]) -> int | None:
+    """How many rows a task has that asks a question: all, or the positives alone; None for a split of them."""
+    if "split" in asked:
+        return None
     question: Any = asked["question"]
     file, positives_only = part(question), FIELDS[question][0] not in ("MC", "SC")
     shipped = hub.source(asked["dataset"]).folder
@@ -499,4 +539,4 @@ def count(asked: Mapping[str, str]) -> int:
 
 def load_asked(asked: Mapping[str, Any], look_at_pictures: bool = True) -> datasets.Dataset:
     """The documents that a task file asks for, as ``NYK-MS,question=mc,modality=image``."""
-    return load(asked["dataset"], asked["question"], asked["modality"], check_images=look_at_pictures)
+    return load(asked["dataset"], asked["question"], asked["modality"], look_at_pictures, asked.get("split"))

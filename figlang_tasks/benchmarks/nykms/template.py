@@ -27,6 +27,7 @@ image            path of the cartoon below this folder; left out or empty: taken
                  {repository}
 description      the cartoon in words, for the text-only tasks; left out or empty: likewise
 caption          a text
+split            train, validation or test, in all rows or in none; left out: about 8:1:1, by cartoon (figlang train)
 MC / SC          1: there is a metaphor (sarcasm), 0: there is none
 MW, ME           of a positive in nyk_m.jsonl: word or object, and explanation; of a negative empty
 SW, ST, SE       of a positive in nyk_s.jsonl: word or object, target, and explanation; of a negative empty

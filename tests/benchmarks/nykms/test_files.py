@@ -35,7 +35,7 @@ def tasks(folder: Path) -> dict[str, dict[str, Any]]:
 
 def test_tasks_and_groups() -> None:
     expected = {f"nykms_{question}{form}" for question in QUESTIONS for form in ("", "_text")}
-    assert set(tasks(LMMS / "nykms")) == expected
+    assert set(tasks(LMMS / "nykms")) == expected | set(files(LMMS / "nykms")["nykms_test"]["task"])
     assert {name for name in tasks(TEXT) if name.startswith("nykms")} == {n for n in expected if n.endswith("_text")}
     for folder, forms in ((LMMS / "nykms", ("", "_text")), (TEXT, ("_text",))):
         found = files(folder)
@@ -55,13 +55,14 @@ def test_task_files_name_the_question_and_the_form(folder: Path) -> None:
     dataset = "NYK-MS" if folder.name == "nykms" and folder.parent == LMMS else "figlang_mini_nykms"
     for name, loaded in tasks(folder).items():
         question, _, form = name.removeprefix("figlang_mini_").removeprefix("nykms_").partition("_")
-        assert loaded["dataset_name"] == f"{dataset},question={question},modality={form or 'image'}"
+        shown = {"": "image", "test": "image,split=test"}.get(form, form)
+        assert loaded["dataset_name"] == f"{dataset},question={question},modality={shown}"
 
 
 def test_task_files_list_the_measures_of_their_question() -> None:
     for folder in (LMMS / "nykms", LMMS / "mini" / "nykms", TEXT):
         for name, loaded in tasks(folder).items():
-            question = name.removeprefix("figlang_mini_").removeprefix("nykms_").removesuffix("_text")
+            question = name.removeprefix("figlang_mini_").removeprefix("nykms_").partition("_")[0]
             expected = [(row["metric"], row["higher_is_better"]) for row in BY_QUESTION[question]]
             # lm-eval aggregates all that is logged, and signatures have no other place there
             facts = [] if folder != TEXT else ["sample"] if question in ("mc", "sc") else ["sample", "bleu_signature"]

@@ -179,6 +179,34 @@ def test_unused_fields_and_words_from_elsewhere_are_told(folder: Path, warnings_
     assert "NYK_9002_1 MW 'lukewarm'. By" in strange
 
 
+def test_a_cartoon_has_one_split_and_a_row_may_name_another(folder: Path) -> None:
+    wide = [records(folder)[-1] | {"id": f"NYK_{n // 3}_{n % 3}", "contest_number": n // 3} for n in range(2000, 5000)]
+    write(folder, wide)
+    parts = {split: rows.load("NYK-MS", "mc", "image", split=split) for split in rows.SPLITS}
+    shares = [len(part) / 3000 for part in parts.values()]
+    assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.02) and sum(shares) == 1
+    cartoons = [set(part["cartoon"]) for part in parts.values()]
+    assert sum(map(len, cartoons)) == len(set.union(*cartoons)), "no cartoon is in two splits"
+
+    write(folder, [record | {"split": "test" if record["id"] == "NYK_666_2" else "train"} for record in wide])
+    assert rows.load("NYK-MS", "mc", "image", split="test")["id"] == ["NYK_666_2"]
+    with pytest.raises(hub.DataError, match="no row of the split validation"):
+        rows.load("NYK-MS", "mc", "image", split="validation")
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (["train", None], "line 2.*split is missing, but other rows have one: give train, validation, test in all"),
+        (["train", "dev"], "line 2.*split is 'dev', must be train, validation, test or left out"),
+    ],
+)
+def test_splits_that_are_not_valid(named: list[str | None], message: str, folder: Path) -> None:
+    write(folder, [record | {"split": split} for record, split in zip(records(folder), named, strict=False)])
+    with pytest.raises(hub.DataError, match=message):
+        rows.load("NYK-MS", "mc", "image")
+
+
 @pytest.mark.parametrize(
     ("question", "modality", "message"),
     [
