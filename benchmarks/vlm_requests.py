@@ -39,10 +39,11 @@ MEGAPIXELS = (1.0, 1.6, 2.2, 3.0, 3.8, 5.0)
 SIDE, PATCH = 336, 14
 GRID = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]  # of llava-v1.6
 # A step of generation reads weights and cache. For 8 rows of 900 tokens LLaVA-1.5-7B has weights of 3.5 times the size
-# of the cache. One head keeps this at 1.7 here; in a model that is small in all its sizes the cache would be larger.
+# of the cache. One head and wide layers keep this here; in a model that is small in all its sizes the cache would be
+# larger than the weights.
 TEXT: dict[str, Any] = {
     "hidden_size": 128,
-    "intermediate_size": 1024,
+    "intermediate_size": 2048,
     "num_hidden_layers": 4,
     "num_attention_heads": 1,
     "num_key_value_heads": 1,
