@@ -50,12 +50,12 @@ _WITHOUT_BEAMS = (
 )
 
 
-def _with_scores(**request: str) -> dict[str, Any]:
+def _with_scores(block: str = score_requests.SCORES, **request: str) -> dict[str, Any]:
     """Settings of a task that asks classes that declare to give scores for some (``score_requests``).
 
     Others may hand all settings on to transformers, which refuses unknown ones.
     """
-    return _BY_BACKEND | {score_requests.SCORES: {score_requests.KEY: request}}
+    return _BY_BACKEND | {block: {score_requests.KEY: request}}
 
 
 _BY_TOKENS: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -70,6 +70,8 @@ _NAMED: dict[str, dict[str, Any]] = {
     | {name: {"num_beams": 1} for name in _WITHOUT_BEAMS},
     "by_backend_match": _with_scores(kind="match"),
     "by_backend_candidates": _with_scores(kind="candidates", candidates="candidates", normalize="tokens"),
+    # Of classes that also answer in words, words are asked for.
+    "by_backend_only_candidates": _with_scores(score_requests.ONLY_SCORES, kind="candidates", candidates="candidates"),
 }
 
 

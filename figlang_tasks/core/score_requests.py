@@ -134,15 +134,16 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
         ScoreRequestError: see :func:`kinds_of`.
     """
     by_model = config.get("model_specific_generation_kwargs") or {}
-    own = by_model.get(name, by_model.get(SCORES, by_model.get("default")))
+    text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
+    names = (ONLY_SCORES, SCORES) if text_alone else (SCORES,)
+    own = next((by_model[block] for block in (name, *names, "default") if block in by_model), None)
     request = {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY)
     chosen = dict(config)
     if not isinstance(request, Mapping) or request.get("kind") not in kinds_of(model_class):
         return chosen
-    text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
     for key in ("model_specific_generation_kwargs", "lmms_eval_specific_kwargs"):
         blocks = config.get(key) or {}
-        for block in (ONLY_SCORES, SCORES) if text_alone else (SCORES,):
+        for block in names:
             if block in blocks:
                 chosen[key] = {**blocks, "default": blocks[block]}
                 break

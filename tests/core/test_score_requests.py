@@ -53,7 +53,9 @@ PROMPTS = {"default": {"prompt": "choose"}, "scores": {"prompt": "match"}, "only
     [
         (declares(("match",)), {"scores": MATCH}, "match", True),
         (declares(["candidates", "match"], words=False), {"scores": MATCH}, "text", True),
-        (declares(("match",), words=False), {"scores": {}, "only_scores": MATCH}, "choose", False),
+        (declares(("match",), words=False), {"only_scores": MATCH}, "text", True),
+        (declares(("match",), words=False), {"scores": {}, "only_scores": MATCH}, "text", True),
+        (declares(("match",)), {"only_scores": MATCH}, "choose", False),
         (declares(("match",)), {"scores": CANDIDATES}, "choose", False),
         (declares(()), {"scores": MATCH}, "choose", False),
         (object, {"scores": MATCH}, "choose", False),
