@@ -53,3 +53,19 @@ def user_turn(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
     """A chat turn of the user: the pictures, then the text."""
     shown = [{"type": "image", "url": picture} for picture in pictures]
     return {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
+
+
+def turn_with_pictures_inside(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
+    """A chat turn of the user: each picture in place of an ``<image>`` of the text; before a text that has none.
+
+    Raises:
+        ValueError: the text has more or fewer of them than there are pictures.
+    """
+    parts = text.split("<image>") if pictures else [text]
+    if len(parts) == 1:
+        parts = [""] * len(pictures) + parts
+    content: list[dict[str, Any]] = []
+    for part, picture in zip(parts, [*pictures, None], strict=True):
+        content += [{"type": "text", "text": part}] if part.strip() else []
+        content += [{"type": "image", "url": picture}] if picture is not None else []
+    return {"role": "user", "content": content}

@@ -1,4 +1,4 @@
-"""Rows that users bring: a CSV file with a header, or JSON Lines. Lines are counted from 1."""
+"""Rows that users bring: a CSV or TSV file with a header, or JSON Lines. Lines are counted from 1."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 
 
 def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Read the rows of a file: CSV if its name ends in ``.csv``, else JSON Lines.
+    """Read the rows of a file: CSV if its name ends in ``.csv``, with tabs for commas in ``.tsv``, else JSON Lines.
 
     Args:
         path: the file.
@@ -32,21 +32,21 @@ def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, A
         DataError: the file cannot be read.
     """
     content = json_lines.content_of(path)
-    if path.suffix.lower() == ".csv":
-        yield from _csv(content, required)
+    if (delimiter := {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())) is not None:
+        yield from _csv(content, required, delimiter)
         return
     for number, found in json_lines.objects(content):
         yield number, found if isinstance(found, str) else _missing(found, required) or found
 
 
-def _csv(content: bytes, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _csv(content: bytes, required: Sequence[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
         yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
         return
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     columns: list[str] = []
     while True:
         start = reader.line_num + 1  # where a row begins: a quote that is not closed swallows all lines behind it
@@ -65,7 +65,10 @@ def _csv(content: bytes, required: Sequence[str]) -> Iterator[tuple[int, dict[st
                 yield start, wrong
                 return
         elif len(cells) != len(columns):
-            yield start, f"has {len(cells)} cells, the header has {len(columns)}: put a text with commas in quotes"
+            yield (
+                start,
+                f"has {len(cells)} cells, the header has {len(columns)}: put a text with the separator in quotes",
+            )
         else:
             yield start, dict(zip(columns, cells, strict=True))
 

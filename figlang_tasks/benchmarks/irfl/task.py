@@ -23,7 +23,7 @@ from figlang_tasks.core import notes, part_of_data, score_requests
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.options import Kwargs, one_of, true_or_false
 from figlang_tasks.core.options import Options as TaskOptions
-from figlang_tasks.core.prompting import render
+from figlang_tasks.core.prompting import render, turn_with_pictures_inside
 from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import Measures, judged
 
@@ -195,14 +195,7 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
     """Return the prompt as one user turn, the pictures at their places in the text, or before it."""
     shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
-    parts = doc_to_text(doc, lmms_eval_specific_kwargs).split("<image>")
-    if len(parts) == 1:
-        parts = [""] * len(shown) + parts
-    content: list[dict[str, Any]] = []
-    for text, image in zip(parts, [*shown, None], strict=True):
-        content += [{"type": "text", "text": text}] if text.strip() else []
-        content += [{"type": "image", "url": image}] if image is not None else []
-    return [{"role": "user", "content": content}]
+    return [turn_with_pictures_inside(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
 
 
 def doc_to_target(doc: Document) -> str:
