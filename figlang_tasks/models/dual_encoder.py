@@ -192,8 +192,7 @@ class FigLangCLIP(lmms):
                 return self._matched(self._network, requests)
         finally:
             self._cache.close()
-        # Row by row rather than by a matrix product: equal features must give equal scores, wherever they stand.
-        return self.features(requests).answers(lambda images, texts: (images * texts).sum(axis=1))
+        return self.features(requests).cosines()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         raise ValueError(only_ranks("figlang_clip", requests[0].args[4]))
@@ -485,9 +484,10 @@ class Features:
     images: _Rows
     texts: _Rows
 
-    def seen(self) -> list[str]:
-        """The keys of the images (`content_key`), and the texts."""
-        return [*self.images.rows, *self.texts.rows]
+    def shown(self) -> list[set[str]]:
+        """Of each request the keys of its images (`content_key`), and its texts."""
+        images, texts = list(self.images.rows), list(self.texts.rows)
+        return [{*(images[row] for row in own.images), *(texts[row] for row in own.texts)} for own in self.plan]
 
     def pairs(self) -> Iterator[tuple[_Floats, _Floats]]:
         """Images and texts, float32 [n, width] each, of the pairs of each request; one of them is [1, width]."""
@@ -497,6 +497,11 @@ class Features:
     def answers(self, score: Callable[[_Floats, _Floats], Any]) -> list[str]:
         """The answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of requests."""
         return [asked.answer(score(*pair)) for asked, pair in zip(self.plan, self.pairs(), strict=True)]
+
+    def cosines(self) -> list[str]:
+        """The answers of the encoder itself."""
+        # Row by row rather than by a matrix product: equal features must give equal scores, wherever they stand.
+        return self.answers(lambda images, texts: (images * texts).sum(axis=1))
 
 
 class _Network:

@@ -47,6 +47,7 @@ class Probe:
         trained_on: what it was trained on: identities of data, counts.
         seen: digests (:func:`digest`) of the pictures and texts of the training data. No answer is given for them.
         seeds: one file of weights each.
+        measured: what the training measured on the test data, if it did.
         versions: of what trained it.
     """
 
@@ -55,6 +56,7 @@ class Probe:
     trained_on: Mapping[str, Any]
     seen: tuple[str, ...]
     seeds: tuple[int, ...]
+    measured: Mapping[str, Any]
     versions: Mapping[str, str]
 
     def refuse_seen(self, shown: Iterable[str]) -> None:
@@ -70,8 +72,8 @@ class Probe:
         if known := set(self.seen) & set(map(digest, asked)):
             raise FigLangError(
                 f"figlang_probe: {len(known)} of {len(asked)} pictures and texts of this run were in the probe's "
-                f"training data ({self.trained_on}), so its scores would mean nothing. Run the tasks that it was "
-                "trained for, or train one for these (figlang train)"
+                f"training data, so its scores would mean nothing. {FILE} says what it was trained on, and without "
+                "what: run tasks of that, or train a probe for these (figlang train)"
             )
 
 
@@ -131,6 +133,12 @@ class FigLangProbe(lmms):
         """Answer by the network of the seed; see its kind."""
         return self._network.generate_until(requests, self.task_dict)
 
+    def clean(self) -> None:
+        """Let go of the encoders, as the harness asks for after the answers."""
+        if hasattr(self, "_network"):
+            del self._network
+        super().clean()
+
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         raise ValueError("figlang_probe answers requests of type generate_until")
 
@@ -183,6 +191,7 @@ def write(
     trained_on: Mapping[str, Any],
     seen: Iterable[str],
     weights: Mapping[int, Weights],
+    measured: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a probe: all of it, or nothing.
 
@@ -203,6 +212,7 @@ def write(
         trained_on=trained_on,
         seen=tuple(sorted(map(digest, set(seen)))),
         seeds=tuple(weights),
+        measured=measured or {},
         versions=versions,
     )
     staged = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")

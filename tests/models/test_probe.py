@@ -62,6 +62,21 @@ def test_it_is_not_asked_about_its_training_data(clip: Path, tmp_path: Path) -> 
             evaluate(TASK, "figlang_probe", f"probe={tmp_path / place}", limit=6)
 
 
+def test_another_encoder_than_it_was_trained_with(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    own = tiny_encoders.write("clip", tmp_path / "clip")
+    write(tmp_path / "probe", own)
+    probe.FigLangProbe(probe=str(tmp_path / "probe"))
+    assert not warnings_of_loguru
+    tiny_encoders.write("clip", own, seed=1)
+    probe.FigLangProbe(probe=str(tmp_path / "probe"))
+    assert "clip is not as it was when the probe was trained (weights, processor" in warnings_of_loguru[0]
+
+
+def test_an_encoder_without_features_of_a_picture_alone(tmp_path: Path) -> None:
+    with pytest.raises(FigLangError, match="BlipForImageTextRetrieval has no features of a picture alone"):
+        probe_pair.features(probe_pair.encoder(str(tiny_encoders.write("blip", tmp_path / "blip"))), [], str, list)
+
+
 def test_it_answers_no_words(clip: Path, tmp_path: Path) -> None:
     write(tmp_path / "probe", clip)
     with pytest.raises(FigLangError, match="asks for an answer in words"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.irfl import card, charts, check, generate, measures, rows, tables, task
+from figlang_tasks.benchmarks.irfl import card, charts, check, generate, measures, rows, tables, task, training
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -43,4 +43,5 @@ BENCHMARK = Benchmark(
     sorting=generate.SORTING,
     fetch=check.fetch,
     check=check.check,
+    trainer=training.train,
 )

@@ -1,0 +1,184 @@
+"""IRFL's supervised classifier (arXiv 2303.15445, sections 4.1 and 4.2): ``figlang train irfl``.
+
+It is trained on the base table of idioms, and tested on a table whose pictures and phrases it has never seen.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from figlang_tasks.benchmarks.irfl import rows, tables, task
+from figlang_tasks.benchmarks.irfl.archive import pictures
+from figlang_tasks.benchmarks.irfl.measures import of_records
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import table as as_table
+from figlang_tasks.scoring import evaluate, flat, full_name
+
+Document = Mapping[str, Any]
+
+BASE = "idioms-dataset"
+FIGURATIVE = ("figurative", "figurative+literal")
+OTHERS = ("literal", "partial literal", "none")
+PUBLISHED = {"idiom-detection-task": 4790, "idiom-retrieval-task": 3802}
+"""Training pictures of the paper, by the table that it was tested on."""
+
+
+def train(
+    encoder: Annotated[str, "Dual encoder: an id of the hub, or a folder."] = "openai/clip-vit-base-patch32",
+    revision: Annotated[str | None, "Of the encoder's repository."] = None,
+    table: Annotated[
+        str, "Table to test on, such as idiom-retrieval-task; its pictures and phrases are not trained on."
+    ] = "idiom-detection-task",
+    seeds: Annotated[int, "How many networks: seeds 0, 1, 2 ..."] = 5,
+    output: Annotated[Path, "Folder to write."] = Path("irfl_probe"),
+    phrase_only: Annotated[bool, "Train and test with the idiom alone, without its definitions."] = False,
+    without_none: Annotated[
+        bool, "Leave out the images of the category None, which are not figurative either."
+    ] = False,
+    hidden: Annotated[int, "Units of the hidden layer; 0: no hidden layer."] = 512,
+    epochs: Annotated[int, "Passes over the training data."] = 7,
+    batch_size: Annotated[int, "Pictures of a training step."] = 12,
+    learning_rate: Annotated[float, "Of Adam."] = 0.001,
+    dataset: Annotated[str, "IRFL, or figlang_mini_irfl, small data of this package."] = "IRFL",
+    device: Annotated[str | None, "Of the encoder, such as cuda:0. [default: the GPU, if there is one]"] = None,
+) -> str:
+    """Train IRFL's classifier of idioms, and test it (Tables 6 and 8 of the paper).
+
+    It prints the encoder's own numbers, the mean and the standard deviation of the seeds, and the paper's.
+
+    \b
+    figlang train irfl --output probe
+    figlang train irfl --table idiom-retrieval-task --output probe_retrieval
+    lmms_eval --tasks irfl_match_idiom --model figlang_probe --model_args probe=probe,seed=0 ...
+
+    Args:
+        The options of the command; see their help.
+
+    Raises:
+        FigLangError: the data or the encoder is not available, the folder exists, or a setting is out of range.
+    """
+    from figlang_tasks.models import probe, probe_pair
+
+    for name, value, least in (("seeds", seeds, 1), ("epochs", epochs, 1), ("batch-size", batch_size, 1)):
+        if value < least:
+            raise DataError(f"--{name} is {value}, must be at least {least}")
+    if hidden < 0 or not learning_rate > 0:
+        raise DataError("--hidden must not be negative, --learning-rate must be above 0")
+    probe.refuse_existing(output)
+    tested = _tested(dataset, table)
+    documents = _trainable(dataset, tested, FIGURATIVE + OTHERS[: -1 if without_none else None])
+    own = probe_pair.encoder(encoder, revision, device=device, batch_size="auto")
+    settings = {"encoder": encoder, "revision": own.commit or revision, "identity": own.identity()}
+
+    def features(of: Sequence[Document]) -> Any:
+        return probe_pair.features(
+            own, of, lambda doc: rows.text(doc, phrase_only), lambda doc: task.doc_to_visual(doc, {"prompt": "text"})
+        )
+
+    test, pairs = features(tested), features(documents)
+    known = set().union(*test.shown())
+    kept = [place for place, shown in enumerate(pairs.shown()) if known.isdisjoint(shown)]  # no picture of the test
+    if not kept:
+        raise DataError(f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on")
+    pairs, documents = replace(pairs, plan=[pairs.plan[each] for each in kept]), [documents[each] for each in kept]
+    labels = [document["category"] in FIGURATIVE for document in documents]
+    fitting = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    weights = {seed: probe_pair.train(pairs, labels, hidden, seed=seed, **fitting) for seed in range(seeds)}
+    before = _values(tested, test.cosines())
+    after = {seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()}
+    trained_on = {
+        "data": tables.images(dataset, BASE).data,
+        "without": tested[0]["data"],
+        "pictures": len(documents),
+        "idioms": len({document["phrase"] for document in documents}),
+        "categories": dict(Counter(document["category"] for document in documents)),
+    }
+    probe.write(
+        output,
+        "pair",
+        settings=settings | {"phrase_only": phrase_only, "hidden": hidden, "optimizer": "Adam"} | fitting,
+        trained_on=trained_on,
+        seen=set().union(*pairs.shown()),
+        weights=weights,
+        measured={"encoder": before, "seeds": after},
+    )
+    shown = _shown(before, list(after.values()), _published(table, phrase_only) if dataset == "IRFL" else {})
+    return "\n".join([_told(trained_on, dataset, table), "", shown, "", f"{output} written"])
+
+
+def _trainable(dataset: str, tested: Sequence[Document], categories: Sequence[str]) -> list[Document]:
+    """The rows of the base table whose phrase no test document has, in the shape of those documents."""
+    phrases = {document["phrase"].casefold() for document in tested}
+    images = [each for each in tables.images(dataset, BASE).whole() if each.phrase.casefold() not in phrases]
+    chosen = [each for each in images if each.category in categories]
+    for image in chosen:
+        pictures(dataset).check(image.uuids, image.where)
+    return [{**asdict(image), "dataset": dataset, "id": image.where, "candidates": image.uuids} for image in chosen]
+
+
+def _tested(dataset: str, table: str) -> list[Document]:
+    if not table.endswith(("-detection-task", "-retrieval-task")):
+        raise DataError(f"--table {table}: must be a table of detection or retrieval, such as idiom-detection-task")
+    return list(rows.load(dataset, table))
+
+
+def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
+    """The headline measures, by full name, of matching scores as answers."""
+    judge = task.retrieve_process_results if "positive" in tested[0] else task.match_process_results
+    records = [judge(document, [answer])["sample"] for document, answer in zip(tested, answers, strict=True)]
+    measures = of_records(records)
+    return {
+        full_name(name, scope): estimate.value
+        for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0))
+        if measures.by_name[name].headline and not measures.by_name[name].diagnostic
+    }
+
+
+def _told(trained_on: Mapping[str, Any], dataset: str, table: str) -> str:
+    categories = ", ".join(f"{name} {count:,}" for name, count in trained_on["categories"].items())
+    told = f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms ({categories})"
+    published = PUBLISHED.get(table) if dataset == "IRFL" else None
+    if published in (None, trained_on["pictures"]):
+        return told
+    return f"{told}; the paper on {published:,}: it does not say which (--without-none)"
+
+
+def _published(table: str, phrase_only: bool) -> dict[str, str]:
+    """What the paper has of its classifier, by full name of the measure, in percent."""
+    kind, _, way = table.removesuffix("-task").rpartition("-")
+    name = f"irfl_{'match' if way == 'detection' else 'retrieve'}_{kind}{'_phrase_only' if phrase_only else ''}"
+    records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["records"]
+    return {
+        record["metric"]: f"{100 * record['value']:g}" + (f" ± {100 * record['std']:g}" if "std" in record else "")
+        for record in records
+        if record["setting"].startswith("supervised;") and name in [record["task"], *record["task"]]
+    }
+
+
+def _shown(before: Mapping[str, float], after: Sequence[Mapping[str, float]], published: Mapping[str, str]) -> str:
+    """The table in percent: the encoder, mean and sample standard deviation of the seeds that have a value, the paper.
+
+    Args:
+        before: values of the encoder alone, by full name.
+        after: of each seed.
+        published: as printed.
+    """
+    lines = [["percent", "encoder", f"{len(after)} seeds", *(["paper"] if published else [])]]
+    for name in dict.fromkeys(name for values in (before, *after) for name in values):
+        found = [100 * values[name] for values in after if name in values]
+        spread = f" ± {statistics.stdev(found):.1f}" if len(found) > 1 else ""
+        lines.append(
+            [
+                name,
+                f"{100 * before[name]:.1f}" if name in before else "",
+                f"{statistics.mean(found):.1f}{spread}" if found else "",
+                *([published.get(name, "")] if published else []),
+            ]
+        )
+    return as_table(lines)

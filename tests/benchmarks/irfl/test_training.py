@@ -1,0 +1,153 @@
+"""``figlang train irfl``: what is trained on, that it helps, and that a run measures what the training measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import warm
+from demo_runs import evaluate, metrics
+from irfl_hub import uuid, write_table
+from models import tiny_encoders
+from PIL import Image
+from typer.testing import CliRunner
+
+from figlang_tasks.benchmarks.irfl import training
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.models import probe
+
+MINI = "figlang_mini_irfl"
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random weights: the network on top has what they make of the pictures."""
+    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+
+
+def train(clip: Path, output: Path, table: str, **options: Any) -> probe.Probe:
+    training.train(encoder=str(clip), dataset=MINI, table=table, output=output, epochs=60, device="cpu", **options)
+    return probe.read(output)[0]
+
+
+def test_a_probe_beats_its_encoder(clip: Path, tmp_path: Path) -> None:
+    """Trained on idioms, tested on metaphors: every one of five seeds, and less drawn to what is literal."""
+    found = train(clip, tmp_path / "ranks", "metaphor-retrieval-task")
+    assert found.seeds == (0, 1, 2, 3, 4)
+    assert all(of["p@k"] > found.measured["encoder"]["p@k"] + 0.1 for of in found.measured["seeds"].values())
+    task = f"{MINI}_retrieve_metaphor"
+    run = metrics(evaluate(task, "figlang_probe", f"probe={tmp_path / 'ranks'},seed=3"), task)
+    encoder = metrics(evaluate(task, "figlang_clip", f"pretrained={clip}"), task)
+    for name in ("p@k", "expected_p@k"):
+        assert run[f"{name},none"] == found.measured["seeds"]["3"][name]
+        assert encoder[f"{name},none"] == found.measured["encoder"][name]
+
+    found = train(clip, tmp_path / "chooses", "metaphor-detection-task")
+    for of in found.measured["seeds"].values():
+        assert of["acc"] > found.measured["encoder"]["acc"]
+        assert of["literal_preference"] < found.measured["encoder"]["literal_preference"]
+
+
+def test_a_seed_decides_the_weights(clip: Path, tmp_path: Path) -> None:
+    first, again = (tmp_path / name for name in ("first", "again"))
+    for folder in (first, again):
+        train(clip, folder, "metaphor-retrieval-task", seeds=2, hidden=4)
+    content = [(folder / f"seed-{seed}.safetensors").read_bytes() for folder in (first, again) for seed in (0, 1)]
+    assert content[0] == content[2] != content[1] == content[3]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--seeds", "0"], "--seeds is 0, must be at least 1"),
+        (["--batch-size", "0"], "--batch-size is 0, must be at least 1"),
+        (["--learning-rate", "0"], "--learning-rate must be above 0"),
+        (["--table", "idioms-dataset"], "--table idioms-dataset: must be a table of detection or retrieval"),
+        (["--table", "x-detection-task"], "figlang_mini_irfl"),
+        ([], "idioms-dataset has only pictures and phrases of idiom-detection-task: nothing to train on"),
+        (["--output", "."], "already exists and is not overwritten"),
+        (["--encoder", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
+    ],
+)
+def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path: Path) -> None:
+    given = ["--dataset", MINI, "--encoder", str(clip), "--output", str(tmp_path / "probe"), *options]
+    done = CliRunner().invoke(app, ["train", "irfl", *given])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("figlang train: ") and message in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_printed_table() -> None:
+    """Mean and sample standard deviation by hand; a seed without failures has no literal preference."""
+    after = [{"acc": 0.5, "literal_preference": 0.25}, {"acc": 1.0}]
+    assert training._shown({"acc": 0.125}, after, {"acc": "58 ± 4.2"}).splitlines() == [
+        "| percent            | encoder |     2 seeds |    paper |",
+        "|--------------------|--------:|------------:|---------:|",
+        "| acc                |    12.5 | 75.0 ± 35.4 | 58 ± 4.2 |",
+        "| literal_preference |         |        25.0 |          |",
+    ]
+
+
+def test_the_papers_classifier() -> None:
+    """Tables 6 and 8 and section 4.1.2."""
+    assert training._published("idiom-detection-task", False) == {
+        "acc_figurative": "58 ± 4.2",
+        "acc_figurative_literal": "49 ± 2.6",
+        "literal_preference": "41 ± 4.3",
+    }
+    assert training._published("idiom-detection-task", True) == {"acc_figurative": "46.2"}
+    assert training._published("idiom-retrieval-task", False) == {
+        "p@k_figurative": "68 ± 3.8",
+        "p@k_figurative_literal": "64 ± 2.25",
+    }
+    assert training._published("metaphor-detection-task", False) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
+def test_the_released_detection_table(shared_file: Path, clip: Path, tmp_path: Path) -> None:
+    """With a base table of the released size, in which 4,791 pictures have nothing of the test."""
+    with shared_file.open(newline="", encoding="utf-8") as file:
+        tested = list(csv.DictReader(file))
+    shown = {each["uuid"]: each["phrase"] for row in tested for each in json.loads(row["images_metadata"])}
+    idioms = sorted({row["phrase"] for row in tested})
+    # its own pictures; others of its idioms; one that shows what a picture of the test shows; and the rest
+    base = [*shown.items(), *((uuid(number), idioms[number % 58]) for number in range(6696 - len(shown) - 4791))]
+    base += [(uuid(7000), "a copy"), *((uuid(number), f"idiom {number % 500}") for number in range(8000, 12791))]
+    kinds = ("Figurative", "Figurative+Literal", "Partial Literal", "Literal", "None")
+    folder = tmp_path / "data" / "IRFL"
+    write_table(
+        folder,
+        "idioms-dataset",
+        [
+            {"phrase": phrase, "category": kinds[place % 5], "uuid": each, "definition": ["What it means"]}
+            for place, (each, phrase) in enumerate(base)
+        ],
+    )
+    (folder / shared_file.name).write_bytes(shared_file.read_bytes())
+    with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
+        for place, (each, phrase) in enumerate(base):
+            file = io.BytesIO()
+            seen = 0 if phrase == "a copy" else place
+            Image.frombytes("L", (8, 8), bytes(255 * (seen >> bit & 1) for bit in range(16) for _ in range(4))).save(
+                file, "PNG"
+            )
+            archive.writestr(f"images/{each}.jpeg", file.getvalue())
+    command = [sys.executable, "-m", "figlang_tasks.cli.figlang", "train", "irfl", "--encoder", str(clip)]
+    command += ["--seeds", "1", "--epochs", "1", "--hidden", "0", "--output", "probe"]
+    done = warm.run(
+        command,
+        cwd=tmp_path,
+        env={"FIGLANG_DATA_DIR": str(tmp_path / "data"), "OMP_NUM_THREADS": "1", "FIGLANG_CACHE": "off"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith("trained on 4,791 pictures of 500 idioms (")
+    assert "; the paper on 4,790: it does not say which" in done.stdout
+    assert re.search(r"acc_figurative_literal +\| +[\d.]+ \| +[\d.]+ \| +49 ± 2\.6 \|", done.stdout)
