@@ -50,6 +50,9 @@ def check() -> None:
         if resource_dir(folder) != package / folder:
             sys.exit(f"{folder} was found in {resource_dir(folder)}, not in the installed package")
 
+    if not (package / "py.typed").is_file():
+        sys.exit("py.typed is missing: type checkers ignore our types")
+
     from figlang_tasks.metrics.entailment import macro_f1  # only now known to be the installed one
 
     if macro_f1([1, 0], [1, 0]) != 1.0:
