@@ -79,10 +79,11 @@ families-table: $(STAMP)  ## write the table of architectures in docs/model_clas
 mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)
 
-lint: $(STAMP)  ## ruff, who imports whom, mypy
+lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/actionlint .github/workflows/*.yml
 	$(BIN)/mypy
 
 upstream: $(STAMP)  ## are our hooks in lmms-eval and lm-eval still as we use them? (half a minute)

@@ -1,0 +1,33 @@
+"""The workflows of the forge: they call what exists, and try what pyproject.toml declares."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+CI = ROOT / ".github/workflows/ci.yml"
+
+
+def targets(*paths: Path) -> set[str]:
+    """The targets that files ask make for."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    called = re.findall(r"^ *(?:- run: )?make ([^|\n]+)", text, re.MULTILINE)
+    return {word for words in called for word in words.split() if re.fullmatch("[a-z][a-z-]*", word)}
+
+
+def test_every_target_exists_and_ci_runs_those_of_the_local_run() -> None:
+    known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    local, forge = targets(ROOT / ".ci/run"), targets(*CI.parent.glob("*.yml"))
+    assert {"setup", "test", "lint", "docs"} <= local <= forge <= known
+    assert local - {"upstream-newest", "linkcheck"} == targets(CI)  # these two weekly
+
+
+def test_ci_tries_the_declared_versions() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    matrix = yaml.safe_load(CI.read_text(encoding="utf-8"))["jobs"]["tests"]["strategy"]["matrix"]
+    assert matrix["python"] == re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    assert f'requires-python = ">={matrix["python"][0]}"' in project
+    assert f'"transformers>={matrix["transformers"][0]}"' in project
