@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks.judge import sheet
-from figlang_tasks.judge.key import Item, Key, System
+from figlang_tasks.judge.key import Item, Key, PictureKey, System
 
 Cells = Mapping[str, str]
 
@@ -53,7 +53,7 @@ def key_of(systems: Sequence[str], gold: Sequence[int], scores: Sequence[Sequenc
     return Key("vflute", "V-FLUTE/test:0123456789ab", 0, made, tuple(items))
 
 
-def save_key(folder: Path, key: Key) -> Path:
+def save_key(folder: Path, key: Key | PictureKey) -> Path:
     path = folder / "sheet.key.json"
     path.write_bytes(key.content())
     return path

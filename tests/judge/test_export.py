@@ -40,6 +40,12 @@ def two_runs(tmp_path: Path) -> list[str]:
     return [f"{name}={path}" for name, path in zip(NAMES, paths, strict=True)]
 
 
+def read_key(path: Path) -> key.Key:
+    found = key.read(path)
+    assert isinstance(found, key.Key)
+    return found
+
+
 def records(run: str) -> dict[str, dict[str, Any]]:
     path = Path(run.partition("=")[2])
     return {(record := json.loads(line)["sample"])["id"]: record for line in path.read_text("utf-8").splitlines()}
@@ -50,7 +56,7 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
     names = ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv", "sheet.key.json"]
     assert [path.name for path in written] == names
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
-    found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
+    found, first, second = read_key(written[3]), sheet.read(written[1]), sheet.read(written[2])
     assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
     assert first.by_item().keys() == {item.number for item in found.items} == set(range(1, 21))
     assert [{**row.cells, "annotator": ""} for row in first.rows] == [
@@ -76,17 +82,17 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
 def test_nothing_in_a_sheet_tells_the_system(tmp_path: Path, two_runs: list[str]) -> None:
     written = export(two_runs, tmp_path / "sheet.csv", **{**OPTIONS, "count": 76})
     text = written[1].read_text("utf-8-sig")
-    ids = [item.id for item in key.read(written[3]).items]
+    ids = [item.id for item in read_key(written[3]).items]
     assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *ids))
     assert '"=' not in text and "\"'=HYPERLINK('second') " in text
-    first = Counter(item.systems["A"] for item in key.read(written[3]).items)
+    first = Counter(item.systems["A"] for item in read_key(written[3]).items)
     assert first["Shark"] > 20 and first["Kettle"] > 20
 
 
 def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     def items(folder: str, **options: Any) -> tuple[key.Item, ...]:
         *_, path = export(two_runs, tmp_path / folder / "sheet.csv", **{**OPTIONS, **options})
-        return key.read(path).items
+        return read_key(path).items
 
     assert items("a") == items("b", annotators=1)
     assert {item.id for item in items("c", seed=8)} != {item.id for item in items("d")}
@@ -113,7 +119,7 @@ def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     (tmp_path / "samples_flute.jsonl").write_text("\n".join(lines) + "\n")
     written = export([str(tmp_path / "samples_flute.jsonl")], tmp_path / "s.csv", **{**OPTIONS, "annotators": 1})
     assert [path.name for path in written] == ["s.annotator1.csv", "s.key.json"]
-    found, filled = key.read(written[1]), sheet.read(written[0])
+    found, filled = read_key(written[1]), sheet.read(written[0])
     assert "image" not in filled.columns
     for item in found.items:
         cells = filled.by_item()[item.number]["A"].cells
