@@ -89,6 +89,17 @@ CHANGES = [
         "figlang_mini_irfl_detect_idiom",
         "pictures of 1.7 GB: one of them on ours",
     ),
+    (
+        r"figlang train irfl (?!--dataset)(.*?)(--table \S+ )?--output",
+        r"figlang train irfl --dataset figlang_mini_irfl --table metaphor-retrieval-task --epochs 1 \1--output",
+        "pictures of 1.7 GB: on ours, whose idioms are all tested",
+    ),
+    (r"(?<=figlang train irfl )", f"--encoder {CLIP} ", "a model of .6 GB"),
+    (
+        r"--tasks irfl_\w+(?= --model figlang_probe)",
+        "--tasks figlang_mini_irfl_retrieve_metaphor --limit 6",
+        "pictures of 1.7 GB: what the probe was trained for, a whole row",
+    ),
     (r"(?<=--tasks )irfl_(\w+)(,irfl_(\w+))?", r"figlang_mini_irfl_\1", "pictures of 1.7 GB: the same tasks on ours"),
     (r"--scorer vflute25", "--scorer embedded", "weights of 5 GB"),
     (r"(figlang score (?!.*--scorer).*)", r"\1 --scorer embedded", "weights of 5 GB"),
