@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,16 +11,28 @@ import typer
 import typer.core
 
 from figlang_tasks.cli import say, say_json
+from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
 from figlang_tasks.scoring import explanations
 
 
 class _Verbs(typer.core.TyperGroup):
-    """Takes a verb's name with ``_`` for ``-`` too: ``every_eval_ever``, as the module and its schema are called."""
+    """Takes a verb's name with ``_`` for ``-`` too: ``every_eval_ever``, as the module and its schema are called.
+
+    Each benchmark that declares a submission is a verb of its own.
+    """
 
     # Any: typer may bring its own copy of click.
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *(name for name, each in benchmarks().items() if each.submission)]
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return super().get_command(ctx, cmd_name.replace("_", "-"))
+        found = super().get_command(ctx, cmd_name.replace("_", "-"))
+        if found is None and cmd_name in names() and benchmarks()[cmd_name].submission:
+            single = typer.Typer(rich_markup_mode=None, add_completion=False)
+            single.command(cmd_name)(_board(cmd_name))
+            return typer.main.get_command(single)
+        return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
@@ -369,6 +381,43 @@ def every_eval_ever(
     report = {"written": [str(path) for path in paths], "upload": target.DATASTORE}
     lines = [f"written: {printable(path)}" for path in paths]
     _say(report, as_json, "\n".join([*lines, f"to submit: a pull request with the folder data to {target.DATASTORE}"]))
+
+
+def _board(name: str) -> Callable[..., None]:
+    """The command that makes the zip of a benchmark's leaderboard."""
+
+    def command(
+        runs: RunArguments,
+        output: Annotated[
+            Path | None,
+            typer.Option("-o", "--output", help="The zip to write. [default: NAME.zip]", show_default=False),
+        ] = None,
+        task: Annotated[
+            list[str] | None,
+            typer.Option(help="A task to hand in; again for others. [default: all]", show_default=False),
+        ] = None,
+        as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    ) -> None:
+        with _errors(name):
+            from figlang_tasks.results.runs import read_all
+            from figlang_tasks.submit import board
+
+            path = output or Path(f"{name}.zip")
+            files = board.write(benchmarks()[name], read_all(runs), path, task or ())
+        submission = benchmarks()[name].submission
+        assert submission is not None
+        report = {"written": str(path), "files": files, "upload": submission.upload}
+        text = (
+            f"written: {printable(path)} ({', '.join(files)}), read back and compared\nto upload: {submission.upload}"
+        )
+        _say(report, as_json, text)
+
+    command.__doc__ = f"""Make the zip that the leaderboard of {benchmarks()[name].source.name} takes.
+
+    \b
+    figlang submit {name} results/MODEL -o {name}.zip
+    """
+    return command
 
 
 def _say(report: dict[str, Any], as_json: bool, text: str) -> None:

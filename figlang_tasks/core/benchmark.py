@@ -33,6 +33,20 @@ Asked = Mapping[str, str]
 """What a task file asks for: ``dataset``, and the keys of its ``dataset_name`` with their values."""
 
 
+@dataclass(frozen=True)
+class Submission:
+    """What the leaderboard of a benchmark takes: a zip, which ``figlang submit NAME`` makes.
+
+    Attributes:
+        files: the content of its files by name, from the records of tasks by part of the data. Raises `DataError` for
+            what cannot be handed in.
+        upload: where it is handed in.
+    """
+
+    files: Callable[[Mapping[str, Sequence[Record]]], Mapping[str, bytes]]
+    upload: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sorting:
     """Pictures of text-to-image models that people sort into categories (``figlang judge export --task``).
@@ -90,6 +104,7 @@ class Benchmark:
         trainer: ``(...) -> what was trained``: makes a folder for the model class ``figlang_probe``. It is the command
             ``figlang train NAME``; parameters as those of `importer`. Raises `FigLangError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
+        submission: what its leaderboard takes, as one zip; None where there is no such board.
         needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
     """
 
@@ -119,6 +134,7 @@ class Benchmark:
     importer: Callable[..., str] | None = None
     trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
+    submission: Submission | None = None
     needs: Mapping[str, str] = field(hash=False, default_factory=dict)
 
     @property

@@ -1,0 +1,63 @@
+"""The zip that a benchmark's leaderboard takes, of the files that the benchmark makes (`Submission`)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.text import listing
+from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.submit import SubmissionError, answered, whole, write_checked
+
+
+def write(benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()) -> list[str]:
+    """Write the zip.
+
+    Args:
+        benchmark: with a `submission`.
+        found: runs of one model.
+        output: the zip; replaced whole or not at all.
+        named: the tasks to hand in; none: all of the benchmark's release.
+
+    Returns:
+        The names of the files in it.
+
+    Raises:
+        SubmissionError: there is no task, two are of the same part of the data, one was cut short or has requests
+            without an answer, the benchmark refuses them, or the file cannot be written.
+    """
+    assert benchmark.submission is not None
+    tasks: dict[str, TaskRun] = {}
+    for task in (task for run in found for task in whole(run).tasks.values()):
+        if task.dataset != benchmark.source.name or (named and task.task not in named):
+            continue
+        if (other := tasks.setdefault(task.data.part, task)) is not task:
+            raise SubmissionError(f"{other.path} and {task.path} are both of {task.data.name}: name tasks with --task")
+    if not tasks:
+        wanted = listing(named) or f"a task on {benchmark.source.name}"
+        raise SubmissionError(f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it")
+    try:
+        files = benchmark.submission.files({part: answered(task).records for part, task in tasks.items()})
+    except DataError as error:
+        raise SubmissionError(f"{listing(task.path for task in tasks.values())}: {error}") from error
+
+    def check(path: Path) -> None:
+        with zipfile.ZipFile(path) as archive:
+            if {name: archive.read(name) for name in archive.namelist()} != files:
+                raise SubmissionError(f"{output} does not read back as it was written")
+
+    write_checked(output, packed(files), check)
+    return list(files)
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """A zip of files; the same files give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
