@@ -372,7 +372,7 @@ def test_checks_that_wait_for_servers_wait_together() -> None:
     ]
 
 
-DATA = [("FLUTE", "flute"), ("IRFL", "irfl"), ("MetaCLUE", "metaclue"), ("NYK-MS", "nykms"), ("V-FLUTE", "vflute")]
+DATA = [(each.source.name, each.name) for each in benchmarks().values()]
 GATED = doctor_checks.Finding(
     "V-FLUTE", "warning", "gated", "accept the conditions and set HF_TOKEN, or put its files there", ("vflute",)
 )
@@ -390,7 +390,7 @@ WEIGHTS = [
         ([], ["figlang_mini", *(of for _, of in DATA)], []),
         (
             [("hub", GATED), *(("scorers", each) for each in WEIGHTS)],
-            ["figlang_mini", "flute", "irfl", "metaclue", "nykms"],
+            ["figlang_mini", *(of for _, of in DATA if of != "vflute")],
             [
                 "Can run, but lack a part:",
                 "  flute        deberta, bleurt -> figlang data prefetch --scorers",
