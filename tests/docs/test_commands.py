@@ -53,6 +53,8 @@ NOT_RUN = {
     r"lmms_eval .*--model (vllm|sglang) ": "an engine that needs a GPU",
     r"lmms_eval .*(device_map=auto|load_in_4bit)": "needs one GPU or several",
     r"figlang submit hub .*--push": "uploads: tests/cli/test_submit.py runs it against a local hub",
+    r"lmms_eval .*admire|figlang (submit admire|data check admire|compare .*admire)": "data that users bring: "
+    "tests/benchmarks/admire runs them",
     r"python -m [\w.]+\.metaclue\.generate score ": "needs 300 pictures and the weights of two networks",
 }
 if not WRITES_EVAL_RESULTS:

@@ -1,0 +1,1 @@
+"""AdMIRe: which picture shows what a compound means here?"""

@@ -1,0 +1,30 @@
+"""What AdMIRe declares of itself (SemEval-2025 Task 1, arXiv 2503.15358)."""
+
+from __future__ import annotations
+
+from figlang_tasks.benchmarks.admire import measures, rows, submission, task
+from figlang_tasks.core.benchmark import Benchmark, Submission
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="admire",
+    about="which picture shows this compound?",
+    citation="""\
+@inproceedings{pickard-etal-2025-admire,
+  title = {{SemEval}-2025 Task 1: {AdMIRe} - Advancing Multimodal Idiomaticity Representation},
+  author = {Pickard, Thomas and Villavicencio, Aline and Mi, Maggie and He, Wei and Phelps, Dylan and Idiart, Marco and
+    Scarton, Carolina},
+  booktitle = {Proceedings of the 19th International Workshop on Semantic Evaluation (SemEval-2025)},
+  year = {2025},
+  eprint = {2503.15358},
+  archivePrefix = {arXiv}
+}""",
+    sources=(Source(name="AdMIRe", bring=f"unpack the archives of {rows.ARCHIVES} (docs/cards/admire.md)"),),
+    measures=measures.of_records,
+    load=lambda asked, look: rows.load(asked["dataset"], asked["table"], asked["shown"], look),
+    keys=("table", "shown"),
+    asked=lambda data, record: {"dataset": data.dataset, "table": data.part, "shown": record["shown"]},
+    options=task.Options,
+    count=lambda asked: rows.ROWS.get(asked["table"]),
+    submission=Submission(submission.files, submission.UPLOAD),
+)

@@ -1,0 +1,111 @@
+"""The measures of AdMIRe: those of the official scorers, and what these leave out.
+
+A record of a ranking has ``gold`` and ``predicted``, each the five file names, the best first; ``predicted`` is None
+where no ranking was read. Of a sequence both are the name of one file, with ``sense`` and ``predicted_sense``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from figlang_tasks.benchmarks.admire.rows import SENSES
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, by_field, ratio
+from figlang_tasks.scoring.measure import unit_of
+
+WEIGHTS = (3, 1, 0, 0, 0)  # of the expected first, second ... picture (``task_a_scoring.py``)
+
+_SENSES = by_field("sense", SENSES)
+
+
+def dcg(gold: Sequence[str], predicted: Sequence[str] | None) -> float:
+    """The official DCG, whose weights belong to the expected ranks, not to the predicted ones.
+
+    Args:
+        gold: five file names, the best first.
+        predicted: the same names; None: no ranking, which the scorer does not define.
+
+    Returns:
+        1.5912 (the expected first and second picture last) to 3.6309, by chance 2.3588; without a ranking 0.
+    """
+    if predicted is None:
+        return 0.0
+    return sum(
+        weight / math.log2(2 + predicted.index(name)) for weight, name in zip(WEIGHTS, gold, strict=True) if weight
+    )
+
+
+def rank_correlation(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """Spearman's correlation of the expected and the predicted rank of each picture, -1 to 1."""
+    return _spearman([predicted.index(name) for name in gold], range(len(gold)))
+
+
+def file_name_correlation(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """The scorer's "corr", -1 to 1: of the names' places in the alphabet, one list beside the other.
+
+    It says nothing about the ranks of pictures: a reversed order may get 0.8.
+    """
+    alphabet = sorted(gold)
+    return _spearman([alphabet.index(name) for name in gold], [alphabet.index(name) for name in predicted])
+
+
+def _spearman(first: Sequence[int], second: Sequence[int]) -> float:
+    """Of two permutations of 0 to n - 1."""
+    n = len(first)
+    return 1 - 6 * sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) / (n * (n * n - 1))
+
+
+def is_right(record: Record) -> float:
+    """Whether the first picture of a ranking, or the picture of a sequence, is the expected one."""
+    gold, predicted = record["gold"], record["predicted"]
+    return float(predicted == gold if isinstance(gold, str) else predicted is not None and predicted[0] == gold[0])
+
+
+def _in_both_senses(records: Sequence[Record]) -> Statistic | None:
+    """Whether a compound is right in both senses; compounds whose second row a limit has cut do not count."""
+    rows: dict[str, list[float]] = {}
+    for record in records:
+        rows.setdefault(unit_of(record), []).append(is_right(record))
+    pairs = {compound: min(hits) for compound, hits in rows.items() if len(hits) == len(SENSES)}
+    return ratio(pairs, list(pairs.values())) if pairs else None
+
+
+def _of_rankings(of: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[Record], float | None]:
+    return lambda record: None if record["predicted"] is None else of(record["gold"], record["predicted"])
+
+
+def _is_tied(record: Record) -> float | None:
+    scores = record["scores"]
+    return None if scores is None else float(len(set(scores)) < len(scores))
+
+
+_score = partial(Measure, interval=BOOTSTRAP, scopes=_SENSES, percent=False)
+_RANK = (
+    Measure("acc", each=is_right, scopes=_SENSES),
+    _score("dcg", each=lambda record: dcg(record["gold"], record["predicted"])),
+    _score("rank_correlation", each=_of_rankings(rank_correlation)),
+    _score("file_name_correlation", each=_of_rankings(file_name_correlation), diagnostic=True, headline=False),
+    Measure("tie_rate", each=_is_tied, higher_is_better=False, diagnostic=True),
+)
+_SEQUENCE = (
+    Measure("item_acc", each=is_right, scopes=_SENSES),
+    Measure("sense_acc", each=lambda record: float(record["predicted_sense"] == record["sense"]), scopes=_SENSES),
+)
+_BOTH = Measure("both_senses_acc", statistic=_in_both_senses)
+_PARSE_RATE = Measure("parse_rate", each=lambda record: float(record["status"] in ("scores", "read")), diagnostic=True)
+
+RANK = Measures.of(*_RANK, _PARSE_RATE)
+RANK_BOTH = Measures.of(*_RANK, _BOTH, _PARSE_RATE)
+SEQUENCE = Measures.of(*_SEQUENCE, _PARSE_RATE)
+SEQUENCE_BOTH = Measures.of(*_SEQUENCE, _BOTH, _PARSE_RATE)
+
+
+def of_records(records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`."""
+    kind, part = DataId.parse(records[0]["data"]).part.split("_")
+    if kind == "sequence":
+        return SEQUENCE_BOTH if part == "both" else SEQUENCE
+    return RANK_BOTH if part == "both" else RANK

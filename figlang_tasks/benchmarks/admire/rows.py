@@ -1,0 +1,170 @@
+"""AdMIRe's rows as documents, from the archives as the organisers released them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from figlang_tasks.core import checks, hub, images, row_files
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
+
+if TYPE_CHECKING:
+    import datasets
+
+ARCHIVES = "doi.org/10.15131/shef.data.28436600"
+SENSES = ("idiomatic", "literal")
+SHOWN = ("pictures", "captions")
+LETTERS = "ABCDE"
+SEED = 2025
+
+_NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
+_PARTS = {"train": "train", "dev": "dev", "test": "test", "extended": "xe"}
+_COUNTS = {"en": (70, 15, 15, 100), "pt": (32, 10, 13, 55), "sequence": (20, 5, 5, 30)}
+BOTH = {f"{kind}_both": tuple(f"{kind}_{part}" for part in _PARTS) for kind in _COUNTS}
+"""The extended rows have each compound of the three other parts in its other sense."""
+ROWS = {
+    **{f"{kind}_{part}": count for kind, own in _COUNTS.items() for part, count in zip(_PARTS, own, strict=True)},
+    **{f"{kind}_both": sum(own) for kind, own in _COUNTS.items()},
+}
+"""How many rows each table has as published."""
+
+
+@lru_cache(maxsize=8)
+def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) -> datasets.Dataset:
+    """Return the documents of a table; of ``*_both`` the two of each compound stand together.
+
+    A document has ``id``, ``dataset``, ``data``, ``shown``, ``compound``, ``sense``, ``sentence`` ("" of a sequence),
+    ``order`` (file names, the best first; of a sequence the right one alone), ``names`` (candidates in the order
+    shown), ``paths`` and ``captions`` (of the two pictures of a sequence, then of the candidates; captions are [] where
+    pictures are shown).
+
+    Args:
+        dataset: ``AdMIRe``.
+        table: a key of `ROWS`.
+        shown: ``pictures`` or ``captions``.
+        look_at_pictures: check that each is there and whole.
+
+    Raises:
+        DataError: the data is missing or not valid; the message names file, line and remedy.
+    """
+    import datasets
+
+    for value, valid in ((table, tuple(ROWS)), (shown, SHOWN)):
+        if value not in valid:
+            raise DataError(f"dataset_name: {dataset} has no {value}; it has: {', '.join(valid)}")
+    root = hub.snapshot(hub.source(dataset), ["*"]).folder.absolute()
+    documents: list[dict[str, Any]] = []
+    faults: list[str] = []
+    for each in BOTH.get(table, (table,)):
+        for row in _read(root, each, shown, dataset if look_at_pictures and shown == "pictures" else None):
+            if isinstance(row, str):
+                faults.append(row)
+            else:
+                documents.append({"dataset": dataset} | row)
+    checks.end_with_the_first(faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire")
+    if table in BOTH:
+        documents.sort(key=lambda doc: doc["compound"])
+    if len(documents) != ROWS[table]:
+        logger.warning(f"figlang_tasks: {dataset}/{table} has {len(documents)} rows here, the release {ROWS[table]}")
+    texts = [[value for key, value in doc.items() if key != "paths"] for doc in documents]
+    digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
+    return datasets.Dataset.from_list([doc | {"data": str(DataId(dataset, table, digest))} for doc in documents])
+
+
+def _file(root: Path, table: str) -> Path:
+    """The file of a table; those of the two languages have the same names, in folders EN and PT."""
+    kind, part = table.split("_")
+    name = f"subtask_{'b' if kind == 'sequence' else 'a'}_{'xp' if table == 'pt_extended' else _PARTS[part]}.tsv"
+    found = sorted(
+        path for path in root.rglob(name) if kind == "sequence" or kind.upper() in path.relative_to(root).parts[:-1]
+    )
+    if len(found) == 1:
+        return found[0]
+    place = root if kind == "sequence" else root / kind.upper()
+    if found:
+        raise DataError(f"{name} is below {place} {len(found)} times ({found[0]}, {found[1]}): leave one")
+    archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
+    raise DataError(
+        f"no file {name} below {place}. Unpack the archives of {archive} (train, dev, test, extended evaluation; from "
+        f"{ARCHIVES}) into that folder: each has a file of rows, and beside it a folder of pictures for each compound"
+    )
+
+
+def _read(root: Path, table: str, shown: str, dataset: str | None) -> Iterator[dict[str, Any] | str]:
+    """The documents of a file; of a row that is not valid, what is wrong with it. Pictures are those of `dataset`."""
+    path, is_sequence = _file(root, table), table.startswith("sequence")
+    label = "expected_item" if is_sequence else "expected_order"
+    seen: set[str] = set()
+    for number, cells in row_files.read(path, ["compound", "sentence_type", label]):
+        where = f"{path}, line {number}"
+        try:
+            if isinstance(cells, str):
+                raise DataError(f"{where} {cells}")
+            if not cells[label]:
+                cells |= _target(root, label, cells, where)
+            found = _document(cells, table, shown, where)
+            if found["compound"] in seen:
+                raise DataError(f"{where}: a second row of {found['compound']!r}: leave one")
+            folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
+            paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
+            for picture in paths if dataset else []:
+                images.check({"path": picture}, where, dataset)
+            yield {"id": f"{table}-{len(seen)}"} | found | {"paths": paths}
+            seen.add(found["compound"])
+        except DataError as error:
+            yield str(error)
+
+
+def _target(root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The label of a row that has none: from a file of targets."""
+    names = [cell for key, cell in cells.items() if key.endswith("_name")]
+    for other in _targets(root, label):
+        if other["compound"] == cells["compound"] and any(name in other[label] for name in names):
+            return {"sentence_type": other["sentence_type"], label: other[label]}
+    raise DataError(
+        f"{where}: {label} is empty, and no file *targets*.tsv below {root} has it: put the targets of the official "
+        "scoring program there"
+    )
+
+
+@lru_cache(maxsize=2)
+def _targets(root: Path, label: str) -> list[dict[str, Any]]:
+    rows = (row for path in sorted(root.rglob("*targets*.tsv")) for _, row in row_files.read(path, []))
+    return [row for row in rows if not isinstance(row, str) and {"compound", "sentence_type", label} <= row.keys()]
+
+
+def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> dict[str, Any]:
+    is_sequence = table.startswith("sequence")
+    compound, sense = (row_files.text(cells, column, where) for column in ("compound", "sentence_type"))
+    if sense not in SENSES:
+        raise DataError(f"{where}: sentence_type is {row_files.brief(sense)}, must be {' or '.join(SENSES)}")
+    of_name = {
+        row_files.text(cells, f"image{number}_name", where): f"image{number}_caption"
+        for number in range(1, 5 if is_sequence else 6)
+    }
+    order = [row_files.text(cells, "expected_item", where)] if is_sequence else _NAME.findall(cells["expected_order"])
+    expected = order[0] in of_name and len(of_name) == 4 if is_sequence else sorted(order) == sorted(of_name)
+    if not expected:
+        raise DataError(f"{where}: {row_files.brief(order)} is expected of the pictures {', '.join(of_name)}")
+    names = sorted(of_name, key=lambda name: hashlib.sha256(f"{SEED}/{compound}/{name}".encode()).digest())
+    columns: list[str] = []
+    if shown == "captions":
+        columns = ["sequence_caption1", "sequence_caption2"] if is_sequence else []
+        columns += [of_name[name] + ("_pt" if table.startswith("pt") else "") for name in names]
+    return {
+        "shown": shown,
+        "compound": compound,
+        "sense": sense,
+        "sentence": "" if is_sequence else row_files.text(cells, "sentence", where),
+        "order": order,
+        "names": names,
+        "captions": [row_files.text(cells, column, where).replace("\\n", "\n") for column in columns],
+    }

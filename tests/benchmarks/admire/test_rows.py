@@ -1,0 +1,193 @@
+"""AdMIRe's files as documents: the layout of the release, what is refused, and the real annotations where they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.admire import generated
+from docs.documents import ROOT, blocks
+
+from figlang_tasks import DataError
+from figlang_tasks.benchmarks.admire import parse, rows, task
+
+REAL = "data/admire/targets/a_en_test_targets.tsv"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_the_example_of_the_card(here: Path) -> None:
+    text = (ROOT / "docs/cards/admire.md").read_text(encoding="utf-8").partition("## Paper")[0]
+    prompt, answer = (block.text for block in blocks(text.partition("## Example\n")[2]))
+    generated.write(here)
+    document = rows.load("AdMIRe", "en_test", "pictures")[0]
+    (turn,) = task.doc_to_messages(document, {"prompt": "rank"})
+    assert prompt == "\n".join(part.get("text", "[image]") for part in turn["content"]) + "\n"
+    assert answer == task.doc_to_target(document) + "\n"
+
+
+@pytest.mark.parametrize("table", ["en_extended", "pt_test", "sequence_both"])
+def test_documents(table: str, here: Path) -> None:
+    for each in rows.BOTH.get(table, (table,)):
+        generated.write(here, each)
+    found = rows.load("AdMIRe", table, "captions")
+    assert len(found) == rows.ROWS[table] and len(set(found["data"])) == 1
+    for document in found:
+        part = document["id"].rpartition("-")[0]
+        (row,) = [each for each in generated.rows(part) if each["compound"] == document["compound"]]
+        cells = {row[f"image{n}_name"]: n for n in range(1, len(document["names"]) + 1)}
+        captions = [row[f"image{cells[name]}_caption{'_pt' * part.startswith('pt')}"] for name in document["names"]]
+        assert document["captions"][-len(captions) :] == [caption.replace("\\n", "\n") for caption in captions]
+        assert document["sense"] == row["sentence_type"] and Path(document["paths"][-1]).name == document["names"][-1]
+        target = task.doc_to_target(document)
+        if part.startswith("sequence"):
+            item, sense = parse.sequence(target, 4)
+            assert document["names"][item.value] == row["expected_item"] and sense.value == row["sentence_type"]
+            assert 'A "middle"\nhere.' in task.doc_to_text(document, {"prompt": "sequence"})
+        else:
+            ranked = parse.ranking(target, 5).value
+            assert [document["names"][place] for place in ranked] == document["order"]
+            assert str(document["order"]) == row["expected_order"]
+    if table in rows.BOTH:
+        assert found["compound"][::2] == found["compound"][1::2]
+        assert all(
+            set(pair) == set(rows.SENSES) for pair in zip(found["sense"][::2], found["sense"][1::2], strict=True)
+        )
+
+
+def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
+    generated.write(here, "en_test")
+    found = {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")}
+    other = [
+        row | {"expected_order": str(sorted(rows._NAME.findall(row["expected_order"])))}
+        for row in generated.rows("en_test")
+    ]
+    generated.write_table(here, "en_test", other[::-1])
+    rows.load.cache_clear()
+    assert {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")} == found
+
+
+def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
+    for table, label in (("en_extended", "expected_order"), ("sequence_test", "expected_item")):
+        generated.write(here, table)
+        found = generated.rows(table)
+        document = rows.load("AdMIRe", table, "captions")[3]
+        generated.write_table(here, table, [row | {"sentence_type": "", label: ""} for row in found])
+        rows.load.cache_clear()
+        with pytest.raises(
+            DataError, match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault"
+        ):
+            rows.load("AdMIRe", table, "captions")
+        place, name = generated.home(here, table)
+        kept = [{key: row[key] for key in ("compound", "sentence_type", label)} for row in found]
+        path = generated.write_table(here / "elsewhere", table, kept)
+        path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
+        rows._targets.cache_clear()
+        assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
+
+
+def change(**cells: Any) -> Callable[[list[dict[str, Any]]], object]:
+    return lambda found: found[1].update(cells)
+
+
+@pytest.mark.parametrize(
+    ("table", "shown", "spoil", "message"),
+    [
+        (
+            "en_test",
+            "captions",
+            change(sentence_type="Idiomatic"),
+            "line 3: sentence_type is 'Idiomatic', must be idio",
+        ),
+        ("en_test", "captions", change(expected_order="['1.png']"), r"line 3: \['1.png'\] is expected of the pictures"),
+        ("en_test", "captions", change(expected_order="__import__('os')"), r"line 3: \['os'\] is expected of the pict"),
+        ("en_test", "captions", change(sentence=""), "line 3: sentence is empty"),
+        ("en_test", "captions", change(compound="tip of the iceberg"), "line 3: a second row of 'tip of the iceberg'"),
+        ("en_test", "captions", lambda found: found.clear(), "en_test has no rows"),
+        ("pt_test", "captions", change(image2_caption_pt=""), "line 3: image2_caption_pt is empty"),
+        (
+            "sequence_test",
+            "captions",
+            change(expected_item="5.png"),
+            r"line 3: \['5.png'\] is expected of the pictures",
+        ),
+        ("sequence_test", "captions", change(image2_name="x.png", image1_name="x.png"), "is expected of the pictures"),
+        ("en_test", "pictures", change(compound="not here"), "line 3: image file .*not here.* does not exist"),
+        ("en_dev", "pictures", change(compound="../../up"), "line 3: image .* points outside of"),
+        ("en_test", "words", change(), "has no words; it has: pictures, captions"),
+    ],
+)
+def test_faults(
+    table: str, shown: str, spoil: Callable[[list[dict[str, Any]]], object], message: str, here: Path
+) -> None:
+    found = generated.rows(table, 2)
+    path = generated.write_table(here, table, found, pictures=True)
+    head = path.read_text(encoding="utf-8").splitlines(keepends=True)[0]
+    spoil(found)
+    if found:
+        generated.write_table(here, table, found)
+    else:
+        path.write_text(head, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        rows.load("AdMIRe", table, shown)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("pt_test", r"no file subtask_a_test.tsv below .*PT. Unpack the archives of Subtask A, Portuguese .*10.15131"),
+        ("pt_extended", "no file subtask_a_xp.tsv below .*PT"),
+        ("sequence_extended", "no file subtask_b_xe.tsv below .*AdMIRe. Unpack the archives of Subtask B "),
+        ("en_both", "no file subtask_a_train.tsv below .*EN. Unpack the archives of Subtask A, English"),
+    ],
+)
+def test_a_missing_archive_is_named(table: str, message: str, here: Path) -> None:
+    generated.write(here, "en_test", pictures=False)
+    with pytest.raises(DataError, match=message):
+        rows.load("AdMIRe", table, "captions")
+    place, name = generated.home(here, "en_test")
+    (place / "again").mkdir()
+    (place / "again" / name).write_bytes((place / name).read_bytes())
+    with pytest.raises(DataError, match="subtask_a_test.tsv is below .*EN 2 times"):
+        rows.load("AdMIRe", "en_test", "captions")
+
+
+@pytest.mark.parametrize("shared_file", [REAL], indirect=True)
+def test_the_released_annotations(shared_file: Path, here: Path) -> None:
+    source = shared_file.parents[1]
+    (here / "AdMIRe").mkdir()
+    for path in source.glob("targets/*.tsv"):
+        (here / "AdMIRe" / path.name).write_bytes(path.read_bytes())
+    counts = {}
+    tables = {f"en_{part}": f"subtask_a_en_{name}.tsv" for part, name in rows._PARTS.items()}
+    tables |= {f"sequence_{part}": f"subtask_b_en_{part}.tsv" for part in ("train", "dev")}
+    for table, name in tables.items():
+        place, file = generated.home(here, table)
+        place.mkdir(parents=True)
+        (place / file).write_bytes((source / name).read_bytes())
+        found = rows.load("AdMIRe", table, "captions")
+        counts[table] = (found["sense"].count("idiomatic"), found["sense"].count("literal"))
+    assert counts == {  # neighbours.md, section 3.2
+        "en_train": (39, 31),
+        "en_dev": (7, 8),
+        "en_test": (8, 7),
+        "en_extended": (46, 54),
+        "sequence_train": (13, 7),
+        "sequence_dev": (2, 3),
+    }
+    both = rows.load("AdMIRe", "en_both", "captions")
+    assert Counter(Counter(both["compound"]).values()) == {2: 100} and Counter(both["sense"]) == dict.fromkeys(
+        rows.SENSES, 100
+    )
+    assert {each["compound"] for each in both if "extended" in each["id"]} == set(both["compound"])
+    assert not any(re.search("<image>", caption) for each in both for caption in each["captions"])
+    places = Counter(each["names"].index(each["order"][0]) for each in both)
+    assert sum((places[place] - 40) ** 2 / 40 for place in range(5)) < 9.49  # chi squared, 4 degrees, 5 %

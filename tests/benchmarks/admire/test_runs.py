@@ -1,0 +1,137 @@
+"""AdMIRe through the harness: by chance, in words, by scores; and what is handed in."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import demo_runs
+import pytest
+import typer.testing
+from benchmarks.admire import generated
+from models import tiny_encoders
+
+from figlang_tasks import FigLangError
+from figlang_tasks.benchmarks.admire import rows
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.scoring import OVERALL, from_json
+
+
+def submit(*arguments: str | Path) -> typer.testing.Result:
+    return typer.testing.CliRunner().invoke(app, ["submit", "admire", *map(str, arguments)])
+
+
+SHORT = "max_new_tokens=16"
+
+
+def estimates(results: dict[str, Any], task: str) -> Any:
+    return from_json(results["configs"][task]["metadata"]["measures"])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    tables = [f"{kind}_{part}" for kind in ("en", "sequence") for part in ("train", "dev", "test", "extended")]
+    return generated.write(folder, *tables)
+
+
+@pytest.fixture(autouse=True)
+def here(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(data))
+
+
+def test_chance() -> None:
+    """By scores and in words, within four standard errors; test_measures.py has the exact values."""
+    tasks = ["admire_rank_extended_en", "admire_rank_both_en_text"]
+    values: dict[str, list[float]] = {"acc": [], "dcg": [], "both_senses_acc": []}
+    for seed in range(3):
+        results = demo_runs.evaluate(tasks, "figlang_random", f"seed={seed}")
+        for name, status in zip(tasks, ("scores", "read"), strict=True):
+            assert {sample["sample"]["status"] for sample in results["samples"][name]} == {status}
+            found = estimates(results, name)
+            assert set(found["acc"]) == {OVERALL, *rows.SENSES}
+            for measure in values.keys() & found.keys():
+                values[measure] += [found[measure][OVERALL].value] * (2 if name == tasks[1] else 1)  # by rows
+    means = {measure: sum(found) / len(found) for measure, found in values.items()}
+    assert means["acc"] == pytest.approx(0.2, abs=4 * (0.2 * 0.8 / 900) ** 0.5)
+    assert means["dcg"] == pytest.approx(2.3588, abs=4 * 0.74 / 900**0.5)
+    assert means["both_senses_acc"] == pytest.approx(0.04, abs=4 * (0.04 * 0.96 / 300) ** 0.5)
+    found = estimates(demo_runs.evaluate("admire_sequence_both", "figlang_random"), "admire_sequence_both")
+    assert 0.05 < found["item_acc"][OVERALL].value < 0.5 and 0.25 < found["sense_acc"][OVERALL].value < 0.75
+    assert found["parse_rate"][OVERALL].value == 1
+
+
+def test_the_demo_model_in_words_and_by_score(tmp_path: Path) -> None:
+    words = ["admire_rank_en_words", "admire_rank_en_polito", "admire_rank_en_text", "admire_sequence"]
+    results = demo_runs.evaluate([*words, "admire_rank_en"], "figlang_vlm", demo_runs.DEMO, gen_kwargs=SHORT, limit=2)
+    for name in words:
+        assert len(demo_runs.answers(results, name)) == 2 and all(demo_runs.answers(results, name).values())
+        for sample in results["samples"][name]:
+            assert sample["sample"]["status"] != "scores" and sample["sample"]["predicted"] is None
+    for sample in results["samples"]["admire_rank_en"]:
+        record = sample["sample"]
+        ranked = sorted(zip(record["scores"], record["names"], strict=True), key=lambda each: -each[0])
+        assert record["status"] == "scores" and record["predicted"] == [name for _, name in ranked]
+        assert sample["dcg"] > 1.59
+
+
+def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Path) -> None:
+    checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
+    tasks = ["admire_rank_en", "admire_rank_extended_en"]
+    arguments = f"pretrained={checkpoint},device=cpu"
+    results = demo_runs.evaluate(tasks, "figlang_clip", arguments, saved=tmp_path / "run", log_samples=True)
+    done = submit(tmp_path / "run", "-o", tmp_path / "a.zip")
+    assert done.exit_code == 0, done.output
+    assert "(submission_EN.tsv, submission_XE.tsv), read back" in done.stdout and "CodaBench" in done.stdout
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        handed_in = {name: archive.read(name).decode() for name in archive.namelist()}
+    for name, file, table in zip(
+        tasks, ("submission_EN.tsv", "submission_XE.tsv"), ("en_test", "en_extended"), strict=True
+    ):
+        gold = {row["compound"]: ast.literal_eval(row["expected_order"]) for row in generated.rows(table)}
+        found = list(csv.DictReader(io.StringIO(handed_in[file]), delimiter="\t"))
+        assert list(found[0]) == ["compound", "expected_order"] and len(found) == len(gold)
+        first = [ast.literal_eval(row["expected_order"])[0] == gold[row["compound"]][0] for row in found]
+        assert sum(first) / len(first) == estimates(results, name)["acc"][OVERALL].value
+    with pytest.raises(FigLangError, match="asks for an answer in words"):
+        demo_runs.evaluate("admire_sequence", "figlang_clip", arguments)
+
+
+def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
+    runs = {
+        "words": demo_runs.evaluate(
+            ["admire_rank_en_words", "admire_rank_en_text", "admire_sequence"],
+            "figlang_random",
+            saved=tmp_path / "words",
+            log_samples=True,
+        ),
+        "cut": demo_runs.evaluate(
+            "admire_rank_en", "figlang_random", saved=tmp_path / "cut", limit=2, log_samples=True
+        ),
+    }
+    assert all(runs.values())
+    for arguments, message in (
+        (["words"], "are both of AdMIRe/en_test: name tasks with --task"),
+        (
+            ["words", "--task", "admire_rank_en_text", "--task", "admire_sequence"],
+            "tables en_test, sequence_test: hand in of",
+        ),
+        (["words", "--task", "admire_rank_pt"], "no samples of admire_rank_pt: give a run of it"),
+        (["cut"], "the run was cut short (limit 2)"),
+    ):
+        done = submit(tmp_path / arguments[0], *arguments[1:], "-o", tmp_path / "a.zip")
+        assert done.exit_code == 1 and message in done.stderr, done.output
+        assert not (tmp_path / "a.zip").exists()
+    (path,) = (tmp_path / "words").rglob("*samples_admire_rank_en_words.jsonl")
+    path.write_text(path.read_text().replace('"status": "read"', '"status": "unreadable"', 1))
+    done = submit(path, "-o", tmp_path / "a.zip")
+    assert "1 of 15 rows of en_test have no complete answer (en_test-0)" in done.stderr
+    (path,) = (tmp_path / "words").rglob("*samples_admire_sequence.jsonl")
+    assert submit(path, "-o", tmp_path / "a.zip").exit_code == 0
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        head, *found = archive.read("submission_EN.tsv").decode().splitlines()
+    assert head.split("\t") == ["compound", "sentence_type", "expected_item"] and len(found) == 5
