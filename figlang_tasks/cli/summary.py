@@ -59,12 +59,16 @@ def summary_table(results: Mapping[str, Any]) -> str:
     tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
     parts = []
     for title, names in _groups(results, tasks).items():
-        members = [tasks[name] for name in names]
+        members, mean = [tasks[name] for name in names], None
         if len(members) == 1:
             title, rows, beneath = names[0], _by_scope(members[0].estimates), _published(members[0])
         else:
             rows, beneath = _of_group(title, members)
-        parts.append(_table(title, rows, beneath))
+            if mean := _mean(results, title, members):
+                members = [*members, mean]
+                rows.append(_Row("mean, unweighted", _n(_overall(mean).values()), _overall(mean)))
+                beneath += _published(mean)
+        parts.append(_table(title, rows, beneath, best=len(members) > 1 and mean is None))
         parts += [scorer_line(each) for each in _unlike(task.scorer for task in members)]
         parts += [f"published, not measured here: {each}" for each in _unlike(line.protocol for line in beneath)]
         parts += _unlike(task.left_out for task in members)
@@ -116,6 +120,23 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     run = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
     measured = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
     return _Task(name, estimates, scorer, *published.comparable(name, measured, [run]))
+
+
+def _mean(results: Mapping[str, Any], group: str, members: Sequence[_Task]) -> _Task | None:
+    """A group as one task, where its own value, the unweighted mean of its tasks, is what a paper has; else None."""
+    if not published.for_task(group):
+        return None
+    own = {name.partition(",")[0]: value for name, value in results["results"].get(group, {}).items()}
+    names = [name for name in members[0].estimates if isinstance(own.get(name), float)]
+    # What is not in every task has no mean, and of no number there are no rows.
+    rows = sum(_n(_overall(task).values()) or 0 for task in members)
+    estimates = {name: {OVERALL: Estimate(own[name], rows=rows)} for name in names}
+    run = published.Measured(rows, runs.cut(results, [task.name for task in members]), members[0].scorer)
+    return _Task(group, estimates, members[0].scorer, *published.comparable(group, names, [run]))
+
+
+def _overall(task: _Task) -> dict[str, Estimate]:
+    return {name: scopes[OVERALL] for name, scopes in task.estimates.items() if OVERALL in scopes}
 
 
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:
@@ -189,8 +210,8 @@ def _n(estimates: Iterable[Estimate]) -> int | None:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def _table(title: str, rows: Sequence[_Row], beneath: Sequence[_Published] = ()) -> str:
-    """A table of estimates, of published figures beneath, and a line that names what is 0 and left out."""
+def _table(title: str, rows: Sequence[_Row], beneath: Sequence[_Published] = (), best: bool = False) -> str:
+    """A table of estimates, of published figures beneath (all, or the `best`), and what is 0 and left out in a line."""
     is_group = rows[0].label != OVERALL
     names = list(dict.fromkeys(name for row in rows for name in row.cells))
     compared = {name for line in beneath for name in line.figures}
@@ -206,7 +227,7 @@ def _table(title: str, rows: Sequence[_Row], beneath: Sequence[_Published] = ())
         cells = [measures.estimate_text(name, row.cells[name], row.n) if name in row.cells else "" for name in columns]
         shown.append([row.label, "" if row.n is None else str(row.n), *cells])
     if beneath:
-        shown.append(["published, best:" if is_group else "published:", *[""] * (len(columns) + 1)])
+        shown.append(["published, best:" if best else "published:", *[""] * (len(columns) + 1)])
         figures = published.cells([line.figures for line in beneath], columns)
         shown += [[line.label, "", *of] for line, of in zip(beneath, figures, strict=True)]
     parts = [table(shown)]

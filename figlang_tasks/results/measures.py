@@ -14,12 +14,13 @@ from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record, 
 
 
 def of_explained(records: Sequence[Record]) -> Measures:
-    """Those of records of explainable entailment; of a dataset of the user's own the scorer tells the benchmark."""
+    """Those of records of explainable entailment; of a dataset of the user's own the scheme tells the benchmark."""
     try:
         benchmark = of_dataset(DataId.parse(records[0]["data"]).dataset)
     except DataError:
-        scorer = explained.scheme_of(records[0]).scorer
-        benchmark = next(each for each in benchmarks().values() if each.scorer == scorer)
+        scheme = explained.scheme_of(records[0])
+        declared = (each.measures(records) for each in benchmarks().values() if each.scorer == scheme.scorer)
+        return next(found for found in declared if scheme.of_labels in found.by_name)
     found: Measures = benchmark.measures(records)
     return found
 

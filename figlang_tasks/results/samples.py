@@ -27,7 +27,7 @@ _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | N
 _PATTERNS = {  # they become names of metrics, and are printed
     "report_group": re.compile(r"(?!.*ci_(low|high)$)[\w-]+"),
     "data": data_id.PATTERN,
-    "explained": re.compile("all|contradiction"),
+    "explained": re.compile("all|contradiction|alone"),
 }
 # lmms-eval: DATE_samples_TASK.jsonl; lm-eval: samples_TASK_DATE.jsonl
 _TASK_IN_NAME = re.compile(r"(?:^|_)samples_([^.]+?)(?:_\d{4}-\d\d-\d\dT[\d-]+)?(?:\.|$)")

@@ -119,6 +119,15 @@ SCHEMES: Mapping[str, Scheme] = {
         "flute22",
         explains="contradiction",
     ),
+    # Explanations alone (New Yorker Caption Contest): a row is right if there is one.
+    "alone": Scheme(
+        (
+            Threshold("explained@0", 0.0, "all"),
+            Threshold("explained@53", 0.53, "all"),
+            Threshold("explained@60", 0.60, "all"),
+        ),
+        "vflute25",
+    ),
 }
 """By what a record says under ``explained``; V-FLUTE's say nothing."""
 

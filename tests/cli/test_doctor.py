@@ -321,7 +321,11 @@ def test_the_size_of_a_download_is_what_the_hub_says(server: HubServer, tmp_path
 
 @pytest.mark.parametrize(
     ("chosen", "of_deberta", "of_minilm"),
-    [("", ["vflute"], ["figlang_mini"]), ("embedded", [], ["figlang_mini", "flute", "vflute"]), ("off", [], [])],
+    [
+        ("", ["nycc", "vflute"], ["figlang_mini"]),
+        ("embedded", [], ["figlang_mini", "flute", "nycc", "vflute"]),
+        ("off", [], []),
+    ],
 )
 def test_weights_concern_the_benchmarks_that_they_score(
     monkeypatch: pytest.MonkeyPatch, chosen: str, of_deberta: list[str], of_minilm: list[str]

@@ -1,0 +1,40 @@
+"""New Yorker Caption Contest: which caption belongs to a cartoon, which is funnier, and why? (arXiv 2209.06293)"""
+
+from __future__ import annotations
+
+from figlang_tasks.benchmarks.nycc import measures, rows, task
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="nycc",
+    about="which caption fits a cartoon, and why?",
+    citation="""\
+@inproceedings{hessel-etal-2023-androids,
+  title = {Do Androids Laugh at Electric Sheep? {Humor} ``Understanding'' Benchmarks from {The New Yorker Caption
+    Contest}},
+  author = {Hessel, Jack and Marasovi{\\'c}, Ana and Hwang, Jena D. and Lee, Lillian and Da, Jeff and Zellers, Rowan
+    and Mankoff, Robert and Choi, Yejin},
+  booktitle = {Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics},
+  year = {2023},
+  eprint = {2209.06293},
+  archivePrefix = {arXiv}
+}""",
+    sources=(
+        Source(
+            name="NYCC",
+            repository="jmhessel/newyorker_caption_contest",
+            revision="d81cbab7d0392708d5371d3a4960e69261824db4",
+            title="New Yorker Caption Contest",
+            gigabytes=0.6,
+        ),
+    ),
+    measures=measures.of_records,
+    load=lambda asked, look: rows.load(asked["dataset"], asked["config"], check_images=look),
+    keys=("config",),
+    options=task.Options,
+    preflight=task.preflight,
+    count=rows.count,
+    scorer="vflute25",
+    fetch=rows.fetch,
+)

@@ -1,0 +1,88 @@
+"""The measures of the New Yorker Caption Contest (arXiv 2209.06293, Tables 2 and 5; released ``eval_crossval.py``).
+
+A record has ``id``, ``data`` and ``unit`` (the contest). Of matching and ranking ``gold`` and ``predicted`` (letters;
+None: no answer), ``predicted_strict`` (by the common reader alone), ``predicted_official`` (by the released rules with
+their guess) and ``scores`` (None: an answer in words); of ranking ``winner_source``. Of explanation it is a
+:class:`figlang_tasks.scoring.records.FluteRecord` with ``bleu_sums`` and ``rouge_l``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from figlang_tasks.metrics import overlap, ranking
+from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, explanations, grouped
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures
+from figlang_tasks.scoring.measure import unit_of
+
+_WINNERS: Mapping[str, Callable[[Record], bool]] = {
+    "": lambda record: True,
+    "_crowd": lambda record: bool(record["winner_source"] == "crowd_winner"),
+    "_ny": lambda record: bool(record["winner_source"] != "crowd_winner"),
+}
+
+
+def _accuracy(of: str, field: str, suffix: str = "") -> Measure:
+    return Measure(
+        f"acc{of}{suffix}",
+        each=lambda record: float(record[field] == record["gold"]),
+        applies=_WINNERS[of],
+        headline=not suffix,
+    )
+
+
+def _choice(*winners: str) -> Measures:
+    """By our reading, which is in the harness's table, and by the released rules with their guess."""
+    official = (_accuracy(of, "predicted_official", "_official") for of in winners)
+    return Measures.of(*(_accuracy(of, "predicted") for of in winners), *official, *_DIAGNOSTIC)
+
+
+_DIAGNOSTIC = (
+    Measure(
+        "tie_rate",
+        each=lambda record: None if record["scores"] is None else float(ranking.tied_at_top(record["scores"])),
+        higher_is_better=False,
+        diagnostic=True,
+    ),
+    Measure("parse_rate", each=lambda record: float(record["status"] in ("scores", "read")), diagnostic=True),
+    PARSE_DISAGREEMENT,
+)
+
+MATCHING, RANKING = _choice(""), _choice(*_WINNERS)
+
+
+def _corpus_bleu(records: Sequence[Record]) -> Statistic:
+    sums = [record["bleu_sums"] for record in records]
+    return grouped(map(unit_of, records), sums, overlap.corpus_bleu4_of_sums)
+
+
+EXPLANATION = Measures.of(
+    Measure("bleu4", statistic=_corpus_bleu, interval=BOOTSTRAP),
+    Measure("rouge_l", each=lambda record: float(record["rouge_l"]), interval=BOOTSTRAP),
+    # Measures of labels say nothing here, since none is asked for; those of thresholds are no paper's.
+    *(
+        replace(measure, headline="@" not in measure.name)
+        for measure in explained_measures(SCHEMES["alone"])
+        if measure.name not in ("acc", "parse_disagreement")
+    ),
+)
+
+BY_TASK = {"matching": MATCHING, "ranking": RANKING, "explanation": EXPLANATION}
+
+
+def of_records(records: Sequence[Record]) -> Measures:
+    """The measures of the task that wrote `records`."""
+    if "bleu_sums" in records[0]:
+        return EXPLANATION
+    return RANKING if "winner_source" in records[0] else MATCHING
+
+
+MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING))
+EXPLANATION_LM_EVAL = metric_list_of_lm_eval(
+    EXPLANATION,
+    explanations.add_scores,
+    explanation_scorer=lambda records: explanations.add_scores(records).provenance,
+)

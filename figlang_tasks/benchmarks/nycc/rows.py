@@ -1,0 +1,205 @@
+"""The 30 configurations of the release as documents.
+
+The name of a configuration is ``matching``, ``ranking`` or ``explanation``, then ``_from_pixels`` where the description
+is left out, then ``_1`` to ``_4`` for the other folds. Its folder has one or more Parquet files for each split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from loguru import logger
+
+from figlang_tasks.core import checks, hub, images, row_files
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.prompting import render
+
+if TYPE_CHECKING:
+    import datasets
+
+OPTIONS = {"matching": "ABCDE", "ranking": "AB", "explanation": ""}
+TEST = {
+    "matching": (528, 531, 546, 540, 546),
+    "ranking": (513, 506, 534, 531, 531),
+    "explanation": (131, 130, 130, 130, 130),
+}
+"""Test rows of each fold. Validation of a fold is the test of the next one; all others train."""
+OTHER = {"ranking_1": 507}  # its twin ranking_from_pixels_1 has 506
+SEEN = {
+    *("matching", "matching_from_pixels", *(f"matching_from_pixels_{fold}" for fold in range(1, 5))),
+    *("ranking_1", "ranking_from_pixels", *(f"ranking_from_pixels_{fold}" for fold in range(1, 4))),
+    "explanation",
+}
+"""Configurations whose number of test rows the hub's pages show; the others are inferred from totals and twins."""
+
+DESCRIPTION = {name: f"image_{name}" for name in ("location", "description", "uncanny_description")}
+_CONFIG = re.compile(r"(?P<task>matching|ranking|explanation)(?P<pixels>_from_pixels)?(_(?P<fold>[1-4]))?")
+
+
+class Config(NamedTuple):
+    """A configuration: its task, whether the model sees the cartoon (else its description), and its fold, 0 to 4."""
+
+    task: str
+    pixels: bool
+    fold: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that are read; the release has more."""
+        told = () if self.pixels else (*DESCRIPTION.values(), "entities")
+        ranked = ("winner_source",) if self.task == "ranking" else ()
+        return ("image", "contest_number", "caption_choices", *told, *ranked, "label", "instance_id")
+
+
+def config(name: str) -> Config:
+    """Take apart the name of a configuration; a `DataError` if it names none."""
+    found = _CONFIG.fullmatch(name)
+    if found is None:
+        raise hub.DataError(
+            f"NYCC has no configuration {name!r}; valid: {', '.join(TEST)}, with _from_pixels, _1 to _4"
+        )
+    return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
+
+
+def count(asked: Mapping[str, str]) -> int:
+    """How many test rows a configuration has, as published or as inferred (:data:`SEEN`)."""
+    task, _, fold = config(asked["config"])
+    return OTHER.get(asked["config"], TEST[task][fold])
+
+
+@lru_cache(maxsize=8)
+def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset:
+    """Return the test rows of a configuration as documents.
+
+    Columns: `dataset`, `config`, `data`, `id`, `revision`, `family` (the contest, whose captions are not independent),
+    `captions` and, of matching and ranking, `candidates` (as the paper gives them to CLIP); `label` (a letter, or the
+    reference explanation); of descriptions `location`, `description`, `uncanny_description`, `entities` (cleaned); of
+    ranking `winner_source`; of explanation also what is scored: `claim`, `explanation`, `report_group`.
+
+    Raises:
+        hub.DataError: data not available, or not valid; the message names configuration and row.
+    """
+    import datasets
+
+    of = config(name)
+    table, revision = _table(dataset, name, "test")
+    found, faults = {}, []
+    for number, row in enumerate(table):
+        where = f"{dataset}/{name}, test row {number}"
+        try:
+            document = _document(row, where, of)
+            if check_images:
+                images.check(row["image"], where)
+            if document["id"] in found:
+                raise hub.DataError(f"{where}: instance_id {document['id']} is also that of an earlier row")
+            found[document["id"]] = document
+        except hub.DataError as error:
+            faults.append(str(error))
+    checks.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
+    texts = [{key: value for key, value in document.items() if key != "image"} for document in found.values()]
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
+    data = str(DataId(dataset, name, digest, revision))
+    common = {"dataset": dataset, "config": name, "data": data, "revision": revision}
+    documents = datasets.Dataset.from_list([common | document for document in found.values()])
+    return documents.cast_column("image", datasets.Image(decode=False))
+
+
+def _other_number(dataset: str, name: str, rows: int) -> list[str]:
+    """What is wrong with a number of test rows. An inferred number that differs is no reason to end a run."""
+    expected = count({"config": name})
+    if rows != expected and name in SEEN:
+        return [f"{dataset}/{name} has {rows} test rows, the published one has {expected}. {hub.USE_THE_RELEASE}"]
+    if rows != expected:
+        logger.warning(
+            f"figlang_tasks: {dataset}/{name} has {rows} test rows, where {expected} were expected. The hub's pages do "
+            "not show this number: it was inferred from other folds and may be wrong (docs/cards/nycc.md)"
+        )
+    return []
+
+
+@lru_cache(maxsize=8)
+def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
+    """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if they are not there."""
+    import datasets
+
+    columns = list(config(name).columns)
+    found = hub.snapshot(hub.source(dataset), [f"{name}/{split}-*.parquet"])
+    where = f"{dataset}/{name}: split {split!r} in {found.folder}"
+    files = hub.split_files(dataset, split, found.folder / name)
+    if not files:
+        raise hub.DataError(f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}")
+    table = hub.read_parquet(files, columns, where).select_columns(columns)
+    return table.cast_column("image", datasets.Image(decode=False)), found.revision
+
+
+def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
+    """A row of the release as a document; a `DataError` if it is not valid."""
+    row_id, label = (row_files.text(row, column, where) for column in ("instance_id", "label"))
+    where, letters, choices = f"{where} ({row_id})", OPTIONS[of.task], row["caption_choices"]
+    captions = choices if letters else [choices]
+    whole = isinstance(captions, list) and all(isinstance(caption, str) and caption.strip() for caption in captions)
+    if not whole or len(captions) != max(1, len(letters)):
+        wanted = f"{len(letters)} texts" if letters else "a text"
+        raise hub.DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
+    if letters and label not in tuple(letters):
+        raise hub.DataError(f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}")
+    made = {"id": row_id, "image": row["image"], "captions": captions, "label": label}
+    made["family"] = f"contest {row['contest_number']}"
+    if letters:
+        made["candidates"] = [render("nycc/clip.jinja", caption=caption) for caption in captions]
+    else:
+        made |= {"claim": choices, "explanation": label, "report_group": "nycc"}
+    if of.task == "ranking":
+        made["winner_source"] = row_files.text(row, "winner_source", where)
+    if not of.pixels:
+        made |= {name: row[column] or "" for name, column in DESCRIPTION.items()}  # with its white space, as released
+        made["entities"] = [entity(url, where) for url in row["entities"]]
+    return made
+
+
+def entity(url: str, where: str) -> str:
+    """The name in a link to Wikipedia, cleaned exactly as the released script does; a `DataError` if it is none."""
+    text = url.split("#")[0].replace("&redirect=no", "").replace("https://en.wikipedia.org/?title=", "/wiki/")
+    if "/wiki/" not in text:
+        raise hub.DataError(f"{where}: entities holds {url!r}, which is no page of Wikipedia. {hub.USE_THE_RELEASE}")
+    text = text.split("/wiki/")[1].replace("%27s", "'").replace("(disambiguation)", "").replace("_", " ")
+    return " ".join(text.split())
+
+
+def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> list[dict[str, Any]]:
+    """Training rows to show before the question of a row: as released, one of each of `shots` contests, drawn anew.
+
+    The draw depends on the seed and on the id of the row, not on the order of the rows. A `DataError` if there are too
+    few contests.
+    """
+    table, _ = _table(dataset, name, "train")
+    contests = _contests(dataset, name)
+    if shots > len(contests):
+        raise hub.DataError(f"{dataset}/{name}: {shots} exemplars asked for; there are {len(contests)} train contests")
+    generator = random.Random(f"{seed}/{row_id}")
+    numbers = [generator.choice(contests[contest]) for contest in generator.sample(sorted(contests), shots)]
+    return [_document(table[number], f"{dataset}/{name}, train row {number}", config(name)) for number in numbers]
+
+
+@lru_cache(maxsize=8)
+def _contests(dataset: str, name: str) -> dict[int, list[int]]:
+    """The training rows of each contest."""
+    found: dict[int, list[int]] = {}
+    for number, contest in enumerate(_table(dataset, name, "train")[0]["contest_number"]):
+        found.setdefault(contest, []).append(number)
+    return found
+
+
+def fetch() -> Iterator[checks.Fetched]:
+    """Download the test rows of all configurations; training rows come with the first few-shot run."""
+    for task, pixels, fold in product(TEST, ("", "_from_pixels"), range(5)):
+        name = f"{task}{pixels}" + (f"_{fold}" if fold else "")
+        found, rows = hub.snapshot(hub.source("NYCC"), [f"{name}/test-*.parquet"]), load("NYCC", name, False)
+        yield checks.Fetched(f"NYCC/{name}, {len(rows)} rows", found.folder, found.revision)

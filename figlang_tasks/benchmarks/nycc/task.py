@@ -1,0 +1,191 @@
+"""What the task files of the New Yorker Caption Contest name, in both harnesses: documents, prompts, scoring.
+
+Hessel et al. 2023, "Do Androids Laugh at Electric Sheep?", arXiv 2209.06293.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from PIL import Image
+
+from figlang_tasks.answers.verdict import Read
+from figlang_tasks.benchmarks.nycc import parse, rows
+from figlang_tasks.benchmarks.nycc.measures import BY_TASK
+from figlang_tasks.core import hub, images, score_requests
+from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
+from figlang_tasks.core.options import Kwargs, whole_number
+from figlang_tasks.core.options import Options as TaskOptions
+from figlang_tasks.core.prompting import render
+from figlang_tasks.metrics import overlap, ranking
+from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
+from figlang_tasks.scoring.records import Explained, FluteRecord
+
+if TYPE_CHECKING:
+    import datasets
+
+Document = Mapping[str, Any]
+
+SEED = 42  # of the exemplars; the paper's were drawn in the order of its own run
+
+
+@dataclass(frozen=True)
+class Options(TaskOptions):
+    """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
+
+    Attributes:
+        num_shots: exemplars before the question, drawn from the training rows of the fold for each row anew; with them
+            an answer without reasoning is asked for.
+        scorer: explanation scorer (`scoring.explanations`); None takes ours for V-FLUTE, ``$FIGLANG_SCORER`` any.
+    """
+
+    OF: ClassVar[str] = "NYCC"
+
+    num_shots: int = whole_number()
+    scorer: str | Literal[False] | None = explanations.scorer_option()
+
+
+def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+    """Draw exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
+    for options in Options.blocks(config):
+        if options.num_shots:
+            rows.exemplars(asked["dataset"], asked["config"], "", options.num_shots, SEED)
+        if rows.config(asked["config"]).task == "explanation":
+            explanations.preflight(options.scorer)
+
+
+def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
+    """Return the documents for lm-eval, without pictures; `settings`: ``custom_dataset`` of its task files.
+
+    Raises:
+        LmEvalError: an option is missing or wrong, or the data is.
+    """
+    try:
+        asked = lm_eval_options(settings, ("dataset", "config", "num_fewshot"), ("dataset", "config"))
+        if rows.config(asked["config"]).pixels:
+            raise ValueError(f"config={asked['config']}: lm-eval shows no pictures; use one without _from_pixels")
+        shots = asked.get("num_fewshot", 0)
+        found = rows.load(asked["dataset"], asked["config"], check_images=False).remove_columns("image")
+        preflight({"lmms_eval_specific_kwargs": {"default": {"num_shots": shots}}}, asked)
+        return {"test": found.add_column("num_shots", [shots] * len(found))}
+    except (hub.DataError, ValueError) as error:
+        raise LmEvalError(f"figlang_tasks: {error}") from error
+
+
+def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None]]:
+    """The prompt as the released scripts build it: role, text, and the document whose cartoon follows, of each turn."""
+    of = rows.config(doc["config"])
+    shots = doc.get("num_shots") or Options.of(kwargs).num_shots  # in lm-eval documents have it
+    values = {"task": of.task, "pixels": of.pixels, "direct": bool(shots)}
+    found: list[tuple[str, str, Document | None]] = [("system", render("nycc/system.jinja", **values), None)]
+    task = render("nycc/task.jinja", **values)
+    examples = rows.exemplars(doc["dataset"], doc["config"], doc["id"], shots, SEED) if shots else []
+    if not shots:
+        found += [("user", task, None), ("assistant", render("nycc/reply.jinja", **values), None)]
+    for number, each in enumerate([*examples, doc]):
+        told = {name: each[name] for name in ("captions", *rows.DESCRIPTION, "entities") if name in each}
+        text = render("nycc/question.jinja", **values, **told, another=number > 0)
+        text = f"{task}\n\n{text}" if shots and not number else text
+        found.append(("user", text, each if of.pixels else None))
+        if each is not doc:
+            found.append(("assistant", render("nycc/answer.jinja", **values, label=each["label"]), None))
+    return found
+
+
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
+    """Return the prompt as one text; where there are several pictures ``<image>`` marks the place of each."""
+    return render("nycc/text.jinja", turns=turns(doc, lmms_eval_specific_kwargs))
+
+
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
+    """Return the cartoons in prompt order, each RGB; none where descriptions stand in the prompt."""
+    return [_picture(shown) for *_, shown in turns(doc, lmms_eval_specific_kwargs) if shown is not None]
+
+
+def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+    """Return the prompt as chat turns of system, user and assistant; a cartoon follows its question."""
+    messages = []
+    for role, text, shown in turns(doc, lmms_eval_specific_kwargs):
+        pictures = [] if shown is None else [{"type": "image", "url": _picture(shown)}]
+        messages.append({"role": role, "content": [{"type": "text", "text": text}, *pictures]})
+    return messages
+
+
+def _picture(shown: Document) -> Image.Image:
+    return images.decode(shown["image"], f"NYCC {shown['id']}")
+
+
+def doc_to_target(doc: Document, label: str = "") -> str:
+    """Return the right answer, or another one, in the form that is asked for."""
+    of = rows.config(doc["config"])
+    return render("nycc/answer.jinja", task=of.task, pixels=of.pixels, direct=False, label=label or doc["label"])
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
+
+    There is no chance level of explanations: the baselines say nothing, which scores 0.
+    """
+    letters = rows.OPTIONS[rows.config(doc["config"]).task]
+    return ({letter: doc_to_target(doc, letter) for letter in letters}, doc["label"]) if letters else ({"": ""}, "")
+
+
+def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one output: its record and its numbers (``figlang_tasks.scoring.judged``)."""
+    return judged(_record(doc, results), BY_TASK[rows.config(doc["config"]).task])
+
+
+def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """As :func:`process_results`, for lm-eval."""
+    task = rows.config(doc["config"]).task
+    told = ["explanation_scorer"] if task == "explanation" else []
+    return judged_for_lm_eval(_record(doc, results), BY_TASK[task], *told)
+
+
+def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    output = None if not results or results[0] is None else str(results[0])
+    return _explained(doc, output) if "explanation" in doc else _chosen(doc, output)
+
+
+def _chosen(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of a choice: by the highest matching score where the backend gives scores, else by an answer in words.
+
+    No answer, and a tie at the top, is a wrong answer.
+    """
+    pixels, count = rows.config(doc["config"]).pixels, len(doc["captions"])
+    scores = score_requests.read_answer(output)
+    if scores is not None and len(scores) == count:
+        # Of captions that share the highest score none is the model's choice.
+        best = None if ranking.tied_at_top(scores) else "ABCDE"[scores.index(max(scores))]
+        found, common, official = Read(best, "read", "argmax"), best, best
+    else:
+        scores, found, common = None, parse.letter(output, count, pixels), parse.common(output, count).value
+        official = parse.parse_official(output or "", count, pixels) or (parse.DEFAULTS[count] if pixels else None)
+    return {name: doc[name] for name in ("id", "data", "winner_source") if name in doc} | {
+        "unit": doc["family"],
+        "gold": doc["label"],
+        "predicted": found.value,
+        "predicted_strict": common,
+        "predicted_official": official,
+        "status": found.status if scores is None else "scores",
+        "rule": found.rule,
+        "scores": scores,
+    }
+
+
+def _explained(doc: Document, output: str | None) -> dict[str, Any]:
+    """The record of an explanation. The label of the scheme is whether there is one: no label is asked for."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    found = parse.explanation(output)
+    said = Explained(1 if found.value else None, found.status, found.rule, None, found.value)
+    record = FluteRecord.of(doc, 1, said, said.value, explained="alone", revision=doc["revision"])
+    text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
+    return record.as_dict() | {
+        "bleu_sums": overlap.matrix([overlap.bleu_statistics(text, doc["label"])])[0].tolist(),
+        "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
+        "bleu": overlap.signature(corpus=True),
+    }

@@ -1,0 +1,89 @@
+"""A small New Yorker Caption Contest in the layout and schema of the release: drawn cartoons, captions of ours."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from datasets import Dataset, Features, Image, List, Value
+from PIL import Image as PILImage
+
+from figlang_tasks.benchmarks.nycc import rows
+
+TEXT, TEXTS = Value("string"), List(Value("string"))
+
+SAID = dict(zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True))
+
+EXAMPLE = {
+    "image_location": "a doctor's office",
+    "image_description": "A snail lies on the couch. The doctor holds a stopwatch in place of a notebook.",
+    "image_uncanny_description": "A snail is a patient, and the doctor takes its time.",
+    "entities": ["https://en.wikipedia.org/wiki/Snail", "https://en.wikipedia.org/wiki/Psychotherapy"],
+    "caption_choices": ["I feel that everybody rushes me.", "Is this the way to the lettuce?"],
+    "label": "A",
+}
+"""The example of the card: made up by us."""
+
+
+def features(config: str) -> Features:
+    """The columns of a configuration, as the hub's pages show them."""
+    of = rows.config(config)
+    described = {
+        **dict.fromkeys(("image_location", "image_description", "image_uncanny_description"), TEXT),
+        **dict.fromkeys(("entities", "questions"), TEXTS),
+    }
+    return Features(
+        {
+            "image": Image(),
+            "contest_number": Value("int32"),
+            **({} if of.pixels else described),
+            "caption_choices": TEXT if of.task == "explanation" else TEXTS,
+            **({} if of.pixels else {"from_description": TEXT}),
+            **({"winner_source": TEXT} if of.task == "ranking" else {}),
+            "label": TEXT,
+            "n_tokens_label": Value("int32"),
+            "instance_id": TEXT,
+        }
+    )
+
+
+def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[str, Any]:
+    """A row: of matching and ranking the label goes through the letters."""
+    of = rows.config(config)
+    letters, contest = rows.OPTIONS[of.task], 100 * of.fold + number // 2
+    drawn = io.BytesIO()
+    PILImage.new("L", (24, 24), 8 * number % 256).save(drawn, "JPEG")
+    explained = f"A snail says it has no time, and {number} snails have all of it."
+    made: dict[str, Any] = {
+        "image": {"bytes": drawn.getvalue(), "path": f"{contest}.jpeg"},
+        "contest_number": contest,
+        "image_location": "a garden",
+        "image_description": f"Snail {number} wears a watch.",
+        "image_uncanny_description": "Snails have no wrists.",
+        "entities": ["https://en.wikipedia.org/wiki/Snail", "https://en.wikipedia.org/?title=Watch_(disambiguation)#X"],
+        "questions": ["Why is it late?"],
+        "caption_choices": [f"{SAID[letter]} no time, {number}." for letter in letters] or "I have no time.",
+        "from_description": "scene: a garden description: ...",
+        "winner_source": ("crowd_winner", "official_winner")[number % 3 == 0],
+        "label": letters[number % len(letters)] if letters else explained,
+        "n_tokens_label": 1,
+        "instance_id": f"{split}{of.task}{contest}-{number}",
+    }
+    return {name: value for name, value in (made | changes).items() if name in features(config)}
+
+
+def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) -> None:
+    """``CONFIGURATION/SPLIT-00000-of-00001.parquet``"""
+    (folder / config).mkdir(parents=True, exist_ok=True)
+    table = Dataset.from_list(found, features=features(config))
+    table.to_parquet(str(folder / config / f"{split}-00000-of-00001.parquet"))
+
+
+def release(folder: Path, *configs: str, train: int = 12) -> Path:
+    """Write configurations with as many test rows as the release has."""
+    for config in configs:
+        test = [row(config, number) for number in range(rows.count({"config": config}))]
+        write(folder, config, "test", test)
+        write(folder, config, "train", [row(config, number, "train") for number in range(train)])
+    return folder

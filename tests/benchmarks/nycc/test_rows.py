@@ -1,0 +1,127 @@
+"""The data: what is read of the release, what is refused, and exemplars."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.nycc import release
+from loguru import logger
+
+from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.hub import DataError
+
+NYCC = benchmarks()["nycc"]
+CONFIGS = [
+    f"{task}{pixels}" + (f"_{fold}" if fold else "")
+    for task, pixels, fold in product(rows.TEST, ("", "_from_pixels"), range(5))
+]
+# Train, validation and test as the hub's pages show them (facts: neighbours.md 1.2); None where they were not seen.
+SHOWN: dict[str, list[tuple[int | None, int | None, int | None]]] = {
+    "matching": [(1632, None, 528), (None, None, 531), (1605, 540, 546), (1605, 546, 540), (1617, 528, 546)],
+    "ranking": [(1596, 506, 513), (1575, 534, 506), (1550, 531, 534), (1553, 531, 531), (None, None, None)],
+    "explanation": [(2340 // 6, 130, 131), *[(None, None, None)] * 4],  # a description has six rows of each to train
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    return tmp_path / "NYCC"
+
+
+def test_numbers_of_rows_are_those_of_the_hub() -> None:
+    assert len(CONFIGS) == len({rows.config(name) for name in CONFIGS}) == 30
+    totals = {"matching": 2691, "ranking": 2615, "explanation": 651}
+    for task, folds in SHOWN.items():
+        test = rows.TEST[task]
+        assert sum(test) == totals[task]
+        for fold, shown in enumerate(folds):
+            following = test[(fold + 1) % 5]  # the test of a fold is the validation of the one before
+            found = (totals[task] - test[fold] - following, following, test[fold])
+            assert all(known in (None, own) for known, own in zip(shown, found, strict=True)), (task, fold)
+    assert (rows.count({"config": "ranking_1"}), rows.count({"config": "ranking_from_pixels_1"})) == (507, 506)
+    assert set(CONFIGS) > rows.SEEN and len(rows.SEEN) == 12
+
+
+@pytest.mark.parametrize("name", ["matching_3", "matching_from_pixels", "ranking_1", "ranking_from_pixels_2"])
+def test_documents_of_a_choice(folder: Path, name: str) -> None:
+    release.release(folder, name)
+    found, of = rows.load("NYCC", name), rows.config(name)
+    assert len(found) == rows.count({"config": name}) and found[0]["data"].startswith(f"NYCC/{name}@local:")
+    first = release.row(name, 0)
+    assert (found[0]["id"], found[0]["captions"]) == (first["instance_id"], first["caption_choices"])
+    assert found[0]["candidates"][0] == f"a new yorker cartoon with winning caption: {first['caption_choices'][0]}"
+    assert ("entities" in found.column_names) != of.pixels and ("winner_source" in first) == (of.task == "ranking")
+    if not of.pixels:
+        assert found[0]["entities"] == ["Snail", "Watch"]
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://en.wikipedia.org/wiki/Rule_of_three_(writing)", "Rule of three (writing)"),
+        ("https://en.wikipedia.org/wiki/Bar_joke#History", "Bar joke"),
+        ("https://en.wikipedia.org/w/index.php?title=X&redirect=no", None),
+        (
+            "https://en.wikipedia.org/?title=Santa%27s_(disambiguation)&redirect=no",
+            "Santa'",
+        ),  # their replacement takes the s
+    ],
+)
+def test_entities_are_cleaned_as_in_the_released_script(url: str, name: str | None) -> None:
+    if name is None:
+        with pytest.raises(DataError, match="row 3: entities holds .* no page of Wikipedia"):
+            rows.entity(url, "row 3")
+    else:
+        assert rows.entity(url, "row 3") == name
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("matching", {"caption_choices": ["a", "b"]}, "caption_choices is ['a', 'b'], must be 5 texts"),
+        ("ranking", {"label": "C"}, "label is 'C', must be one of A, B"),
+        ("explanation", {"label": " "}, "label is empty"),
+        ("explanation", {"caption_choices": ""}, "caption_choices is '', must be a text"),
+        ("matching", {"image": {"bytes": b"x", "path": "1.jpeg"}}, "the image cannot be decoded"),
+        ("matching", {"instance_id": "testmatching0-0"}, "instance_id testmatching0-0 is also that of an earlier row"),
+        ("ranking_1", None, "ranking_1 has 1 test rows, the published one has 507"),
+    ],
+)
+def test_what_a_run_refuses(folder: Path, name: str, changes: dict[str, Any] | None, message: str) -> None:
+    found = [release.row(name, number) for number in range(rows.count({"config": name}))]
+    found[1] |= changes or {}
+    release.write(folder, name, "test", found if changes else found[:1])
+    with pytest.raises(DataError) as told:
+        NYCC.load({"dataset": "NYCC", "config": name}, True)
+    assert message in str(told.value) and "NYCC" in str(told.value)
+
+
+def test_a_number_that_was_inferred_is_no_fault(folder: Path) -> None:
+    release.write(folder, "ranking_4", "test", [release.row("ranking_4", number) for number in range(3)])
+    told: list[str] = []
+    logger.enable("figlang_tasks")
+    handler = logger.add(told.append, format="{message}")
+    assert len(rows.load("NYCC", "ranking_4")) == 3
+    logger.remove(handler)
+    assert any("ranking_4 has 3 test rows, where 531 were expected" in each and "inferred" in each for each in told)
+
+
+@pytest.mark.parametrize("name", ["matching_5", "matching_0", "captions", "explanation_from_pixels_x"])
+def test_a_configuration_that_does_not_exist(name: str) -> None:
+    with pytest.raises(DataError, match="has no configuration"):
+        NYCC.load({"dataset": "NYCC", "config": name}, True)
+
+
+def test_exemplars_are_of_contests_drawn_for_each_row(folder: Path) -> None:
+    release.release(folder, "matching", train=24)
+    drawn = {row: rows.exemplars("NYCC", "matching", row, 5, 42) for row in ("one", "two")}
+    assert drawn["one"] == rows.exemplars("NYCC", "matching", "one", 5, 42) != drawn["two"]
+    assert all(len({each["family"] for each in found}) == 5 for found in drawn.values())
+    assert all(each["id"].startswith("train") for found in drawn.values() for each in found)
+    with pytest.raises(DataError, match="13 exemplars asked for; there are 12 train contests"):
+        rows.exemplars("NYCC", "matching", "one", 13, 42)

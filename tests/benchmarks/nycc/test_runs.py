@@ -1,0 +1,180 @@
+"""Generated folds through the real harnesses: chance, the demo model, matching scores, exemplars, the mean of five."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import warm
+from benchmarks.nycc import release
+from demo_runs import DEMO, evaluate
+from hub_server import HubServer
+from models import tiny_encoders
+
+from figlang_tasks.benchmarks.nycc import measures, rows
+from figlang_tasks.cli.summary import summary_table
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.judge.export import export
+from figlang_tasks.results import published
+from figlang_tasks.scoring import evaluate as computed
+
+FIVE = ["", *(f"_{fold}" for fold in range(1, 5))]
+KINDS = {"match": "matching", "rank": "ranking", "explain": "explanation"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    return tmp_path / "NYCC"
+
+
+@pytest.mark.parametrize(
+    ("group", "chance"), [("nycc_rank_description", 0.5), pytest.param("nycc_match", 0.2, marks=pytest.mark.slow)]
+)
+def test_a_group_is_the_unweighted_mean_of_five_folds_and_random_is_at_chance(
+    folder: Path, group: str, chance: float
+) -> None:
+    kind = KINDS[group.split("_")[1]] + ("" if "description" in group else "_from_pixels")
+    release.release(folder, *(kind + fold for fold in FIVE))
+    results = evaluate(group, "figlang_random", "seed=1")
+    folds = [results["results"][f"{group}_{fold}"]["acc,none"] for fold in range(5)]
+    found = results["results"][group]
+    assert found["acc,none"] == pytest.approx(sum(folds) / 5, abs=1e-12) and "unweighted mean" in found["alias"]
+    assert found["acc,none"] == pytest.approx(chance, abs=0.03)
+    shown = summary_table(results)
+    mean = next(line for line in shown.splitlines() if "mean, unweighted" in line)
+    assert f"{100 * found['acc,none']:.1f}" in mean and "published:" in shown and "Random" in shown
+    alone = evaluate(f"{group}_0", "figlang_random", "seed=1")  # one fold is never shown beside the paper
+    assert "published" not in summary_table(alone)
+
+
+def test_five_folds_that_are_cut_are_not_beside_the_paper(folder: Path) -> None:
+    release.release(folder, *(f"matching_from_pixels{fold}" for fold in FIVE))
+    shown = summary_table(evaluate("nycc_match", "figlang_random", limit=2))
+    assert "mean, unweighted" in shown and "they are of all rows, and a run was cut short" in shown
+
+
+@pytest.mark.parametrize("task", ["nycc_match_0", "nycc_rank_5shot_0", "nycc_explain_0"])
+def test_the_demo_model_answers(folder: Path, task: str) -> None:
+    kind = KINDS[task.split("_")[1]]
+    release.release(folder, f"{kind}_from_pixels")
+    results = evaluate(task, "figlang_vlm", DEMO, limit=2, gen_kwargs="max_new_tokens=8")
+    records = [sample["sample"] for sample in results["samples"][task]]
+    assert len(records) == 2 and all("scores" not in record or record["scores"] is None for record in records)
+    assert set(results["results"][task]) > {f"{name},none" for name in ("parse_rate", *(["bleu4"] * ("ex" in task)))}
+
+
+@pytest.mark.parametrize("task", ["nycc_match_0", "nycc_rank_0"])
+def test_a_dual_encoder_takes_the_most_similar_caption(folder: Path, task: str, tmp_path: Path) -> None:
+    release.release(folder, f"{KINDS[task.split('_')[1]]}_from_pixels")
+    checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
+    results = evaluate(task, "figlang_clip", f"pretrained={checkpoint},device=cpu", limit=3)
+    for sample in results["samples"][task]:
+        record = sample["sample"]
+        best = [
+            letter for letter, score in zip("ABCDE", record["scores"], strict=False) if score == max(record["scores"])
+        ]
+        assert record["status"] == "scores" and best == [record["predicted"]]
+
+
+def test_records_give_what_was_reported_and_sheets_for_judges(folder: Path, tmp_path: Path) -> None:
+    """Saved samples of both forms are read again, and `figlang judge export` makes sheets of their explanations."""
+    release.release(folder, "explanation", "explanation_from_pixels")
+    for number, task in enumerate(("nycc_explain_0", "nycc_explain_description_0")):
+        saved = [tmp_path / f"{number}{name}" for name in "ab"]
+        for path in saved:
+            results = evaluate(task, "figlang_random", limit=4, saved=path, log_samples=True)
+        records = [sample["sample"] for sample in results["samples"][task]]
+        assert measures.of_records(records) is measures.EXPLANATION
+        reported = results["configs"][task]["metadata"]["measures"]["values"]
+        assert {"bleu4", "rouge_l", "explanation_score", "explained@53"} <= reported.keys()
+        assert set(computed(records, measures.EXPLANATION.sums, 0)) == set(reported)
+        output = tmp_path / f"{number}.csv"
+        written = export(
+            [f"{name}={path}" for name, path in zip("ab", saved, strict=True)], output, count=2, seed=1, annotators=3,
+            images_dir=None, separator=",",
+        )  # fmt: skip
+        assert [path.name for path in written[1:]] == [
+            *(f"{number}.annotator{each}.csv" for each in (1, 2, 3)), f"{number}.key.json",
+        ]  # fmt: skip
+        sheet = written[1].read_text(encoding="utf-8")
+        assert "I have no time." in sheet and "preferred" in sheet.splitlines()[0]
+
+
+LOAD = """
+import json
+from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.core.benchmark import benchmarks
+found = rows.load("NYCC", "ranking_1")
+shots = rows.exemplars("NYCC", "ranking_1", found[0]["id"], 5, 42)
+print(json.dumps([len(found), found[0]["data"], len(shots)]))
+"""
+
+
+def test_only_what_is_needed_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIGLANG_DATA_DIR")
+    repository = release.release(tmp_path / "repository", "ranking_1", "matching")
+    source = benchmarks()["nycc"].source
+    with HubServer() as hub:
+        hub.add_repo(str(source.repository), repository, commit=source.revision)
+        done = warm.run([sys.executable, "-c", LOAD], env=hub.env(tmp_path), cwd=tmp_path)
+        asked = {request.path.rpartition("/resolve/")[2] for request in hub.requests if "/resolve/" in request.path}
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows_found, data, shots = json.loads(done.stdout)
+    assert (rows_found, shots) == (507, 5) and data.startswith(f"NYCC/ranking_1@{source.revision}:")
+    assert {path.partition("/")[2] for path in asked} == {
+        f"ranking_1/{split}-00000-of-00001.parquet" for split in ("test", "train")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["nycc_rank_description_0", "nycc_explain_description_5shot_0"])
+def test_lm_eval_has_the_same_task(folder: Path, task: str) -> None:
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    from figlang_tasks.harness.plugin import tasks_dir
+
+    release.release(folder, KINDS[task.split("_")[1]])
+    manager = TaskManager(include_path=str(tasks_dir().parent / "lm_eval"), include_defaults=False)
+    results: Any = simple_evaluate("dummy", tasks=[task], task_manager=manager, limit=3, bootstrap_iters=0)
+    (config,) = [results["configs"][task]]
+    assert results["samples"][task][0]["sample"]["id"].startswith("test")
+    text = results["samples"][task][0]["arguments"][0][0]
+    assert text.count("Thanks! How about this one?") == (5 if "5shot" in task else 0) and config["num_fewshot"] == 0
+
+
+# --- the paper's numbers ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared_file", ["facts/published_neighbours.json"], indirect=True)
+def test_published_figures_are_the_collected_facts(shared_file: Path) -> None:
+    """Tables 2, 4 and 5 but for perplexity; what is of one fold or of other rows is left out."""
+    metrics = {
+        "matching_accuracy": "acc", "ranking_CrowdAcc": "acc_crowd", "ranking_NYAcc": "acc_ny",
+        "explanation_BLEU-4": "bleu4", "explanation_ROUGE-L": "rouge_l",
+    }  # fmt: skip
+    facts = [
+        (fact["table"].partition(" (")[0], metrics[fact["metric"]], round(fact["value"] / 100, 9))
+        for fact in json.loads(shared_file.read_text(encoding="utf-8"))
+        if fact["benchmark"] == "newyorker_caption_contest" and fact["table"].startswith("Table")
+        if fact["metric"] in metrics
+    ]
+    found = published.read_file(Path(rows.__file__).with_name("published.json")).figures
+    assert sorted(facts) == sorted((each.table, each.metric, each.value) for each in found) and len(facts) == 97
+    groups = {task for each in found for task in each.tasks}
+    assert groups == {
+        f"nycc_{kind}{form}" for kind in KINDS for form in ("", "_description", "_description_5shot", "_5shot")
+    } - {"nycc_explain_5shot"}
+    for model, task, metric, value in (
+        ("GPT-4", "nycc_match_description_5shot", "acc", 0.845),
+        ("GPT-4", "nycc_rank_description", "acc_crowd", 0.662),
+        ("CLIP ViT-L/14@336px", "nycc_match", "acc", 0.566),
+        ("Humans", "nycc_rank", "acc_ny", 0.646),
+        ("GPT-4", "nycc_explain_description_5shot", "bleu4", 0.0499),
+    ):
+        own = [each for each in found if each.model == model and each.metric == metric and task in each.tasks]
+        assert value in [each.value for each in own], (model, task)

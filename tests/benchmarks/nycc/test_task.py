@@ -1,0 +1,235 @@
+"""Prompts word by word, what counts as an answer, and parity with the released evaluator."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+from benchmarks.nycc import release
+from docs.documents import ROOT
+from rouge_score import rouge_scorer, scoring
+
+from figlang_tasks.benchmarks.nycc import measures, parse, rows, task
+from figlang_tasks.core import score_requests
+from figlang_tasks.scoring import OVERALL, evaluate
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    return tmp_path / "NYCC"
+
+
+def document(folder: Path, config: str) -> dict[str, Any]:
+    release.release(folder, config)
+    return dict(rows.load("NYCC", config)[1])
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+DESCRIPTION = (
+    "scene location: a garden\ndescription: Snail 1 wears a watch.\nuncanny description: Snails have no wrists.\n"
+    "entities: Snail, Watch\n"
+)
+FIVE, TWO = (
+    "".join(f"{letter}: {release.SAID[letter]} no time, 1.\n" for letter in letters) for letters in ("ABCDE", "AB")
+)
+# The last turn, as the formats of the released scripts make it.
+LAST = {
+    ("matching", 0): (
+        f"OK. Here is a description of the cartoon followed by the five choices.\n\n{DESCRIPTION}\nChoices:\n{FIVE}\n"
+        "Which of the 5 options (A, B, C, D, or E) is the best fit? Think step-by-step and finish your response with "
+        '"Answer: X" where X is either A, B, C, D, or E.'
+    ),
+    ("ranking", 0): (
+        f"OK. Here is a description of the cartoon followed by the two choices.\n\n{DESCRIPTION}\nChoices:\n{TWO}\n"
+        'Which of the 2 options (A or B) is funnier? Think step-by-step and finish your response with "Answer: X" '
+        "where X is either A or B."
+    ),
+    ("explanation", 0): (
+        f"OK. Here is a description of the cartoon followed by the winning caption.\n\n{DESCRIPTION}\nWinning caption: "
+        "I have no time.\n\nThink step-by-step to figure out why the caption is funny for the cartoon. Then, finish "
+        'your response with a summary "Explanation: X" where X is a 2-3 sentence explanation of the joke.'
+    ),
+    ("matching", 5): (
+        f"Thanks! How about this one?\n\n{DESCRIPTION}Choices:\n{FIVE}\nWhich of the 5 options (A, B, C, D, or E) is "
+        "the caption that truly corresponds to the cartoon?"
+    ),
+    ("ranking", 5): (
+        f"Thanks! How about this one?\n\n{DESCRIPTION}Choices:\n{TWO}\nWhich of the 2 options (A or B) is funnier for "
+        "the given cartoon?"
+    ),
+    ("explanation", 5): (
+        f"Thanks! How about this one?\n\n{DESCRIPTION}Caption: I have no time.\n\nExplain the joke/how the caption "
+        "relates to the cartoon in 2-3 sentences."
+    ),
+    ("matching_from_pixels", 0): (
+        f"Which one of these 5 captions is the correct match for the New Yorker cartoon?\n{FIVE}\nRemember to provide "
+        'your final answer in the format "Final Answer: X" where X is the letter of your choice.'
+    ),
+    ("ranking_from_pixels", 0): (
+        f"Which of these 2 captions is funnier for the New Yorker cartoon?\n{TWO}\nRemember to provide your final "
+        'answer in the format "Final Answer: X" where X is the letter of your choice (A or B).'
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "shots"), LAST, ids=str)
+def test_the_question_is_the_released_one(folder: Path, config: str, shots: int) -> None:
+    doc, options = document(folder, config), {"num_shots": shots}
+    turns = task.doc_to_messages(doc, options)
+    roles = [turn["role"] for turn in turns]
+    assert roles == ["system", *["user", "assistant"] * (shots or 1), "user"]
+    assert turns[-1]["content"][0]["text"] == LAST[config, shots]
+    pictures = [part for turn in turns for part in turn["content"] if part["type"] == "image"]
+    assert len(pictures) == len(task.doc_to_visual(doc, options)) == (config.endswith("pixels"))
+    text = task.doc_to_text(doc, options)
+    assert text.endswith(LAST[config, shots]) and "<image>" not in text
+    if shots:
+        assert text.count("Thanks! How about this one?") == shots  # before all but the first of the six
+        assert turns[1]["content"][0]["text"].startswith("I will describe a New Yorker cartoon to you. ")
+        answer = turns[2]["content"][0]["text"]
+        assert re.fullmatch(r"Answer: [A-E]|Here's my best explanation: A snail .*", answer) and answer in text
+
+
+def test_exemplars_from_pixels_are_pictures_in_turns_of_their_own(folder: Path) -> None:
+    doc, options = document(folder, "ranking_from_pixels"), {"num_shots": 5}
+    turns = task.doc_to_messages(doc, options)
+    assert [[part["type"] for part in turn["content"]] for turn in turns if turn["role"] == "user"] == [
+        ["text", "image"]
+    ] * 6
+    assert len(task.doc_to_visual(doc, options)) == task.doc_to_text(doc, options).count("<image>") == 6
+
+
+@pytest.mark.parametrize("shared_file", ["facts/neighbours.md"], indirect=True)
+def test_turns_before_the_question_are_in_the_collected_facts(folder: Path, shared_file: Path) -> None:
+    facts = shared_file.read_text(encoding="utf-8").replace("\\n", "\n").replace('\\"', '"')
+    for config in ("matching", "ranking", "explanation", "matching_from_pixels", "ranking_from_pixels"):
+        system, told, *_ = (turn["content"][0]["text"] for turn in task.doc_to_messages(document(folder, config), {}))
+        assert all(line in facts for line in system.splitlines())
+        if config in ("matching", "ranking", "ranking_from_pixels"):  # the facts leave out parts of the others
+            assert told[told.index("One of the ") :] in facts
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "pixels", "official", "ours"),
+    [
+        # from a description: the only one of "Answer: A" to "Answer: E"
+        ("The caption fits the cage. Answer: C", 5, False, "C", "C"),
+        ("Answer: A would be odd.\n\nAnswer: C", 5, False, None, "C"),
+        ("**Answer: C**", 5, False, "C", "C"),
+        ("I would go with C.", 5, False, None, "C"),
+        ("Answer: D", 2, False, "D", None),
+        ("The captions are all about work.", 5, False, None, None),
+        ("", 5, False, None, None),
+        # from pixels: the first "Final Answer: X", else the end of the last paragraph, else none (E or B)
+        ("Final Answer: D", 5, True, "D", "D"),
+        ("Final Answer: X? No.\n\nFinal Answer: B", 2, True, "B", "B"),
+        ("It may be B.\n\nIt is a pun. Answer: A.", 2, True, "A", "A"),
+        ("A snail.\n\nTherefore, the answer is B", 2, True, "B", "B"),
+        ("My final answer is C.", 5, True, "C", "C"),
+        ("Final Answer: C", 2, True, None, None),
+        ("final answer: C", 5, True, None, "C"),
+        ("<think>Final Answer: A?</think>Final Answer: B", 5, True, "A", "B"),
+        ("I cannot see a picture.", 5, True, None, None),
+    ],
+)
+def test_what_counts_as_an_answer(
+    output: str, options: int, pixels: bool, official: str | None, ours: str | None
+) -> None:
+    assert parse.parse_official(output, options, pixels) == official
+    assert parse.letter(output, options, pixels).value == ours
+    config = {5: "matching", 2: "ranking"}[options] + "_from_pixels" * pixels
+    doc = {
+        "id": "1",
+        "data": "NYCC",
+        "config": config,
+        "family": "contest 1",
+        "captions": ["a"] * options,
+        "label": "A",
+    }
+    record = task.process_results(doc | {"winner_source": "crowd_winner"}, [output])["sample"]
+    guess = {5: "E", 2: "B"}[options] if pixels else None
+    assert (record["predicted"], record["predicted_official"]) == (ours, official or guess)
+    assert (record["status"] == "read") == (ours is not None)
+
+
+@pytest.mark.parametrize(
+    ("output", "found", "rule"),
+    [
+        ("Step 1: a cage.\n\nExplanation: It is\n small.", "It is small.", "explanation"),
+        ("Here's my best explanation: It is small.", "It is small.", "explanation"),
+        ("Step 3: Explanation - It is small. Summary: no", "It is small.", "explanation"),
+        ("An explanation: It is small.", "It is small.", "explanation"),
+        ("It is small.", "It is small.", "whole"),
+        ("<think>Explanation: no</think>It is small.", "It is small.", "whole"),
+        ("Explanation: ", None, "explanation"),
+        (" ", None, "empty"),
+    ],
+)
+def test_where_an_explanation_is(output: str, found: str | None, rule: str) -> None:
+    read = parse.explanation(output)
+    assert (read.value, read.rule) == (found, rule)
+
+
+@pytest.mark.parametrize(("scores", "chosen"), [([0.1, 0.3], "B"), ([0.3, 0.3], None), ([0.1, 0.2, 0.3], None)])
+def test_scores_choose_the_highest_alone(folder: Path, scores: list[float], chosen: str | None) -> None:
+    record = task.process_results(document(folder, "ranking_from_pixels"), [score_requests.answer(scores)])["sample"]
+    assert (record["predicted"], record["status"]) == (chosen, "scores" if len(scores) == 2 else "unreadable")
+
+
+# --- parity with the released evaluator, eval_crossval.py -------------------------------------------------------------
+
+
+def values(found: list[dict[str, Any]]) -> dict[str, float]:
+    own = measures.of_records(found)
+    return {name: scopes[OVERALL].value for name, scopes in evaluate(found, own, 0).items()}
+
+
+def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
+    release.release(folder, "ranking")
+    generator, docs = np.random.default_rng(1), rows.load("NYCC", "ranking")
+    said = [str(generator.choice(["A", "B"])) for _ in docs]
+    found = values([task.process_results(doc, [f"Answer: {it}"])["sample"] for doc, it in zip(docs, said, strict=True)])
+    ny, crowd = [], []
+    for doc, it in zip(docs, said, strict=True):
+        (crowd if doc["winner_source"] == "crowd_winner" else ny).append(float(doc["label"] == it))
+    expected = {"acc": np.mean(ny + crowd), "acc_ny": np.mean(ny), "acc_crowd": np.mean(crowd), "parse_rate": 1}
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert found["acc_official"] == found["acc"] and found["parse_disagreement"] == 0
+
+
+def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
+    """BLEU of sacrebleu itself, ROUGE-L of rouge_score itself; the evaluator takes the middle of its bootstrap."""
+    release.release(folder, "explanation_from_pixels")
+    docs = rows.load("NYCC", "explanation_from_pixels")
+    texts = [" ".join(doc["label"].split()[:: 1 + number % 3]) for number, doc in enumerate(docs)]
+    said = [f"Step by step. Explanation: {text}" for text in texts]
+    found = values([task.process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)])
+    references = [doc["label"] for doc in docs]
+    assert 100 * found["bleu4"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-9)
+    scorer, middle = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False), scoring.BootstrapAggregator()
+    each = [scorer.score(*pair) for pair in zip(references, texts, strict=True)]
+    for score in each:
+        middle.add_scores(score)
+    assert found["rouge_l"] == pytest.approx(np.mean([score["rougeL"].fmeasure for score in each]), abs=1e-12)
+    assert found["rouge_l"] == pytest.approx(middle.aggregate()["rougeL"].mid.fmeasure, abs=0.005)
+
+
+# --- the card's example ----------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_card_is_what_is_asked(folder: Path) -> None:
+    release.write(folder, "ranking_4", "test", [release.row("ranking_4", 0, **release.EXAMPLE)])
+    (doc,) = rows.load("NYCC", "ranking_4")
+    card = (ROOT / "docs" / "cards" / "nycc.md").read_text(encoding="utf-8")
+    for turn in task.doc_to_messages(doc):
+        assert turn["content"][0]["text"] in card
+    assert f"```text\n{task.doc_to_target(doc)}\n```" in card
