@@ -1,19 +1,21 @@
-"""``figlang data``: data ahead of a run: download, check, example files, import."""
+"""``figlang data``: data ahead of a run: download, check, example files, import; and for training: export."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from figlang_tasks.cli import own_commands, say, say_json
-from figlang_tasks.core import hub
+from figlang_tasks.core import finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
 from figlang_tasks.core.checks import Findings, Report, downloading_nothing, on_this_machine, reading
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import listing, printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -27,6 +29,7 @@ def data() -> None:
     figlang data check flute
     figlang data template nykms --output my_data
     figlang data import metaclue pitt_ads metaphors.csv --output my_data/MetaCLUE
+    figlang data export vflute --format messages --output my_training
 
     Exit status: 0 done, 1 failed (check: faults were found), 2 wrong usage.
     """
@@ -206,23 +209,89 @@ def template(
         having = [each.name for each in benchmarks().values() if each.template]
         raise typer.BadParameter(f"there is no template for {benchmark}; there are: {', '.join(having)}")
     folder = output / chosen.source.name
+    with _whole(folder) as staged:
+        written = chosen.template(staged)
+    say("\n".join(printable(folder / path.relative_to(staged)) for path in written))
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """Give a folder to write into that becomes `folder`: a kill or a full disk leaves no half of it there.
+
+    Raises:
+        typer.Exit: it is there, or cannot be written; both are said.
+    """
     if folder.exists():
         say(
             f"figlang data: {printable(folder)} already exists and is not overwritten: choose another --output",
             err=True,
         )
         raise typer.Exit(1)
-    # All of it beside its place first: the next try would refuse the half that a kill or a full disk leaves there.
-    staged = output / f".{folder.name}.{os.getpid()}.tmp"
+    staged = folder.parent / f".{folder.name}.{os.getpid()}.tmp"
     try:
-        for left_by_a_kill in output.glob(f".{folder.name}.*.tmp"):
+        for left_by_a_kill in folder.parent.glob(f".{folder.name}.*.tmp"):
             shutil.rmtree(left_by_a_kill)
         try:
-            written = chosen.template(staged)
+            yield staged
             staged.rename(folder)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         say(f"figlang data: {printable(folder)} cannot be written: {error.strerror}", err=True)
         raise typer.Exit(1) from error
-    say("\n".join(printable(folder / path.relative_to(staged)) for path in written))
+
+
+@app.command()
+def export(
+    benchmark: Annotated[str, typer.Argument(help="For example vflute or flute.", metavar="BENCHMARK")],
+    form: Annotated[
+        finetuning.Form, typer.Option("--format", help="messages: for TRL; llava: LLaVA; sharegpt: LLaMA-Factory.")
+    ],
+    output: Annotated[Path, typer.Option(help="Folder to write into; the split becomes a folder in it.")],
+    split: Annotated[finetuning.Split, typer.Option(help="The rows of the test are never written.")] = "train",
+    task: Annotated[
+        str | None,
+        typer.Option(help="The task, or the group, whose prompt is written. [default: BENCHMARK]", show_default=False),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            help="Data folder with rows to train on, for data without splits such as NYK-MS.", show_default=False
+        ),
+    ] = None,
+    keep_shared: Annotated[
+        bool,
+        typer.Option(
+            "--keep-shared", help="Keep rows that share a picture or a text with the rows that the task evaluates."
+        ),
+    ] = False,
+) -> None:
+    """Write the training rows of a benchmark, with the prompts of its evaluation, for fine-tuning.
+
+    Each row has the prompt of the task and the reference answer in the form that the prompt asks for. Rows that share
+    a picture or a text with the rows that the task evaluates are left out.
+
+    \b
+    figlang data export vflute --format messages --output my_training
+    figlang data export vflute --format messages --output my_training --split validation
+    figlang data export flute --task flute_v1 --format sharegpt --output my_training
+    figlang data export nykms --rows my_train --format llava --output my_training
+    """
+    if _benchmark(benchmark).training is None:
+        having = ", ".join(each.name for each in benchmarks().values() if each.training)
+        raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
+    folder, name = output / split, task or benchmark
+    _warnings_alone()
+    try:
+        with _whole(folder) as staged:
+            done = finetuning.write(benchmark, name, split, form, staged, rows, keep_shared)
+    except hub.DataError as error:
+        say(f"figlang data: {printable(error)}", err=True)
+        raise typer.Exit(1) from error
+    say(f"{printable(folder)}: {done.rows} rows of {split}, with the prompt of {name}")
+    for ids, why in (
+        (done.shared, f"share a picture or a text with the rows that {name} evaluates"),
+        (done.misread, "have a reference answer that the benchmark's parser does not read back"),
+    ):
+        if ids:
+            say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -186,8 +185,7 @@ def _metrics(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     from figlang_tasks.scoring import OVERALL, Measures, full_name
 
-    module, _, name = named.rpartition(".")
-    found = getattr(import_module(module), name)
+    found = task_files.named(named)
     headline = tuple(row["metric"] for row in found if row["metric"] not in _TOLD)
     if not isinstance(found, Measures):  # of lm-eval
         return headline, headline

@@ -68,6 +68,25 @@ class Sorting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Training:
+    """Which rows of a benchmark its models may be trained on (:mod:`figlang_tasks.core.finetuning`).
+
+    Attributes:
+        splits: what to ask for in place of what a task asks for, for ``train`` and, where there is one, ``validation``;
+            empty where the data has no such split, and the user names another folder of rows.
+        texts: columns of documents that say what a row is about: a row that shares such a text, or the picture in
+            ``image``, with a row of the evaluation is left out.
+        right: whether the record of a reference answer says that the answer was read as it is meant.
+    """
+
+    splits: Mapping[str, Asked] = field(
+        hash=False, default_factory=lambda: {split: {"split": split} for split in ("train", "validation")}
+    )
+    texts: tuple[str, ...]
+    right: Callable[[Record], bool] = lambda record: record["predicted"] == record["gold"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Benchmark:
     """A benchmark. Everything it has is declared here.
 
@@ -105,6 +124,7 @@ class Benchmark:
             ``figlang train NAME``; parameters as those of `importer`. Raises `FigLangError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
         submission: what its leaderboard takes, as one zip; None where there is no such board.
+        training: which of its rows models may be trained on; None: none.
         needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
     """
 
@@ -135,6 +155,7 @@ class Benchmark:
     trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
     submission: Submission | None = None
+    training: Training | None = None
     needs: Mapping[str, str] = field(hash=False, default_factory=dict)
 
     @property

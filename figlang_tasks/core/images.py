@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import threading
 from collections.abc import Iterator, Mapping
@@ -62,6 +63,15 @@ def decode_file(file: Path, where: str) -> Image.Image:
         DataError: it does not exist, or as in :func:`check`.
     """
     return _decoded(_bytes(file, where), file, where)
+
+
+def digest(cell: Mapping[str, Any], where: str, dataset: str) -> str:
+    """Return the SHA-256 (hex) of a picture's bytes; arguments as in :func:`check`.
+
+    Raises:
+        DataError: the picture is missing or empty, or its path points outside of the folder.
+    """
+    return hashlib.sha256(_content(cell, where, dataset)[0]).hexdigest()
 
 
 def below(folder: Path, path: str, where: str) -> Path:

@@ -6,6 +6,7 @@ The harness reads each file, and all that it includes, again for every task and 
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,3 +35,9 @@ def read(path: Path, last_wins: bool = False) -> dict[str, Any]:
     for name in names if last_wins else reversed(names):
         merged |= read((path.parent / name).resolve(), last_wins)
     return merged | own
+
+
+def named(name: str) -> Any:
+    """Import what ``!function`` names in a task file."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task, template
-from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.benchmark import Benchmark, Training
 from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
@@ -46,4 +46,7 @@ BENCHMARK = Benchmark(
     fetch=check.fetch,
     check=check.check,
     template=template.template,
+    training=Training(
+        splits={"train": {}, "validation": {}}, texts=("caption", "description"), right=task.answered_as_annotated
+    ),
 )

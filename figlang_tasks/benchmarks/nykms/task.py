@@ -222,6 +222,14 @@ def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]
     return found | {"bleu4_sums": overlap.matrix([statistics])[0].tolist()}
 
 
+def answered_as_annotated(record: Mapping[str, Any]) -> bool:
+    """Whether each answer of a :class:`Record` is the annotated one, word for word."""
+    return all(
+        record["predicted"][field] == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
+        for field, gold in record["gold"].items()
+    )
+
+
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``).
 

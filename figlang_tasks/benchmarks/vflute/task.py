@@ -88,6 +88,11 @@ def doc_to_target(doc: Document) -> str:
     return render("vflute/answer.jinja", explanation=doc["explanation"], label=doc["label"])
 
 
+def doc_to_label(doc: Document) -> str:
+    """Return the reference answer of a task that asks for the label alone."""
+    return str(doc["label"])
+
+
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """Return the whole prompt as one text; with exemplars, ``<image>`` marks the place of each picture."""
     options = Options.of(lmms_eval_specific_kwargs)
@@ -152,7 +157,7 @@ def _shots(doc: Document, options: Options) -> tuple[Document, ...]:
 
 def _shot_texts(doc: Document, options: Options) -> list[tuple[str, str]]:
     return [
-        (question(shot, options), shot["label"] if options.label_only else doc_to_target(shot))
+        (question(shot, options), doc_to_label(shot) if options.label_only else doc_to_target(shot))
         for shot in _shots(doc, options)
     ]
 

@@ -1,0 +1,257 @@
+"""Rows of a benchmark as data for fine-tuning: the prompts of its evaluation, each with the reference answer.
+
+Prompt and answer are what the task's own ``doc_to_messages`` and ``doc_to_target`` return, and the task's own
+``process_results`` reads the answer back. A row that shares a picture or a text with the rows of the evaluation is
+left out. Three forms are written, each with its pictures as files beside it:
+
+- ``messages``: ``metadata.jsonl`` of an image folder (``data.jsonl`` without pictures), which
+  ``datasets.load_dataset(FOLDER)`` reads with the columns ``id``, ``messages`` and ``images``: TRL's vision dataset.
+- ``llava``: ``data.json`` as LLaVA's training reads it: ``id``, ``image``, ``conversations`` with ``<image>``.
+- ``sharegpt``: ``data.json`` and its ``dataset_info.json`` as LLaMA-Factory reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from figlang_tasks import resource_dir
+from figlang_tasks.core import checks, images, task_files
+from figlang_tasks.core.benchmark import Benchmark, Training
+from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.errors import DataError
+
+Split: TypeAlias = Literal["train", "validation"]
+Form: TypeAlias = Literal["messages", "llava", "sharegpt"]
+_PLACE: Final = "<image>"
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A row of a task.
+
+    Attributes:
+        id: task and row, ``vflute/irfl-train-0``.
+        prompt: texts, and None for each picture, in the order of the evaluation.
+        pictures: their files, below the folder.
+        answer: the reference, in the form that the prompt asks for.
+    """
+
+    id: str
+    prompt: Sequence[str | None]
+    pictures: Sequence[str]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: how many rows, and the ids of those left out.
+
+    Attributes:
+        shared: a picture or a text of theirs is in the rows of the evaluation (`keep_shared`: all of them).
+        misread: the benchmark's parser does not read their reference answer back.
+    """
+
+    rows: int
+    shared: Sequence[str]
+    misread: Sequence[str]
+
+
+def write(
+    benchmark: str,
+    name: str,
+    split: Split,
+    form: Form,
+    folder: Path,
+    rows_from: Path | None = None,
+    keep_shared: bool = False,
+) -> Exported:
+    """Write the rows that a model can be trained on for a task, or for each task of a group.
+
+    Args:
+        benchmark: the benchmark of the task.
+        name: of the task or the group; its prompts and its form of answer are written.
+        folder: is made.
+        rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
+        keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not all of them.
+
+    Raises:
+        DataError: the benchmark or the task has no such rows, or the task no prompt of one turn; its data is missing or
+            wrong.
+        OSError: the folder cannot be written.
+    """
+    tasks = [_Task.of(each, benchmark) for each in _members(name)]
+    evaluated = {subject for task in tasks for subject in task.evaluated()}
+    parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
+    (folder / "images").mkdir(parents=True)
+    rows: list[Example] = []
+    shared: list[str] = []
+    misread: list[str] = []
+    with checks.reading(tasks[0].benchmark.source.name, rows_from):
+        for task in tasks:
+            for doc in checks.progress(task.documents(split, rows_from), f"{task.name} {split}"):
+                subject = task.subject(doc)
+                if subject in evaluated or subject & parts:
+                    shared.append(f"{task.name}/{doc['id']}")
+                elif not task.reads_back(doc):
+                    misread.append(f"{task.name}/{doc['id']}")
+                else:
+                    rows.append(task.example(doc, folder))
+    if not rows:
+        raise DataError(
+            f"{name}: no row of {split} is left: {len(shared)} share a picture or a text with the rows that the task "
+            f"evaluates, of {len(misread)} the answer is not read back"
+        )
+    if not any(row.pictures for row in rows):
+        (folder / "images").rmdir()
+    for file, text in _FORMS[form](rows).items():
+        (folder / file).write_text(text, encoding="utf-8")
+    return Exported(len(rows), shared, misread)
+
+
+# --- the task --------------------------------------------------------------------------------------------------------
+
+
+def _members(name: str) -> Iterator[str]:
+    """The tasks of a group, or the task itself."""
+    config = _config(name)
+    if "group" not in config:
+        yield name
+    else:
+        for each in config["task"]:
+            yield from _members(each)
+
+
+def _config(name: str) -> dict[str, Any]:
+    path = next((resource_dir("task_yamls") / "lmms_eval").rglob(f"{name}.yaml"), None)
+    if path is None or name.startswith("_"):
+        raise DataError(f"there is no task {name}: `figlang tasks` lists all")
+    return task_files.read(path.resolve())
+
+
+@dataclass(frozen=True)
+class _Task:
+    name: str
+    config: Mapping[str, Any]
+    benchmark: Benchmark
+    asked: Mapping[str, str]
+    training: Training
+
+    @classmethod
+    def of(cls, name: str, expected: str) -> _Task:
+        config = _config(name)
+        benchmark, asked = asked_for(config["dataset_name"])
+        if benchmark.name != expected:
+            raise DataError(f"{name} is a task of {benchmark.name}, not of {expected}")
+        if benchmark.training is None:
+            raise DataError(f"{name}: {benchmark.name} has no rows for training, only rows that are evaluated")
+        if config["doc_to_messages"] is None:
+            raise DataError(f"{name} asks in several steps: name a task with one prompt (`figlang tasks -v`)")
+        return cls(name, config, benchmark, asked, benchmark.training)
+
+    def documents(self, split: Split, rows_from: Path | None) -> Any:
+        if split not in self.training.splits:
+            there = ", ".join(self.training.splits)
+            raise DataError(f"{self.name}: {self.benchmark.name} has no rows for {split}; it has: {there}")
+        instead = self.training.splits[split]
+        if not instead and rows_from is None:
+            raise DataError(
+                f"{self.name} evaluates all rows of {self.asked['dataset']}, which has no split: name a data folder "
+                f"with other rows, for example --rows my_{split}"
+            )
+        return self.benchmark.load({**self.asked, **instead}, True)
+
+    def evaluated(self) -> Iterator[frozenset[str]]:
+        """What each row of the evaluation is about."""
+        return (self.subject(doc) for doc in self.benchmark.load(self.asked, False))
+
+    def subject(self, doc: Document) -> frozenset[str]:
+        """What a row is about: its texts, and the digest of its picture."""
+        texts = [doc[column] for column in self.training.texts if column in doc]
+        pictures = [images.digest(doc["image"], doc["id"], self.asked["dataset"])] if "image" in doc else []
+        return frozenset([*(" ".join(text.casefold().split()) for text in texts), *pictures])
+
+    def function(self, key: str) -> Callable[..., Any]:
+        return task_files.named(self.config[key])  # type: ignore[no-any-return]
+
+    def reads_back(self, doc: Document) -> bool:
+        record = self.function("process_results")(doc, [self.function("doc_to_target")(doc)])["sample"]
+        return self.training.right(record)
+
+    def example(self, doc: Document, folder: Path) -> Example:
+        options = self.config.get("lmms_eval_specific_kwargs") or {}
+        turns = self.function("doc_to_messages")(doc, options.get("default", options))
+        if len(turns) > 1:
+            raise DataError(f"{self.name} shows examples before its question: name a task without (`figlang tasks -v`)")
+        prompt: list[str | None] = []
+        pictures = []
+        for part in turns[0]["content"]:
+            if part["type"] == "text":
+                if _PLACE in part["text"]:
+                    raise DataError(f"{self.name}, row {doc['id']}: the text has {_PLACE}, the sign for a picture")
+                prompt.append(part["text"])
+            else:
+                prompt.append(None)
+                name = f"images/{hashlib.sha256(part['url'].tobytes()).hexdigest()[:24]}.png"
+                if not (folder / name).exists():  # one picture can have several rows
+                    part["url"].save(folder / name, compress_level=1)
+                pictures.append(name)
+        return Example(f"{self.name}/{doc['id']}", prompt, pictures, self.function("doc_to_target")(doc))
+
+
+# --- forms -----------------------------------------------------------------------------------------------------------
+
+
+def _messages(rows: Sequence[Example]) -> dict[str, str]:
+    shown = any(row.pictures for row in rows)
+    lines = []
+    for row in rows:
+        asked: Any = [{"type": "image"} if each is None else {"type": "text", "text": each} for each in row.prompt]
+        answer: Any = [{"type": "text", "text": row.answer}]
+        if not shown:  # templates of language models take plain texts
+            asked, answer = "\n".join(filter(None, row.prompt)), row.answer
+        turns = [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]
+        lines.append({"id": row.id, "messages": turns} | ({"file_names": row.pictures} if shown else {}))
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return {"metadata.jsonl" if shown else "data.jsonl": text}
+
+
+def _conversation(row: Example) -> list[dict[str, str]]:
+    asked = "\n".join(_PLACE if each is None else each for each in row.prompt)
+    return [{"from": "human", "value": asked}, {"from": "gpt", "value": row.answer}]
+
+
+def _llava(rows: Sequence[Example]) -> dict[str, str]:
+    if several := next((row for row in rows if len(row.pictures) > 1), None):
+        raise DataError(f"{several.id} shows {len(several.pictures)} pictures, LLaVA's form has one: use sharegpt")
+    found = [
+        {"id": row.id} | ({"image": row.pictures[0]} if row.pictures else {}) | {"conversations": _conversation(row)}
+        for row in rows
+    ]
+    return {"data.json": json.dumps(found, ensure_ascii=False, indent=1)}
+
+
+def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
+    columns = {"messages": "conversations"} | ({"images": "images"} if any(row.pictures for row in rows) else {})
+    found = [
+        {"id": row.id, "conversations": _conversation(row)} | ({"images": row.pictures} if "images" in columns else {})
+        for row in rows
+    ]
+    info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
+    return {
+        "data.json": json.dumps(found, ensure_ascii=False, indent=1),
+        "dataset_info.json": json.dumps(info, indent=1),
+    }
+
+
+_FORMS: Final[Mapping[Form, Callable[[Sequence[Example]], dict[str, str]]]] = {
+    "messages": _messages,
+    "llava": _llava,
+    "sharegpt": _sharegpt,
+}
+"""From all rows to the texts of files, by name."""

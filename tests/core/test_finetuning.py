@@ -1,0 +1,244 @@
+"""Data for fine-tuning: the prompts of the evaluation, answers that its parsers read back, and no row of the test."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.flute import synthetic
+from datasets import load_dataset
+from typer.testing import CliRunner
+
+from figlang_tasks.benchmarks.flute import rows as flute_rows
+from figlang_tasks.benchmarks.flute import task as flute
+from figlang_tasks.benchmarks.nykms import rows as nykms_rows
+from figlang_tasks.benchmarks.nykms import task as nykms
+from figlang_tasks.benchmarks.vflute import rows as vflute_rows
+from figlang_tasks.benchmarks.vflute import task as vflute
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.core import hub
+from figlang_tasks.core.checks import reading
+from figlang_tasks.mini import NYKMS_DIR
+
+FORMS = ("messages", "llava", "sharegpt")
+
+
+def export(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
+    return done.exit_code, done.stdout + done.stderr
+
+
+def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
+    """Prompt, answer and pictures of each row, by its id."""
+    found = {}
+    if form == "messages":
+        file = next(path for name in ("metadata.jsonl", "data.jsonl") if (path := folder / name).is_file())
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+            (asked, said), names = (turn["content"] for turn in row["messages"]), row.get("file_names", [])
+            if names:
+                assert [part["type"] for part in asked] == ["image"] * len(names) + ["text"]
+                asked, said = asked[-1]["text"], said[0]["text"]
+            found[row["id"]] = asked, said, names
+    else:
+        for row in json.loads((folder / "data.json").read_text(encoding="utf-8")):
+            names = row.get("images", [row["image"]] if "image" in row else [])
+            asked, said = row["conversations"]
+            assert (asked["from"], said["from"]) == ("human", "gpt")
+            sign = "<image>\n" * len(names)
+            assert asked["value"].startswith(sign)
+            found[row["id"]] = asked["value"][len(sign) :], said["value"], names
+    return {name: (asked, said, [folder / each for each in names]) for name, (asked, said, names) in found.items()}
+
+
+def check(
+    task: Any, options: Mapping[str, Any], docs: Any, rows: Mapping[str, tuple[str, str, list[Path]]], name: str
+) -> list[dict[str, Any]]:
+    """Compare rows with what the harness asks of these documents; return what is read from the answers."""
+    from PIL import Image
+
+    records = []
+    for doc in docs:
+        asked, said, pictures = rows[f"{name}/{doc['id']}"]
+        assert asked == task.doc_to_text(doc, options)
+        shown = task.doc_to_visual(doc, options)
+        assert [Image.open(path).tobytes() for path in pictures] == [picture.tobytes() for picture in shown]
+        records.append(task.process_results(doc, [said])["sample"])
+    return records
+
+
+@pytest.fixture
+def nykms_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One row that is evaluated of each file, and a folder ``other`` with all rows of the shipped ones."""
+    shutil.copytree(NYKMS_DIR, tmp_path / "other" / "NYK-MS")
+    shutil.copytree(NYKMS_DIR, tmp_path / "NYK-MS")
+    for name in ("nyk_m.jsonl", "nyk_s.jsonl"):
+        lines = (NYKMS_DIR / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (tmp_path / "NYK-MS" / name).write_text(lines[0], encoding="utf-8")
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    return tmp_path / "other"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_of_vflute(form: str, tmp_path: Path) -> None:
+    status, said = export("vflute", "--task", "figlang_mini", "--format", form, "--output", tmp_path)
+    assert (status, said) == (0, f"{tmp_path / 'train'}: 26 rows of train, with the prompt of figlang_mini\n")
+    docs = vflute_rows.load("figlang_mini", "train")
+    records = check(vflute, {}, docs, written(form, tmp_path / "train"), "figlang_mini")
+    assert [(r["status"], r["predicted"], r["explanation"]) for r in records] == [
+        ("read", vflute_rows.LABELS[doc["label"]], doc["explanation"]) for doc in docs
+    ]
+
+
+def test_rows_of_flute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
+    check_flute("sharegpt", "v1", tmp_path, monkeypatch, every=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
+@pytest.mark.parametrize("prompt", ["v2", "v1"])
+def test_rows_of_the_released_flute(
+    prompt: str, shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "FLUTE").mkdir()
+    (tmp_path / "FLUTE" / "train.jsonl").symlink_to(shared_file)
+    check_flute("messages", prompt, tmp_path, monkeypatch)
+
+
+def check_flute(form: str, prompt: str, folder: Path, monkeypatch: pytest.MonkeyPatch, every: int = 1) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
+    name = "flute" if prompt == "v2" else "flute_v1"
+    status, said = export("flute", "--task", name, "--format", form, "--output", folder / "out")
+    assert status == 0 and "6034 rows of train" in said and "left out" not in said
+    rest = flute_rows.load("FLUTE", "rest", prompt, "")
+    docs = rest.select(range(0, len(rest), every))
+    records = check(flute, {}, docs, written(form, folder / "out" / "train"), name)
+    assert [(r["status"], r["predicted"]) for r in records] == [("read", flute_rows.LABELS[d["label"]]) for d in docs]
+    if prompt == "v2":
+        assert [record["explanation"] for record in records] == [doc["explanation"].strip() for doc in docs]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("modality", nykms_rows.MODALITIES)
+def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: Path, tmp_path: Path) -> None:
+    ending = "" if modality == "image" else "_text"
+    out = tmp_path / "out"
+    status, said = export(
+        *("nykms", "--task", f"nykms{ending}", "--format", form, "--output", out),
+        *("--rows", nykms_folders, "--split", "validation"),
+    )
+    assert status == 0, said
+    found = written(form, out / "validation")
+    evaluated = {name: [row for row in found if row.startswith(f"nykms_{name}{ending}/")] for name in ("mc", "sarcasm")}
+    assert all(7 < len(rows) < 12 for rows in evaluated.values())  # the others share a cartoon or a caption
+    assert f"rows that nykms{ending} evaluates" in said
+    with reading("NYK-MS", nykms_folders):
+        for question in nykms_rows.QUESTIONS:
+            name = f"nykms_{question}{ending}"
+            docs = [doc for doc in nykms_rows.load("NYK-MS", question, modality) if f"{name}/{doc['id']}" in found]
+            for record in check(nykms, {}, docs, found, name):
+                assert record["status"] == "read"
+                assert all(score["em"] == 1 for score in record["words"].values() if "em" in score)
+                assert all(score["bleu4"] == pytest.approx(1) for score in record["words"].values())
+
+
+def test_an_answer_has_the_form_that_the_task_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_rows(tmp_path, monkeypatch)
+    assert export("vflute", "--task", "vflute_label", "--format", "llava", "--output", tmp_path / "out")[0] == 0
+    for asked, said, _ in written("llava", tmp_path / "out" / "train").values():
+        assert asked.endswith("Answer with one word: entailment or contradiction.") and said == "entailment"
+
+
+def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of our own; the ids of those of the training say what they have of the one row that is evaluated."""
+    from PIL import Image
+
+    (folder / "V-FLUTE" / "images").mkdir(parents=True)
+    for number, name in enumerate(("tested", "copy", "new")):
+        Image.new("RGB", (8, 8), (40 * (number // 2), 0, 0)).save(folder / "V-FLUTE" / "images" / f"{name}.png")
+    reason = "It shows that."
+    train = [
+        ("nothing", "new", "It is late.", reason),
+        ("claim", "new", "the  SUN is a lamp.", reason),
+        ("picture", "copy", "The moon is a lamp.", reason),
+        ("both", "copy", "The sun is a lamp.", reason),
+        ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
+    ]
+    for split, found in (("train", train), ("test", [("test", "tested", "The sun is a lamp.", reason)])):
+        rows = [
+            {"id": name, "image": f"images/{image}.png", "claim": claim, "label": "entailment", "explanation": text}
+            for name, image, claim, text in found
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / "V-FLUTE" / f"{split}.jsonl").write_text(text, encoding="utf-8")
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
+
+
+@pytest.mark.parametrize(
+    ("option", "kept", "left_out"),
+    [
+        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", "1 (vflute/misread)"]),
+        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", "1 (vflute/misread)"]),
+    ],
+)
+def test_what_is_left_out(
+    option: list[str], kept: set[str], left_out: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_rows(tmp_path, monkeypatch)
+    status, said = export("vflute", "--format", "sharegpt", "--output", tmp_path / "out", *option)
+    assert status == 0
+    assert set(written("sharegpt", tmp_path / "out" / "train")) == {f"vflute/{name}" for name in kept}
+    assert [line.rpartition(": ")[2] for line in said.splitlines()[1:]] == left_out
+
+
+def test_libraries_read_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As TRL and LLaMA-Factory load them; both were tried with these files (TRL 1.16, LLaMA-Factory 0.9.5)."""
+    for form in FORMS:
+        export("vflute", "--task", "figlang_mini", "--format", form, "--output", tmp_path / form)
+    rows = load_dataset(str(tmp_path / "messages"), split="train", cache_dir=str(tmp_path / "cache"))
+    assert rows.column_names == ["id", "messages", "images"] and len(rows) == 26
+    docs = vflute_rows.load("figlang_mini", "train")
+    assert rows[3]["images"][0].tobytes() == vflute.doc_to_visual(docs[3])[0].tobytes()
+    info = json.loads((tmp_path / "sharegpt" / "train" / "dataset_info.json").read_text(encoding="utf-8"))
+    assert info == {
+        "figlang": {
+            "file_name": "data.json",
+            "formatting": "sharegpt",
+            "columns": {"messages": "conversations", "images": "images"},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ("irfl", 2, "irfl has no rows for training; there are: flute, nykms, vflute"),
+        ("vflute --split test", 2, "'test' is not one of 'train', 'validation'"),
+        ("vflute --task vflut", 1, "there is no task vflut"),
+        ("vflute --task flute", 1, "flute is a task of flute, not of vflute"),
+        ("vflute --task figlang_mini --split validation", 1, "figlang_mini has no split 'validation'"),
+        ("flute --task figlang_mini_flute", 1, "a held-out part of 1500 rows cannot be drawn"),
+        ("flute --split validation", 1, "flute has no rows for validation; it has: train"),
+        ("nykms", 1, "NYK-MS, which has no split: name a data folder with other rows, for example --rows my_train"),
+        ("nykms --rows {other}/NYK-MS --task nykms_sc", 0, "rows of train"),
+        ("nykms --rows {other}/.. --task nykms_sc --keep-shared", 1, "no row of train is left: 1 share a picture"),
+        ("vflute --task vflute_5shot", 1, "vflute_5shot shows examples before its question"),
+        ("vflute --task vflute_sg", 1, "vflute_sg asks in several steps"),
+        ("vflute --task figlang_mini --output {there}", 1, "train already exists and is not overwritten"),
+    ],
+)
+def test_what_cannot_be_exported(
+    arguments: str, status: int, message: str, nykms_folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_rows(tmp_path, monkeypatch)
+    if "flute --split" in arguments:
+        synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
+    (tmp_path / "there" / "train").mkdir(parents=True)
+    given = arguments.format(other=nykms_folders, there=tmp_path / "there").split()
+    done, said = export(*given, "--format", "messages", *([] if "--output" in given else ["--output", tmp_path / "o"]))
+    assert (done, message in " ".join(said.replace("│", " ").split())) == (status, True), said
+    assert done == 0 or not [path for path in tmp_path.glob("o/*")]
