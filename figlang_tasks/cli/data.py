@@ -256,7 +256,7 @@ def export(
     rows: Annotated[
         Path | None,
         typer.Option(
-            help="Data folder with rows to train on, for data without splits such as NYK-MS.", show_default=False
+            help="Data folder with the rows, where the data of the task has no such split.", show_default=False
         ),
     ] = None,
     keep_shared: Annotated[

@@ -72,16 +72,14 @@ class Training:
     """Which rows of a benchmark its models may be trained on (:mod:`figlang_tasks.core.finetuning`).
 
     Attributes:
-        splits: what to ask for in place of what a task asks for, for ``train`` and, where there is one, ``validation``;
-            empty where the data has no such split, and the user names another folder of rows.
+        splits: what to ask for in place of what a task asks for, for ``train`` and ``validation``. Not needed where the
+            tasks ask for a ``split``; where there is neither, the user names another folder of rows.
         texts: columns of documents that say what a row is about: a row that shares such a text, or the picture in
             ``image``, with a row of the evaluation is left out.
         right: whether the record of a reference answer says that the answer was read as it is meant.
     """
 
-    splits: Mapping[str, Asked] = field(
-        hash=False, default_factory=lambda: {split: {"split": split} for split in ("train", "validation")}
-    )
+    splits: Mapping[str, Asked] = field(hash=False, default_factory=dict)
     texts: tuple[str, ...]
     right: Callable[[Record], bool] = lambda record: record["predicted"] == record["gold"]
 

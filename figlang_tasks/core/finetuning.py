@@ -155,14 +155,11 @@ class _Task:
         return cls(name, config, benchmark, asked, benchmark.training)
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
-        if split not in self.training.splits:
-            there = ", ".join(self.training.splits)
-            raise DataError(f"{self.name}: {self.benchmark.name} has no rows for {split}; it has: {there}")
-        instead = self.training.splits[split]
+        instead = self.training.splits.get(split) or ({"split": split} if "split" in self.asked else {})
         if not instead and rows_from is None:
             raise DataError(
-                f"{self.name} evaluates all rows of {self.asked['dataset']}, which has no split: name a data folder "
-                f"with other rows, for example --rows my_{split}"
+                f"{self.name}: {self.asked['dataset']} has no rows for {split}, apart from those that the task "
+                f"evaluates: name a data folder with others, for example --rows my_{split}"
             )
         return self.benchmark.load({**self.asked, **instead}, True)
 

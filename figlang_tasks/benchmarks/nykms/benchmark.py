@@ -46,7 +46,5 @@ BENCHMARK = Benchmark(
     fetch=check.fetch,
     check=check.check,
     template=template.template,
-    training=Training(
-        splits={"train": {}, "validation": {}}, texts=("caption", "description"), right=task.answered_as_annotated
-    ),
+    training=Training(texts=("caption", "description"), right=task.answered_as_annotated),
 )
