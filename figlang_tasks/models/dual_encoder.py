@@ -211,11 +211,6 @@ class FigLangCLIP(lmms):
         traces in it."""
         return self._network.identity(self._revision)
 
-    @property
-    def commit(self) -> str | None:
-        """The commit of the hub that the model is from; None for a folder."""
-        return getattr(self._network.model.config, "_commit_hash", None)
-
     def features(self, requests: list[Instance]) -> Features:
         """Encode images while they are read, then texts.
 
@@ -488,6 +483,10 @@ class Features:
         """Of each request the keys of its images (`content_key`), and its texts."""
         images, texts = list(self.images.rows), list(self.texts.rows)
         return [{*(images[row] for row in own.images), *(texts[row] for row in own.texts)} for own in self.plan]
+
+    def seen(self) -> set[str]:
+        """Those of all requests."""
+        return {key for shown in self.shown() for key in shown}
 
     def pairs(self) -> Iterator[tuple[_Floats, _Floats]]:
         """Images and texts, float32 [n, width] each, of the pairs of each request; one of them is [1, width]."""

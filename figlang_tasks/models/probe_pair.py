@@ -54,7 +54,7 @@ class Network:
                 raise FigLangError(only_ranks("figlang_probe", request.args[4]))
         self._encoder.task_dict = documents
         features = self._encoder.features(requests)
-        self._probe.refuse_seen(set().union(*features.shown()))
+        self._probe.refuse_seen(features.seen())
         return answers(features, self._weights)
 
 

@@ -74,7 +74,7 @@ def train(
     tested = _tested(dataset, table)
     documents = _trainable(dataset, tested, FIGURATIVE + OTHERS[: -1 if without_none else None])
     own = probe_pair.encoder(encoder, revision, device=device, batch_size="auto")
-    settings = {"encoder": encoder, "revision": own.commit or revision, "identity": own.identity()}
+    settings = {"encoder": encoder, "revision": revision, "identity": own.identity()}
 
     def features(of: Sequence[Document]) -> Any:
         return probe_pair.features(
@@ -82,7 +82,7 @@ def train(
         )
 
     test, pairs = features(tested), features(documents)
-    known = set().union(*test.shown())
+    known = test.seen()
     kept = [place for place, shown in enumerate(pairs.shown()) if known.isdisjoint(shown)]  # no picture of the test
     if not kept:
         raise DataError(f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on")
@@ -104,7 +104,7 @@ def train(
         "pair",
         settings=settings | {"phrase_only": phrase_only, "hidden": hidden, "optimizer": "Adam"} | fitting,
         trained_on=trained_on,
-        seen=set().union(*pairs.shown()),
+        seen=pairs.seen(),
         weights=weights,
         measured={"encoder": before, "seeds": after},
     )

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import warm
 from demo_runs import evaluate, metrics
+from hub_server import HubServer
 from irfl_hub import uuid, write_table
 from models import tiny_encoders
 from PIL import Image
@@ -140,14 +140,22 @@ def test_the_released_detection_table(shared_file: Path, clip: Path, tmp_path: P
                 file, "PNG"
             )
             archive.writestr(f"images/{each}.jpeg", file.getvalue())
-    command = [sys.executable, "-m", "figlang_tasks.cli.figlang", "train", "irfl", "--encoder", str(clip)]
-    command += ["--seeds", "1", "--epochs", "1", "--hidden", "0", "--output", "probe"]
-    done = warm.run(
-        command,
-        cwd=tmp_path,
-        env={"FIGLANG_DATA_DIR": str(tmp_path / "data"), "OMP_NUM_THREADS": "1", "FIGLANG_CACHE": "off"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    with HubServer() as hub:
+        hub.add_repo("openai/clip-vit-base-patch32", clip, repo_type="model")
+        env = hub.env(tmp_path) | {"FIGLANG_DATA_DIR": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
+        small = ["--seeds", "1", "--epochs", "1", "--hidden", "0", "--output", "probe"]
+        done = warm.run(["figlang", "train", "irfl", *small], cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr[-3000:]
+        asked = ["--tasks", "irfl_match_idiom", "--model", "figlang_probe", "--model_args", "probe=probe"]
+        run = warm.run(["lmms_eval", *asked, "--output_path", "out"], cwd=tmp_path, env=env)
+        assert run.returncode == 0, run.stderr[-3000:]
     assert done.stdout.startswith("trained on 4,791 pictures of 500 idioms (")
     assert "; the paper on 4,790: it does not say which" in done.stdout
     assert re.search(r"acc_figurative_literal +\| +[\d.]+ \| +[\d.]+ \| +49 ± 2\.6 \|", done.stdout)
+    found, _ = probe.read(tmp_path / "probe")
+    assert "is not as it was" not in run.stderr
+    (results,) = (tmp_path / "out").rglob("*_results.json")
+    assert (
+        json.loads(results.read_text())["results"]["irfl_match_idiom"]["acc,none"]
+        == found.measured["seeds"]["0"]["acc"]
+    )
