@@ -47,6 +47,7 @@ NOT_RUN = {
     r"(\.venv/bin/)?python (tools|benchmarks)/": "a script of the repository, with tests of its own",
     r"(git clone|python3 -m venv) ": "a checkout and its environment: .ci/run makes both",
     r"pip install ": "downloads: .ci/run installs the wheel",
+    r"figlang train nykms|lmms_eval --tasks nykms_mc_test ": "trains encoders of 0.8 GB: tests/benchmarks/nykms",
     r"figlang data prefetch": "downloads: tests/cli/test_data.py runs it against a local hub",
     r"torchrun ": "several processes: tests/test_processes.py and tests/test_end_to_end.py start them",
     r"vllm serve |python -m sglang\.": "a server that needs a GPU",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task, template
+from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task, template, training
 from figlang_tasks.core.benchmark import Benchmark, Training
 from figlang_tasks.core.hub import Source
 
@@ -47,4 +47,5 @@ BENCHMARK = Benchmark(
     check=check.check,
     template=template.template,
     training=Training(texts=("caption", "description"), right=task.answered_as_annotated),
+    trainer=training.train,
 )

@@ -1,0 +1,154 @@
+"""``figlang train nykms``: the paper's trained baselines (arXiv 2409.01037, section 4.2, Table 11)."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from loguru import logger
+
+from figlang_tasks.benchmarks.nykms import measures, rows, task
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import table
+from figlang_tasks.scoring import OVERALL, evaluate
+
+ASKS = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
+"""The questions whose first answer says whether there is one, by topic."""
+ANSWERS = ("No", "Yes")
+TABLE_11 = {
+    ("text", "none"): "Baseline (Text-only)",
+    ("picture", "none"): "Baseline (Image-only)",
+    ("both", "none"): "Baseline",
+    ("both", "contrastive"): "Baseline + Contrastive",
+    ("both", "ot"): "Baseline + OT",
+}
+"""The paper's name of a system, by what is read and how it is aligned."""
+
+
+def train(
+    output: Annotated[Path, "Folder to write."] = Path("nykms_probe"),
+    topic: Annotated[str, "metaphor or sarcasm."] = "metaphor",
+    dataset: Annotated[str, "A dataset in NYK-MS's form."] = "NYK-MS",
+    modality: Annotated[str, "What is read: both, text (the caption) or picture."] = "both",
+    alignment: Annotated[str, "Loss that aligns text and picture: none, contrastive or ot."] = "none",
+    text_encoder: Annotated[str, "Hub id or folder, like BERT."] = "google-bert/bert-base-uncased",
+    image_encoder: Annotated[str, "Hub id or folder, like ViT."] = "google/vit-base-patch32-224-in21k",
+    seeds: Annotated[int, "How many networks to train, with the seeds 0, 1 ..."] = 5,
+    epochs: Annotated[int, "Passes over the training rows."] = 15,
+    batch_size: Annotated[int, "Rows of a step."] = 8,
+    learning_rate: Annotated[float, "The highest."] = 1e-5,
+) -> str:
+    """Train BERT and ViT with cross attention to tell whether a cartoon with its caption has a metaphor (or sarcasm).
+
+    It reads the rows of the splits train and validation. The defaults are the paper's baseline; --alignment ot is its
+    best system without further data. It prints mean and standard deviation of the seeds on the rows of the split test,
+    and the paper's values.
+
+    Raises:
+        FigLangError: an option is not valid, the folder exists, or an encoder cannot be loaded.
+        DataError: the rows are missing or not valid, or a test row is among those to train on.
+    """
+    import torch
+
+    from figlang_tasks.models import probe
+    from figlang_tasks.models import probe_cross_attention as kind
+
+    if topic not in ASKS:
+        raise FigLangError(f"topic is {topic!r}; valid: {', '.join(ASKS)}")
+    if seeds < 1:
+        raise FigLangError(f"seeds is {seeds}, must be at least 1")
+    settings = kind.Settings(
+        text_encoder=text_encoder,
+        image_encoder=image_encoder,
+        modality=modality,
+        alignment=alignment,
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+    )
+    probe.refuse_existing(output)
+    documents = {split: list(rows.load(dataset, ASKS[topic][0], "image", split=split)) for split in rows.SPLITS}
+    known = [kind.seen(document, "caption") for split in ("train", "validation") for document in documents[split]]
+    _refuse_test_rows(known, [kind.seen(document, "caption") for document in documents["test"]], dataset)
+    _tell_of_shared_cartoons(documents)
+    examples = {
+        split: [kind.Example(each["caption"], partial(_picture, each), each["label"]) for each in documents[split]]
+        for split in rows.SPLITS
+    }
+    on = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network = kind.described(settings)
+    runs = {seed: kind.train(settings, examples["train"], examples["validation"], seed, on) for seed in range(seeds)}
+    measured = {
+        seed: _values(documents["test"], kind.Classifier(settings, run.weights, on, batch_size)(examples["test"]))
+        for seed, run in runs.items()
+    }
+    probe.write(
+        output,
+        "cross_attention",
+        settings={
+            "network": network,
+            "reads": "caption",
+            "asks": ASKS[topic],
+            "answers": ANSWERS,
+            "epochs": {seed: {"chosen": run.best + 1, "all": run.epochs} for seed, run in runs.items()},
+        },
+        trained_on={
+            "data": documents["train"][0]["data"],
+            "rows": {split: len(documents[split]) for split in ("train", "validation")},
+        },
+        seen=known,
+        weights={seed: run.weights for seed, run in runs.items()},
+        measured=measured,
+    )
+    counts = ", ".join(f"{split} {len(found):,}" for split, found in documents.items())
+    return f"rows: {counts}\n\n{_shown(list(measured.values()), TABLE_11[modality, alignment])}\n\n{output} written"
+
+
+def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]:
+    """The measures of Table 11 of labels 0 and 1."""
+    answered = zip(documents, labels, strict=True)
+    records = [task.process_results(document, [ANSWERS[label]])["sample"] for document, label in answered]
+    question = documents[0]["question"]
+    found = evaluate(records, measures.BY_QUESTION[question], stderr_resamples=0)
+    return {name: own[OVERALL].value for name, own in found.items() if name.startswith(f"{question}_")}
+
+
+def _shown(seeds: Sequence[Mapping[str, float]], system: str) -> str:
+    """The table in percent: mean and sample standard deviation of the seeds, and Table 11, of other test rows."""
+    records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["records"]
+    paper = {
+        each["metric"]: each["value"] for each in records if (each["table"], each["model"]) == ("Table 11", system)
+    }
+    lines = [["percent", f"{len(seeds)} seeds", "Table 11"]]
+    for name in seeds[0]:
+        found = [100 * values[name] for values in seeds]
+        spread = f" ± {statistics.stdev(found):.2f}" if len(found) > 1 else ""
+        lines.append([name, f"{statistics.mean(found):.2f}{spread}", f"{100 * paper[name]:.2f}"])
+    return table(lines)
+
+
+def _picture(document: Any) -> Any:
+    return task.doc_to_visual(document)[0]
+
+
+def _refuse_test_rows(known: Sequence[str], test: Sequence[str], dataset: str) -> None:
+    if both := sorted(set(known) & set(test)):
+        cartoon, _, caption = both[0].partition("\n")
+        raise DataError(
+            f"{dataset}: {len(both)} rows of the split test are also in train or validation, such as {cartoon}, "
+            f"{caption[:80]!r}: correct the field split"
+        )
+
+
+def _tell_of_shared_cartoons(documents: dict[str, list[Any]]) -> None:
+    cartoons = {split: {document["cartoon"] for document in documents[split]} for split in rows.SPLITS}
+    if shared := cartoons["test"] & cartoons["train"]:
+        logger.warning(
+            f"figlang train: {len(shared)} of {len(cartoons['test'])} cartoons of the split test are also in train, "
+            "with other captions: the network knows those pictures"
+        )

@@ -1,0 +1,422 @@
+"""The kind ``cross_attention`` of probes: NYK-MS's trained baselines (arXiv 2409.01037, section 4.2).
+
+BERT reads the text and ViT the picture; both are trained along. After each a two-layer MLP, then layers of cross
+attention from text to picture, then a classifier. It answers tasks that ask for words, with the word of the label.
+
+Where the paper is silent, this is the network of its authors' earlier work, which it says that it follows (Zhang et
+al., LREC-COLING 2024, https://github.com/ChangKe123/CLFA, without that work's knowledge branch): ReLU in the MLPs,
+width 512, three layers of eight heads (self-attention, cross attention, 2,048 GELU units, each normalised after its
+residual), features that are means over tokens, and the epoch that is best on the validation rows. Ours: with one kind
+of input there is nothing to attend to, and its mean goes to the classifier.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+import transformers
+from accelerate import Accelerator
+from huggingface_hub.errors import HFValidationError
+from lmms_eval.api.instance import Instance
+from PIL import Image
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor, nn
+from torch.nn import functional
+from tqdm import tqdm
+
+from figlang_tasks import models
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.metrics import classification
+from figlang_tasks.models.probe import Probe, Weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A network and its training. Defaults are the paper's; "ours" is where neither it nor the earlier work says one.
+
+    Attributes:
+        text_encoder, image_encoder: hub ids or folders.
+        text_revision, image_revision: commits of the hub; None for the newest, or for folders.
+        modality: ``both``, ``text`` or ``picture``.
+        alignment: what is added to the loss of the labels: ``contrastive``, ``ot`` or ``none``.
+        alignment_weight: of it (the earlier work's).
+        temperature: of the contrastive loss.
+        hidden: units of the MLPs.
+        width, layers, heads: of the cross attention (the earlier work's).
+        dropout: there, and before the classifier.
+        max_length: tokens that a text is cut to (the earlier work's).
+        epochs, batch_size, learning_rate, warmup, weight_decay: of AdamW; the learning rate rises in the share `warmup`
+            of the steps, then falls linearly to 0. No decay of biases and norms (the earlier work's).
+        max_norm: gradients are cut to this norm, all together (ours; the earlier work cuts each tensor's).
+    """
+
+    text_encoder: str = "google-bert/bert-base-uncased"
+    text_revision: str | None = None
+    image_encoder: str = "google/vit-base-patch32-224-in21k"
+    image_revision: str | None = None
+    modality: str = "both"
+    alignment: str = "none"
+    alignment_weight: float = 1.0
+    temperature: float = 0.1
+    hidden: int = 1536
+    width: int = 512
+    layers: int = 3
+    heads: int = 8
+    dropout: float = 0.1
+    max_length: int = 77
+    epochs: int = 15
+    batch_size: int = 8
+    learning_rate: float = 1e-5
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    max_norm: float = 1.0
+
+    def __post_init__(self) -> None:
+        valid = {"modality": ("both", "text", "picture"), "alignment": tuple(ALIGNMENTS)}
+        for name, values in valid.items():
+            if (given := getattr(self, name)) not in values:
+                raise FigLangError(f"{name} is {given!r}; valid: {', '.join(values)}")
+        if self.alignment != "none" and self.modality != "both":
+            raise FigLangError(f"alignment={self.alignment} needs both text and picture, not modality={self.modality}")
+        for name in ("epochs", "batch_size", "learning_rate"):
+            if not getattr(self, name) > 0:
+                raise FigLangError(f"{name} is {getattr(self, name)}, must be above 0")
+
+
+class Example(NamedTuple):
+    """A text, what opens its picture, and the label, 0 or 1."""
+
+    text: str
+    picture: Callable[[], Image.Image]
+    label: int = 0
+
+
+# --- losses ----------------------------------------------------------------------------------------------------------
+
+
+def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Tensor:
+    """How badly each text finds its own picture in the batch, and each picture its text.
+
+    The paper prints the mean of the probabilities themselves; we take their logarithms, as CLIP, from which it has the
+    loss, and the earlier work do.
+
+    Args:
+        texts, pictures: features [batch, width]; rows of the same index belong together.
+        temperature: that cosines are divided by.
+
+    Returns:
+        The mean of both cross entropies, at least 0.
+    """
+    cosines = functional.normalize(texts) @ functional.normalize(pictures).T / temperature
+    own = torch.arange(len(cosines), device=cosines.device)
+    return (functional.cross_entropy(cosines, own) + functional.cross_entropy(cosines.T, own)) / 2
+
+
+def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
+    """The least cost of moving the texts of a batch onto its pictures (equations 5 to 11).
+
+    Cost is the squared Euclidean distance, and each row weighs 1/batch. With such weights a best plan is a permutation
+    (Birkhoff), so the assignment problem's solution is exact; the paper approximates it by geomloss's Sinkhorn, with
+    settings that it does not name. Gradients go through the costs alone, as the paper says.
+
+    Args:
+        texts, pictures: features [batch, width].
+
+    Returns:
+        The sum of cost times plan, divided by batch squared; at least 0.
+    """
+    costs = (texts[:, None] - pictures[None]).square().sum(dim=-1)
+    rows, columns = linear_sum_assignment(costs.detach().double().cpu().numpy())
+    return costs[rows, columns].mean() / len(costs) ** 2
+
+
+ALIGNMENTS: Mapping[str, Callable[[Tensor, Tensor, Settings], Tensor] | None] = {
+    "none": None,
+    "contrastive": lambda texts, pictures, settings: contrastive_loss(texts, pictures, settings.temperature),
+    "ot": lambda texts, pictures, settings: transport_loss(texts, pictures),
+}
+
+
+# --- the network -----------------------------------------------------------------------------------------------------
+
+
+class CrossAttention(nn.Module):
+    """The network.
+
+    Args:
+        text, image: the encoders, models of transformers with ``last_hidden_state``; None for what is not read.
+    """
+
+    def __init__(self, settings: Settings, text: Any, image: Any) -> None:
+        super().__init__()
+        self.text, self.image = text, image
+        self.text_mlp = None if text is None else _mlp(text.config.hidden_size, settings)
+        self.image_mlp = None if image is None else _mlp(image.config.hidden_size, settings)
+        self.attention = None
+        if settings.modality == "both":
+            layer = nn.TransformerDecoderLayer(
+                settings.width, settings.heads, 4 * settings.width, settings.dropout, "gelu", batch_first=True
+            )
+            self.attention = nn.TransformerDecoder(layer, settings.layers)
+        self.classifier = nn.Sequential(nn.Dropout(settings.dropout), nn.Linear(settings.width, 2))
+
+    def forward(self, tokens: Mapping[str, Tensor], pixels: Tensor | None) -> tuple[Tensor, list[Tensor]]:
+        """Return the logits [batch, 2] of the labels, and the features [batch, width] of texts and of pictures."""
+        features = []
+        if self.text_mlp is not None:
+            mask = tokens["attention_mask"].bool()
+            texts = self.text_mlp(self.text(**tokens).last_hidden_state)
+            features.append(_mean(texts, mask))
+        if self.image_mlp is not None:
+            pictures = self.image_mlp(self.image(pixel_values=pixels).last_hidden_state)
+            features.append(pictures.mean(dim=1))
+        if self.attention is None:
+            return self.classifier(features[0]), features
+        attended = self.attention(texts, pictures, tgt_key_padding_mask=~mask)
+        return self.classifier(_mean(attended, mask)), features
+
+
+def _mlp(width: int, settings: Settings) -> nn.Module:
+    return nn.Sequential(nn.Linear(width, settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, settings.width))
+
+
+def _mean(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean over the tokens that are no padding: [batch, tokens, width] to [batch, width]."""
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+class _Reader:
+    """Tokenizer and image processor of the encoders that are used."""
+
+    def __init__(self, settings: Settings, device: torch.device) -> None:
+        self._settings, self._device = settings, device
+        self._tokenizer, self._processor = (
+            None if part is None else _loaded(loader, *part)
+            for loader, part in zip(
+                (transformers.AutoTokenizer, transformers.AutoImageProcessor), _encoders(settings), strict=True
+            )
+        )
+
+    def __call__(self, examples: Sequence[Example]) -> tuple[Mapping[str, Tensor], Tensor | None]:
+        tokens, pixels = {}, None
+        if self._tokenizer is not None:
+            tokens = self._tokenizer(
+                [example.text for example in examples],
+                padding=True,
+                truncation=True,
+                max_length=self._settings.max_length,
+                return_tensors="pt",
+            ).to(self._device)
+        if self._processor is not None:
+            shown = [example.picture().convert("RGB") for example in examples]
+            pixels = self._processor(images=shown, return_tensors="pt")["pixel_values"].to(self._device)
+        return tokens, pixels
+
+
+def _encoders(settings: Settings) -> tuple[tuple[str, str | None] | None, tuple[str, str | None] | None]:
+    """Name and revision of the text and of the image encoder; None for what is not read."""
+    text = (settings.text_encoder, settings.text_revision)
+    image = (settings.image_encoder, settings.image_revision)
+    return None if settings.modality == "picture" else text, None if settings.modality == "text" else image
+
+
+def _loaded(loader: Any, name: str, revision: str | None, **options: Any) -> Any:
+    models.require_checkpoint("figlang_probe", name)
+    try:
+        return loader.from_pretrained(name, **({"revision": revision} if revision else {}), **options)
+    except (OSError, ValueError, HFValidationError) as error:
+        raise FigLangError(f"figlang_probe: {models.cannot_load('the encoder', name, error)}") from error
+
+
+def _encoder(name: str, revision: str | None, trained: bool) -> Any:
+    """An encoder with its weights, or only its form, into which a probe's weights are then put."""
+    config = _loaded(transformers.AutoConfig, name, revision)
+    if not hasattr(config, "hidden_size"):
+        raise FigLangError(f"{name} ({config.model_type}) is not an encoder of one kind of input, such as BERT or ViT")
+    if not trained:
+        return transformers.AutoModel.from_config(config)
+    model, found = _loaded(transformers.AutoModel, name, revision, output_loading_info=True, dtype=torch.float32)
+    found["missing_keys"] = [key for key in found["missing_keys"] if not key.startswith("pooler.")]  # not used
+    if lost := models.missing_weights(name, model, found):
+        raise FigLangError(f"figlang_probe: {lost}")
+    return model
+
+
+def _network(settings: Settings, trained: bool) -> CrossAttention:
+    text, image = (None if part is None else _encoder(*part, trained) for part in _encoders(settings))
+    return CrossAttention(settings, text, image)
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+class Trained(NamedTuple):
+    """What came out of a training.
+
+    Attributes:
+        weights: of the best epoch, on the CPU.
+        epochs: of each the mean loss, and the macro F1 on the validation rows (0 to 1).
+        best: index of the epoch.
+    """
+
+    weights: dict[str, Tensor]
+    epochs: list[dict[str, float]]
+    best: int
+
+
+def train(
+    settings: Settings, rows: Sequence[Example], validation: Sequence[Example], seed: int, device: torch.device
+) -> Trained:
+    """Train a network. The same seed gives the same weights on the same machine, on a CPU.
+
+    Args:
+        rows, validation: at least one row each; of equally good epochs the first is taken.
+        seed: of new weights, dropout, and the order of rows.
+
+    Raises:
+        FigLangError: an encoder cannot be loaded.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = _network(settings, trained=True).to(device)
+        read = _Reader(settings, device)
+        optimizer, schedule = _optimizer(
+            settings, network, settings.epochs * math.ceil(len(rows) / settings.batch_size)
+        )
+        epochs: list[dict[str, float]] = []
+        best, weights = 0, {}
+        for epoch in (progress := tqdm(range(settings.epochs), f"seed {seed}", unit="epoch")):
+            network.train()
+            losses = []
+            for batch in torch.randperm(len(rows)).split(settings.batch_size):
+                examples = [rows[index] for index in batch.tolist()]
+                loss = _loss(settings, network, read, examples)
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(network.parameters(), settings.max_norm)
+                optimizer.step()
+                schedule.step()
+                losses += [loss.item()] * len(batch)
+            gold, found = (
+                [example.label for example in validation],
+                _labels(network, read, validation, settings.batch_size),
+            )
+            score = float(classification.macro_f1(classification.confusion_counts(gold, found)))
+            epochs.append({"loss": math.fsum(losses) / len(losses), "validation_macro_f1": score})
+            progress.set_postfix(epochs[-1])
+            if epoch == 0 or score > epochs[best]["validation_macro_f1"]:
+                best, weights = epoch, copy.deepcopy(network.state_dict())
+    return Trained({name: value.cpu().contiguous() for name, value in weights.items()}, epochs, best)
+
+
+def _optimizer(settings: Settings, network: nn.Module, steps: int) -> tuple[torch.optim.Optimizer, Any]:
+    matrices, others = ([p for p in network.parameters() if (p.ndim > 1) is wanted] for wanted in (True, False))
+    optimizer = torch.optim.AdamW(
+        [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}],
+        lr=settings.learning_rate,
+    )
+    return optimizer, transformers.get_linear_schedule_with_warmup(optimizer, round(settings.warmup * steps), steps)
+
+
+def _loss(settings: Settings, network: CrossAttention, read: _Reader, examples: Sequence[Example]) -> Tensor:
+    logits, features = network(*read(examples))
+    gold = torch.tensor([example.label for example in examples], device=logits.device)
+    loss = functional.cross_entropy(logits, gold)
+    align = ALIGNMENTS[settings.alignment]
+    return loss if align is None else loss + settings.alignment_weight * align(features[0], features[1], settings)
+
+
+def _labels(network: CrossAttention, read: _Reader, examples: Sequence[Example], batch_size: int) -> list[int]:
+    network.eval()
+    found: list[int] = []
+    with torch.inference_mode():
+        for start in range(0, len(examples), batch_size):
+            found += network(*read(examples[start : start + batch_size]))[0].argmax(dim=1).tolist()
+    return found
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+class Classifier:
+    """A trained network.
+
+    Raises:
+        FigLangError: an encoder cannot be loaded.
+    """
+
+    def __init__(self, settings: Settings, weights: Weights, device: torch.device, batch_size: int) -> None:
+        self._read, self._network = _Reader(settings, device), _network(settings, trained=False)
+        self._network.load_state_dict(dict(weights))
+        self._network.to(device)
+        self._batch_size = batch_size
+
+    def __call__(self, examples: Sequence[Example]) -> list[int]:
+        """The labels, 0 or 1."""
+        return _labels(self._network, self._read, examples, self._batch_size)
+
+
+class Network:
+    """A probe that answers.
+
+    ``settings`` of its ``probe.json`` has those of :class:`Settings` under ``network``; under ``reads`` the column of a
+    document that holds the text; under ``asks`` the questions that it answers (column ``question``); and under
+    ``answers`` the words of the labels 0 and 1.
+
+    Raises:
+        FigLangError: an encoder cannot be loaded.
+    """
+
+    def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
+        self._probe, state = probe, Accelerator()
+        given, batch_size = loading["device"], str(loading["batch_size"])
+        device = torch.device(given) if given and state.num_processes == 1 else state.device
+        size = 64 if batch_size.startswith("auto") else int(batch_size)
+        self._classify = Classifier(Settings(**probe.settings["network"]), weights, device, size)
+
+    def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
+        """Answer each request with the word of its label.
+
+        Raises:
+            FigLangError: a task asks another question, or about rows that the probe was trained on.
+        """
+        reads, asks = self._probe.settings["reads"], self._probe.settings["asks"]
+        asked = []
+        for request in requests:
+            _, _, doc_to_visual, number, task, split = request.args
+            document = documents[task][split][number]
+            if document.get("question") not in asks:
+                raise FigLangError(
+                    f"figlang_probe: task {task}: the probe was trained for the questions {', '.join(asks)} of "
+                    f"{self._probe.trained_on['data']}"
+                )
+            asked.append((document, Example(document[reads], partial(_first, doc_to_visual, document))))
+        self._probe.refuse_seen(seen(document, reads) for document, _ in asked)
+        labels = self._classify([example for _, example in asked])
+        return [self._probe.settings["answers"][label] for label in labels]
+
+
+def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[str, Any]) -> Image.Image:
+    return doc_to_visual(document)[0]
+
+
+def seen(document: Mapping[str, Any], reads: str) -> str:
+    """What tells a row from the others, for ``Probe.seen``: its picture's name, and its text."""
+    return f"{document['cartoon']}\n{document[reads]}"
+
+
+def described(settings: Settings) -> dict[str, Any]:
+    """The settings with the commits of the encoders, for ``probe.json``."""
+    commits = {
+        f"{name}_revision": getattr(_loaded(transformers.AutoConfig, *part), "_commit_hash", None) or part[1]
+        for name, part in zip(("text", "image"), _encoders(settings), strict=True)
+        if part is not None
+    }
+    return asdict(settings) | commits

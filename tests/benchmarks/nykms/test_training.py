@@ -1,0 +1,115 @@
+"""figlang train nykms, from annotations to a run of the harness."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_runs import evaluate, metrics
+from models import tiny_towers
+from typer.testing import CliRunner
+
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.core import hub
+from figlang_tasks.core.errors import FigLangError
+from tools.mini.draw import draw
+
+WORDS = "they say the house is warm this snail slow we are a b c d e f".split()
+RUN = CliRunner()
+
+
+@pytest.fixture
+def towers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Annotations of 40 cartoons that can be learnt, with a split; returns the options for tiny encoders.
+
+    A burning house, or a caption with "warm", is a metaphor: one row in two.
+    """
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    folder = tmp_path / "NYK-MS"
+    (folder / "images").mkdir(parents=True)
+    found = []
+    for number in range(40):
+        label = number % 2
+        draw("burning house" if label else "snail", number, 64).save(folder / "images" / f"{number}.png")
+        caption = f"{WORDS[number % 3]} {'the house is warm' if label else 'this snail is slow'} {WORDS[-number % 6]}"
+        answers = {"MW": "warm", "ME": "in ruins"} if label else {}
+        split = "train" if number < 24 else "validation" if number < 32 else "test"
+        row = {
+            "id": f"NYK_{number}_1",
+            "image": f"images/{number}.png",
+            "caption": caption,
+            "MC": label,
+            "split": split,
+        }
+        found.append(row | answers)
+    (folder / "nyk_m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    text, image = tiny_towers.write(tmp_path, WORDS)
+    return ["--text-encoder", text, "--image-encoder", image, "--epochs", "5", "--learning-rate", "0.0003"]
+
+
+def change(folder: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
+    path = folder / "NYK-MS" / "nyk_m.jsonl"
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    edit(found)
+    path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+
+
+@pytest.mark.parametrize("options", [["--alignment", "ot"], ["--modality", "text"], ["--modality", "picture"]])
+def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
+    options: list[str], towers: list[str], tmp_path: Path
+) -> None:
+    done = RUN.invoke(app, ["train", "nykms", *towers, *options, "--seeds", "2", "--output", str(tmp_path / "probe")])
+    assert done.exit_code == 0, done.output
+    assert "rows: train 24, validation 8, test 8\n" in done.output
+    told = json.loads((tmp_path / "probe" / "probe.json").read_text())
+    assert told["settings"]["network"]["temperature"] == 0.1 and told["seeds"] == [0, 1]
+    assert re.fullmatch(r"NYK-MS/nyk_m:[0-9a-f]{12}", told["trained_on"]["data"])
+    probe = f"probe={tmp_path / 'probe'}"
+    results = evaluate("nykms_mc_test", "figlang_probe", f"{probe},seed=1")
+    accuracy = {
+        name: metrics(results, "nykms_mc_test")["mc_acc,none"]
+        for name, results in (("probe", results), ("majority", evaluate("nykms_mc_test", "figlang_majority")))
+    }
+    assert accuracy["majority"] == 0.5 and accuracy["probe"] > 0.7
+    measured = [told["measured"][seed]["mc_acc"] for seed in "01"]
+    assert measured[1] == accuracy["probe"], "what the training prints is what the harness gives"
+    spread = 100 * abs(measured[0] - measured[1]) / 2**0.5
+    assert f"{50 * sum(measured):.2f} ± {spread:.2f}" in done.output
+    assert {"ot": "64.33", "text": "64.31", "picture": "56.69"}[options[1]] in done.output, "Table 11"
+    predicted = [sample["sample"]["predicted"]["MC"] for sample in results["samples"]["nykms_mc_test"]]
+    assert sum(map(int.__eq__, predicted, [0, 1] * 4)) / 8 == accuracy["probe"]
+    with pytest.raises(FigLangError, match="32 of 40 .* were in the probe's training data"):
+        evaluate("nykms_mc", "figlang_probe", probe)
+    with pytest.raises(
+        FigLangError, match=r"task nykms_mw: .* trained for the questions mc, metaphor of NYK-MS/nyk_m:"
+    ):
+        evaluate("nykms_mw", "figlang_probe", probe)
+
+
+def test_a_test_row_among_the_others_is_refused(towers: list[str], tmp_path: Path) -> None:
+    same = {"contest_number": 30, "caption": "The same."}
+    change(tmp_path, lambda found: [found[n].update(same | {"id": str(n)}) for n in (0, 39)])  # type: ignore[func-returns-value]
+    done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe")])
+    assert done.exit_code == 1
+    assert "1 rows of the split test are also in train or validation, such as contest 30, 'The same.'" in done.output
+    assert not (tmp_path / "probe").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--topic", "irony"], "topic is 'irony'; valid: metaphor, sarcasm"),
+        (["--seeds", "0"], "seeds is 0, must be at least 1"),
+        (["--alignment", "pot"], "alignment is 'pot'; valid: none, contrastive, ot"),
+        (["--topic", "sarcasm"], "nyk_s.jsonl does not exist"),
+        (["--output", ".", "--topic", "sarcasm"], "already exists and is not overwritten"),  # before anything is read
+    ],
+)
+def test_what_cannot_be_trained(options: list[str], message: str, towers: list[str], tmp_path: Path) -> None:
+    done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe"), *options])
+    assert done.exit_code == 1 and message in done.output
+    assert not (tmp_path / "probe").exists()
