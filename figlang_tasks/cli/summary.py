@@ -59,12 +59,14 @@ def summary_table(results: Mapping[str, Any]) -> str:
     tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
     parts = []
     for title, names in _groups(results, tasks).items():
-        members, mean = [tasks[name] for name in names], None
+        members = [tasks[name] for name in names]
+        mean: _Task | None = None
         if len(members) == 1:
             title, rows, beneath = names[0], _by_scope(members[0].estimates), _published(members[0])
         else:
             rows, beneath = _of_group(title, members)
-            if mean := _mean(results, title, members):
+            mean = _mean(results, title, members)
+            if mean is not None:
                 members = [*members, mean]
                 rows.append(_Row("mean, unweighted", _n(_overall(mean).values()), _overall(mean)))
                 beneath += _published(mean)

@@ -18,6 +18,8 @@ scores the text without a question, as one. No task file names classes; it has b
       scores:
         figlang_score: {kind: match}
 
+A request under ``only_scores`` is for classes that answer nothing else: the others are asked in words.
+
 Two kinds of requests::
 
     figlang_score: {kind: candidates, candidates: [entailment, contradiction]}   # or the name of a column of the doc

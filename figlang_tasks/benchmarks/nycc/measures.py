@@ -75,9 +75,7 @@ BY_TASK = {"matching": MATCHING, "ranking": RANKING, "explanation": EXPLANATION}
 
 def of_records(records: Sequence[Record]) -> Measures:
     """The measures of the task that wrote `records`."""
-    if "bleu_sums" in records[0]:
-        return EXPLANATION
-    return RANKING if "winner_source" in records[0] else MATCHING
+    return EXPLANATION if "bleu_sums" in records[0] else RANKING if "winner_source" in records[0] else MATCHING
 
 
 MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING))

@@ -90,7 +90,8 @@ def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset
 
     of = config(name)
     table, revision = _table(dataset, name, "test")
-    found, faults = {}, []
+    found: dict[str, dict[str, Any]] = {}
+    faults: list[str] = []
     for number, row in enumerate(table):
         where = f"{dataset}/{name}, test row {number}"
         try:
@@ -105,8 +106,8 @@ def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset
     checks.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
     texts = [{key: value for key, value in document.items() if key != "image"} for document in found.values()]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
-    data = str(DataId(dataset, name, digest, revision))
-    common = {"dataset": dataset, "config": name, "data": data, "revision": revision}
+    common = {"dataset": dataset, "config": name, "revision": revision}
+    common["data"] = str(DataId(dataset, name, digest, revision))
     documents = datasets.Dataset.from_list([common | document for document in found.values()])
     return documents.cast_column("image", datasets.Image(decode=False))
 
@@ -150,7 +151,7 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
         raise hub.DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
     if letters and label not in tuple(letters):
         raise hub.DataError(f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}")
-    made = {"id": row_id, "image": row["image"], "captions": captions, "label": label}
+    made: dict[str, Any] = {"id": row_id, "image": row["image"], "captions": captions, "label": label}
     made["family"] = f"contest {row['contest_number']}"
     if letters:
         made["candidates"] = [render("nycc/clip.jinja", caption=caption) for caption in captions]
@@ -176,8 +177,7 @@ def entity(url: str, where: str) -> str:
 def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> list[dict[str, Any]]:
     """Training rows to show before the question of a row: as released, one of each of `shots` contests, drawn anew.
 
-    The draw depends on the seed and on the id of the row, not on the order of the rows. A `DataError` if there are too
-    few contests.
+    The draw depends on the seed and the row's id, not on the order of rows. A `DataError`: too few contests.
     """
     table, _ = _table(dataset, name, "train")
     contests = _contests(dataset, name)

@@ -37,8 +37,7 @@ class Options(TaskOptions):
     """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        num_shots: exemplars before the question, drawn from the training rows of the fold for each row anew; with them
-            an answer without reasoning is asked for.
+        num_shots: exemplars before the question, drawn anew for each row; with them no reasoning is asked for.
         scorer: explanation scorer (`scoring.explanations`); None takes ours for V-FLUTE, ``$FIGLANG_SCORER`` any.
     """
 
