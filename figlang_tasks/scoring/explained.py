@@ -6,6 +6,7 @@ A record has ``gold`` (1 entailment, 0 contradiction), ``predicted`` (None: no l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -304,7 +305,14 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
     ]
     return (
         *thresholded,
-        Measure(MEAN_SCORE, statistic=_mean_score, interval=BOOTSTRAP, applies=needs_score, scopes=scopes),
+        Measure(
+            MEAN_SCORE,
+            statistic=_mean_score,
+            interval=BOOTSTRAP,
+            applies=needs_score,
+            scopes=scopes,
+            bounds=(-math.inf, math.inf),  # BLEURT is not bounded
+        ),
         Measure("acc", each=lambda record: float(is_right(record)), scopes=scopes),
         parse_rate(scopes),
         PARSE_DISAGREEMENT,

@@ -131,6 +131,7 @@ class Measure:
         scopes: parts of the benchmark with a value of their own.
         higher_is_better: whether more is better.
         percent: whether it is from 0 to 1 and people read it in percent.
+        bounds: its least and its greatest possible value.
         main: it stands for the whole task where one measure has to; where none does, the first is taken.
         diagnostic: it tells how a run went, not how good a model is. It is never tested.
         headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
@@ -147,6 +148,7 @@ class Measure:
     scopes: Scopes | None = None
     higher_is_better: bool = True
     percent: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
     main: bool = False
     diagnostic: bool = False
     headline: bool = True

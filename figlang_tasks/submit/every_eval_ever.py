@@ -169,8 +169,8 @@ def _library(run: Run) -> dict[str, Any]:
 
 
 def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
-    low, high = value.bounds
     measure, found = value.measure, value.estimate
+    low, high = measure.bounds
     score: dict[str, Any] = {"score": found.value}
     if found.low is not None and found.high is not None:
         numbers = {"num_samples": found.rows, "num_bootstrap_samples": measure.interval.resamples}

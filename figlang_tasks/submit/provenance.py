@@ -19,15 +19,6 @@ from figlang_tasks.submit import SubmissionError
 
 CONFIDENCE = 0.95
 
-_INFINITY = float("inf")
-# Bounds of what is no share from 0 to 1, by measure; values in points, not percent, unless they are explanation scores.
-_BOUNDS = {
-    "rank": (1.0, _INFINITY),
-    "cider": (0.0, _INFINITY),
-    "fid": (0.0, _INFINITY),
-    "clip_similarity": (-_INFINITY, _INFINITY),
-    "explanation_score": (-_INFINITY, _INFINITY),  # BLEURT is not bounded
-}
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -43,11 +34,6 @@ class Value:
     def name(self) -> str:
         """Measure and scope in one word: ``f1@0``, ``f1@0_muse``."""
         return full_name(self.measure.name, self.scope)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Least and greatest possible value."""
-        return _BOUNDS.get(self.measure.name, (0.0, 1.0))
 
     def shown(self) -> tuple[str, str]:
         """Value and interval as people read them."""

@@ -181,7 +181,7 @@ def value(name: str, *numbers: float | None) -> Value:
 def test_values_as_people_read_them(
     found: Value, shown: tuple[str, str], bounds: tuple[float, float], higher_is_better: bool
 ) -> None:
-    assert (found.shown(), found.bounds, found.measure.higher_is_better) == (shown, bounds, higher_is_better)
+    assert (found.shown(), found.measure.bounds, found.measure.higher_is_better) == (shown, bounds, higher_is_better)
 
 
 def test_intervals_are_those_of_the_tasks() -> None:

@@ -82,10 +82,10 @@ def _is_tied(record: Record) -> float | None:
     return None if scores is None else float(len(set(scores)) < len(scores))
 
 
-_score = partial(Measure, interval=BOOTSTRAP, scopes=_SENSES, percent=False)
+_score = partial(Measure, interval=BOOTSTRAP, scopes=_SENSES, percent=False, bounds=(-1.0, 1.0))
 _RANK = (
     Measure("acc", each=is_right, scopes=_SENSES),
-    _score("dcg", each=lambda record: dcg(record["gold"], record["predicted"])),
+    _score("dcg", each=lambda record: dcg(record["gold"], record["predicted"]), bounds=(0.0, dcg("abcde", "abcde"))),
     _score("rank_correlation", each=_of_rankings(rank_correlation)),
     _score("file_name_correlation", each=_of_rankings(file_name_correlation), diagnostic=True, headline=False),
     Measure("tie_rate", each=_is_tied, higher_is_better=False, diagnostic=True),

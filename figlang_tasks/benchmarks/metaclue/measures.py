@@ -7,6 +7,7 @@ value and interval of its own. METEOR and SPICE need Java. What cannot be comput
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -86,6 +87,7 @@ RETRIEVE = _measures(
         interval=BOOTSTRAP,
         higher_is_better=False,
         percent=False,
+        bounds=(1.0, math.inf),
     ),
     Measure(
         "tie_rate",  # several statements have the best score, and none is chosen
@@ -166,7 +168,14 @@ def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
         Measure("rouge_l", statistic=_mean_over_images("rouge_l"), interval=BOOTSTRAP, **shared),
         Measure("meteor", own=_by_java("meteor", is_mean=False), interval=_NO_INTERVAL, **shared),
         Measure("spice", own=_by_java("spice", is_mean=True), interval=BOOTSTRAP, **shared),
-        Measure("cider", statistic=_mean_over_images("cider"), interval=BOOTSTRAP, percent=False, **shared),
+        Measure(
+            "cider",
+            statistic=_mean_over_images("cider"),
+            interval=BOOTSTRAP,
+            percent=False,
+            bounds=(0.0, math.inf),
+            **shared,
+        ),
     )
 
 
@@ -344,7 +353,7 @@ def _fid(records: Sequence[Record], scope: str) -> Estimate | None:
 
 
 GENERATE = _measures(
-    Measure("clip_similarity", own=_clip_similarity, interval=BOOTSTRAP, percent=False),
+    Measure("clip_similarity", own=_clip_similarity, interval=BOOTSTRAP, percent=False, bounds=(-math.inf, math.inf)),
     Measure("image_rate", each=lambda record: float(record["file"] is not None), diagnostic=True),
     Measure(
         "fid",
@@ -353,6 +362,7 @@ GENERATE = _measures(
         applies=lambda record: _dataset(record) == DATASET,  # the mini benchmark has too few pictures
         higher_is_better=False,
         percent=False,
+        bounds=(0.0, math.inf),
     ),
 )
 
