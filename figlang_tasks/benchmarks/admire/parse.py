@@ -11,8 +11,6 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide, opened
 from figlang_tasks.answers.words import REFUSAL, is_said
 
-Ranking = tuple[int, ...]
-
 # "B", "(B)", "Image B", "IMAGE 2": a number alone may be the rank of a picture as well as its name.
 _NAME = (
     r"""(?:(?i:image|picture|caption)s?\s{0,2}[#(\["']{0,2}(?P<number>\d{1,2})|"""
@@ -33,7 +31,7 @@ _SENSE = re.compile(r"\b(?:(?P<idiomatic>idiomatic|figurative)|literal)(?:ly)?\b
 _EITHER = re.compile(r"\bidiomatic or literal\b|\bliteral or idiomatic\b", re.I)
 
 
-def ranking(output: str | None, count: int) -> Read[Ranking]:
+def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
     """The order in which an answer names all pictures, the best first.
 
     - ``list``: "B, D, A, C, E", "B > D > ...", one name a line, "1. Image B" to "5. Image E". One that stands alone in
@@ -41,16 +39,14 @@ def ranking(output: str | None, count: int) -> Read[Ranking]:
     - ``items``: the same with words behind each: "1. Image B: it shows ...". Not in the order A, B, C, D, E, which is
       as likely a description of the pictures.
 
-    Several different ones are ambiguous (``conflict``) unless the last corrects the others (``correction``).
-
-    Returns:
-        Places of the pictures, by one of these rules; or none, by ``incomplete`` (one is missing or named twice),
-        ``range`` (one was not shown), ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``.
+    Several different ones are ambiguous (``conflict``) unless the last corrects the others (``correction``). Other
+    reasons for none are ``incomplete`` (one is missing or named twice), ``range`` (one was not shown), ``refusal``,
+    ``nothing``, ``thought``, ``empty`` and ``missing``.
     """
     return by_marks(output, partial(_ranking, count=count))
 
 
-def _ranking(answer: Answer, count: int) -> Read[Ranking]:
+def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
     text = answer.text
     runs: list[list[re.Match[str]]] = []
     for name in _NAMES.finditer(text):

@@ -57,9 +57,8 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     """
     import datasets
 
-    for value, valid in ((table, tuple(ROWS)), (shown, SHOWN)):
-        if value not in valid:
-            raise DataError(f"dataset_name: {dataset} has no {value}; it has: {', '.join(valid)}")
+    if table not in ROWS or shown not in SHOWN:
+        raise DataError(f"{dataset} has no table={table},shown={shown}; it has {', '.join(ROWS)}; {', '.join(SHOWN)}")
     root = hub.snapshot(hub.source(dataset), ["*"]).folder.absolute()
     documents: list[dict[str, Any]] = []
     faults: list[str] = []
@@ -83,18 +82,24 @@ def _file(root: Path, table: str) -> Path:
     """The file of a table; those of the two languages have the same names, in folders EN and PT."""
     kind, part = table.split("_")
     name = f"subtask_{'b' if kind == 'sequence' else 'a'}_{'xp' if table == 'pt_extended' else _PARTS[part]}.tsv"
-    found = sorted(
+    found = [
         path for path in root.rglob(name) if kind == "sequence" or kind.upper() in path.relative_to(root).parts[:-1]
-    )
-    if len(found) == 1:
-        return found[0]
-    place = root if kind == "sequence" else root / kind.upper()
-    if found:
-        raise DataError(f"{name} is below {place} {len(found)} times ({found[0]}, {found[1]}): leave one")
+    ]
+    if len(found) > 1:
+        raise DataError(f"{name} is there {len(found)} times ({found[0]}, {found[1]}): leave one")
+    if not found:
+        raise DataError(f"no file {name}. {_archives(root, table)}")
+    return found[0]
+
+
+def _archives(root: Path, table: str) -> str:
+    """What to put where."""
+    kind = table.split("_")[0]
     archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
-    raise DataError(
-        f"no file {name} below {place}. Unpack the archives of {archive} (train, dev, test, extended evaluation; from "
-        f"{ARCHIVES}) into that folder: each has a file of rows, and beside it a folder of pictures for each compound"
+    place = root if kind == "sequence" else root / kind.upper()
+    return (
+        f"Unpack the archives of {archive} (train, dev, test, extended evaluation; from {ARCHIVES}) into {place}: each "
+        "has a file of rows, and beside it a folder of pictures for each compound"
     )
 
 
@@ -115,6 +120,8 @@ def _read(root: Path, table: str, shown: str, dataset: str | None) -> Iterator[d
                 raise DataError(f"{where}: a second row of {found['compound']!r}: leave one")
             folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
             paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
+            if dataset and not (root / folder).is_dir():
+                raise DataError(f"{where}: there are no pictures in {root / folder}. {_archives(root, table)}")
             for picture in paths if dataset else []:
                 images.check({"path": picture}, where, dataset)
             yield {"id": f"{table}-{len(seen)}"} | found | {"paths": paths}

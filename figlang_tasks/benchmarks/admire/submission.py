@@ -35,8 +35,7 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
                 f"{len(lacking)} of {len(rows)} rows of {table} have no complete answer ({listing(lacking)}), at "
                 "which the official scorer stops: this package does not guess"
             )
-        is_sequence = table.startswith("sequence")
-        text = io.StringIO()
+        text, is_sequence = io.StringIO(), table.startswith("sequence")
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         writer.writerow(["compound", *(["sentence_type", "expected_item"] if is_sequence else ["expected_order"])])
         for row in rows:
