@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from figlang_tasks.benchmarks.admire import measures, rows, submission, task
 from figlang_tasks.core.benchmark import Benchmark, Submission
+from figlang_tasks.core.card import Answer, Record, outcome
 from figlang_tasks.core.hub import Source
+
+
+def _answer(records: Sequence[Record]) -> Answer:
+    """Right where the first picture is, as ``acc`` and ``item_acc`` have it."""
+    record, predicted = records[0], records[0]["predicted"] or []
+    names = [predicted] if isinstance(predicted, str) else predicted
+    letters = ", ".join(rows.LETTERS[record["names"].index(name)] for name in names)
+    return {"predicted": letters or "none", "outcome": outcome(bool(measures.is_right(record)), bool(letters))}
+
 
 BENCHMARK = Benchmark(
     name="admire",
@@ -26,5 +38,6 @@ BENCHMARK = Benchmark(
     asked=lambda data, record: {"dataset": data.dataset, "table": data.part, "shown": record["shown"]},
     options=task.Options,
     count=lambda asked: rows.ROWS.get(asked["table"]),
+    answer=_answer,
     submission=Submission(submission.files, submission.UPLOAD),
 )

@@ -39,18 +39,12 @@ ROWS = {
 
 @lru_cache(maxsize=8)
 def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) -> datasets.Dataset:
-    """Return the documents of a table; of ``*_both`` the two of each compound stand together.
+    """Return the documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand together.
 
     A document has ``id``, ``dataset``, ``data``, ``shown``, ``compound``, ``sense``, ``sentence`` ("" of a sequence),
     ``order`` (file names, the best first; of a sequence the right one alone), ``names`` (candidates in the order
     shown), ``paths`` and ``captions`` (of the two pictures of a sequence, then of the candidates; captions are [] where
-    pictures are shown).
-
-    Args:
-        dataset: ``AdMIRe``.
-        table: a key of `ROWS`.
-        shown: ``pictures`` or ``captions``.
-        look_at_pictures: check that each is there and whole.
+    `shown` is ``pictures``).
 
     Raises:
         DataError: the data is missing or not valid; the message names file, line and remedy.
@@ -60,14 +54,10 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     if table not in ROWS or shown not in SHOWN:
         raise DataError(f"{dataset} has no table={table},shown={shown}; it has {', '.join(ROWS)}; {', '.join(SHOWN)}")
     root = hub.snapshot(hub.source(dataset), ["*"]).folder.absolute()
-    documents: list[dict[str, Any]] = []
-    faults: list[str] = []
-    for each in BOTH.get(table, (table,)):
-        for row in _read(root, each, shown, dataset if look_at_pictures and shown == "pictures" else None):
-            if isinstance(row, str):
-                faults.append(row)
-            else:
-                documents.append({"dataset": dataset} | row)
+    pictures_of = dataset if look_at_pictures and shown == "pictures" else None
+    found = [row for each in BOTH.get(table, (table,)) for row in _read(root, each, shown, pictures_of)]
+    faults = [row for row in found if isinstance(row, str)]
+    documents = [{"dataset": dataset} | row for row in found if not isinstance(row, str)]
     checks.end_with_the_first(faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire")
     if table in BOTH:
         documents.sort(key=lambda doc: doc["compound"])
@@ -103,8 +93,8 @@ def _archives(root: Path, table: str) -> str:
     )
 
 
-def _read(root: Path, table: str, shown: str, dataset: str | None) -> Iterator[dict[str, Any] | str]:
-    """The documents of a file; of a row that is not valid, what is wrong with it. Pictures are those of `dataset`."""
+def _read(root: Path, table: str, shown: str, pictures_of: str | None) -> Iterator[dict[str, Any] | str]:
+    """The documents of a file; of a row that is not valid, what is wrong with it. Pictures are checked of a dataset."""
     path, is_sequence = _file(root, table), table.startswith("sequence")
     label = "expected_item" if is_sequence else "expected_order"
     seen: set[str] = set()
@@ -120,10 +110,10 @@ def _read(root: Path, table: str, shown: str, dataset: str | None) -> Iterator[d
                 raise DataError(f"{where}: a second row of {found['compound']!r}: leave one")
             folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
             paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
-            if dataset and not (root / folder).is_dir():
+            if pictures_of and not (root / folder).is_dir():
                 raise DataError(f"{where}: there are no pictures in {root / folder}. {_archives(root, table)}")
-            for picture in paths if dataset else []:
-                images.check({"path": picture}, where, dataset)
+            for picture in paths if pictures_of else []:
+                images.check({"path": picture}, where, pictures_of)
             yield {"id": f"{table}-{len(seen)}"} | found | {"paths": paths}
             seen.add(found["compound"])
         except DataError as error:
@@ -158,14 +148,12 @@ def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> d
         for number in range(1, 5 if is_sequence else 6)
     }
     order = [row_files.text(cells, "expected_item", where)] if is_sequence else _NAME.findall(cells["expected_order"])
-    expected = order[0] in of_name and len(of_name) == 4 if is_sequence else sorted(order) == sorted(of_name)
-    if not expected:
+    if not (order[0] in of_name and len(of_name) == 4 if is_sequence else sorted(order) == sorted(of_name)):
         raise DataError(f"{where}: {row_files.brief(order)} is expected of the pictures {', '.join(of_name)}")
     names = sorted(of_name, key=lambda name: hashlib.sha256(f"{SEED}/{compound}/{name}".encode()).digest())
-    columns: list[str] = []
-    if shown == "captions":
-        columns = ["sequence_caption1", "sequence_caption2"] if is_sequence else []
-        columns += [of_name[name] + ("_pt" if table.startswith("pt") else "") for name in names]
+    columns = ["sequence_caption1", "sequence_caption2"] if is_sequence else []
+    columns += [of_name[name] + ("_pt" if table.startswith("pt") else "") for name in names]
+    captions = [row_files.text(cells, column, where) for column in columns] if shown == "captions" else []
     return {
         "shown": shown,
         "compound": compound,
@@ -173,5 +161,5 @@ def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> d
         "sentence": "" if is_sequence else row_files.text(cells, "sentence", where),
         "order": order,
         "names": names,
-        "captions": [row_files.text(cells, column, where).replace("\\n", "\n") for column in columns],
+        "captions": [caption.replace("\\n", "\n") for caption in captions],
     }

@@ -64,8 +64,7 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
     """Return the prompt as one user turn, the pictures at their places in the text, or before it."""
-    shown = doc_to_visual(doc)
-    return [turn_with_pictures_inside(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
+    return [turn_with_pictures_inside(doc_to_visual(doc), doc_to_text(doc, lmms_eval_specific_kwargs))]
 
 
 def doc_to_target(doc: Document) -> str:
@@ -114,13 +113,13 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 def sequence_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """Judge the choice of a third picture, and of the sense; what is not read is wrong."""
     item, sense = parse.sequence(results[0], len(doc["names"]))
-    decisive = sense if item.status == "read" else item
+    decided = sense if item.status == "read" else item
     record = _shared(doc) | {
         "gold": doc["order"][0],
         "predicted": None if item.value is None else doc["names"][item.value],
         "predicted_sense": sense.value,
-        "status": decisive.status,
-        "rule": decisive.rule,
+        "status": decided.status,
+        "rule": decided.rule,
     }
     return judged(record, measures.of_records([record]))
 

@@ -17,6 +17,7 @@ from models import tiny_encoders
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.admire import rows
+from figlang_tasks.benchmarks.admire.benchmark import BENCHMARK
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.scoring import OVERALL, from_json
 
@@ -97,6 +98,13 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
         assert list(found[0]) == ["compound", "expected_order"] and len(found) == len(gold)
         first = [ast.literal_eval(row["expected_order"])[0] == gold[row["compound"]][0] for row in found]
         assert sum(first) / len(first) == estimates(results, name)["acc"][OVERALL].value
+    answer = BENCHMARK.answer
+    assert answer is not None
+    shown = [answer([sample["sample"]]) for sample in results["samples"]["admire_rank_en"]]
+    assert [each["outcome"] == "right" for each in shown] == [
+        sample["acc"] == 1 for sample in results["samples"]["admire_rank_en"]
+    ]
+    assert all(sorted(each["predicted"].split(", ")) == list("ABCDE") for each in shown)
     with pytest.raises(FigLangError, match="asks for an answer in words"):
         demo_runs.evaluate("admire_sequence", "figlang_clip", arguments)
 
