@@ -15,7 +15,8 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +32,7 @@ from lmms_eval.api.model import lmms
 import figlang_tasks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
+from figlang_tasks.core.text import table
 
 FILE = "probe.json"
 _KIND = "figlang_tasks.models.probe_"
@@ -227,6 +229,27 @@ def write(
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         raise FigLangError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def table_of_seeds(
+    seeds: Sequence[Mapping[str, float]],
+    before: Mapping[str, Mapping[str, str]],
+    after: Mapping[str, Mapping[str, str]],
+) -> str:
+    """Return a table in percent: mean and sample standard deviation over the seeds that have a value of a measure.
+
+    Args:
+        seeds: the measures of each, by full name.
+        before, after: other columns, as they are printed, by their heads.
+    """
+    lines = [["percent", *before, f"{len(seeds)} seeds", *after]]
+    for name in dict.fromkeys(name for values in (*before.values(), *seeds) for name in values):
+        found = [100 * values[name] for values in seeds if name in values]
+        spread = f" ± {statistics.stdev(found):.1f}" if len(found) > 1 else ""
+        own = f"{statistics.mean(found):.1f}{spread}" if found else ""
+        others = ([column.get(name, "") for column in columns.values()] for columns in (before, after))
+        lines.append([name, *next(others), own, *next(others)])
+    return table(lines)
 
 
 def refuse_existing(folder: Path) -> None:

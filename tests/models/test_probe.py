@@ -145,3 +145,14 @@ def test_training_learns_and_repeats_itself() -> None:
     first, again, other = fitted(1), fitted(1), fitted(2)
     assert torch.equal(first["weight"], again["weight"]) and not torch.equal(first["weight"], other["weight"])
     assert (((inputs @ first["weight"].T + first["bias"])[:, 0] > 0) == (gold > 0)).float().mean() > 0.95
+
+
+def test_the_printed_table() -> None:
+    """Mean and sample standard deviation by hand; a seed without failures has no literal preference."""
+    after = [{"acc": 0.5, "literal_preference": 0.25}, {"acc": 1.0}]
+    assert probe.table_of_seeds(after, {"encoder": {"acc": "12.5"}}, {"paper": {"acc": "58 ± 4.2"}}).splitlines() == [
+        "| percent            | encoder |     2 seeds |    paper |",
+        "|--------------------|--------:|------------:|---------:|",
+        "| acc                |    12.5 | 75.0 ± 35.4 | 58 ± 4.2 |",
+        "| literal_preference |         |        25.0 |          |",
+    ]

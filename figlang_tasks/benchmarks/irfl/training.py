@@ -6,7 +6,6 @@ It is trained on the base table of idioms, and tested on a table whose pictures 
 from __future__ import annotations
 
 import json
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -17,7 +16,6 @@ from figlang_tasks.benchmarks.irfl import rows, tables, task
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.benchmarks.irfl.measures import of_records
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.core.text import table as as_table
 from figlang_tasks.scoring import evaluate, flat, full_name
 
 Document = Mapping[str, Any]
@@ -108,7 +106,9 @@ def train(
         weights=weights,
         measured={"encoder": before, "seeds": after},
     )
-    shown = _shown(before, list(after.values()), _published(table, phrase_only) if dataset == "IRFL" else {})
+    own = {name: f"{100 * value:.1f}" for name, value in before.items()}
+    published = {"paper": _published(table, phrase_only)} if dataset == "IRFL" else {}
+    shown = probe.table_of_seeds(list(after.values()), {"encoder": own}, published)
     return "\n".join([_told(trained_on, dataset, table), "", shown, "", f"{output} written"])
 
 
@@ -159,26 +159,3 @@ def _published(table: str, phrase_only: bool) -> dict[str, str]:
         for record in records
         if record["setting"].startswith("supervised;") and name in [record["task"], *record["task"]]
     }
-
-
-def _shown(before: Mapping[str, float], after: Sequence[Mapping[str, float]], published: Mapping[str, str]) -> str:
-    """The table in percent: the encoder, mean and sample standard deviation of the seeds that have a value, the paper.
-
-    Args:
-        before: values of the encoder alone, by full name.
-        after: of each seed.
-        published: as printed.
-    """
-    lines = [["percent", "encoder", f"{len(after)} seeds", *(["paper"] if published else [])]]
-    for name in dict.fromkeys(name for values in (before, *after) for name in values):
-        found = [100 * values[name] for values in after if name in values]
-        spread = f" ± {statistics.stdev(found):.1f}" if len(found) > 1 else ""
-        lines.append(
-            [
-                name,
-                f"{100 * before[name]:.1f}" if name in before else "",
-                f"{statistics.mean(found):.1f}{spread}" if found else "",
-                *([published.get(name, "")] if published else []),
-            ]
-        )
-    return as_table(lines)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +13,6 @@ from loguru import logger
 from figlang_tasks.benchmarks.nykms import measures, rows, task
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.core.text import table
 from figlang_tasks.scoring import OVERALL, evaluate
 
 ASKS = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
@@ -106,7 +104,8 @@ def train(
         measured=measured,
     )
     counts = ", ".join(f"{split} {len(found):,}" for split, found in documents.items())
-    return f"rows: {counts}\n\n{_shown(list(measured.values()), TABLE_11[modality, alignment])}\n\n{output} written"
+    shown = probe.table_of_seeds(list(measured.values()), {}, {"Table 11": _published(TABLE_11[modality, alignment])})
+    return f"rows: {counts}\n\n{shown}\n\n{output} written"
 
 
 def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]:
@@ -118,18 +117,11 @@ def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]
     return {name: own[OVERALL].value for name, own in found.items() if name.startswith(f"{question}_")}
 
 
-def _shown(seeds: Sequence[Mapping[str, float]], system: str) -> str:
-    """The table in percent: mean and sample standard deviation of the seeds, and Table 11, of other test rows."""
+def _published(system: str) -> dict[str, str]:
+    """Table 11 in percent, of other test rows."""
     records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["records"]
-    paper = {
-        each["metric"]: each["value"] for each in records if (each["table"], each["model"]) == ("Table 11", system)
-    }
-    lines = [["percent", f"{len(seeds)} seeds", "Table 11"]]
-    for name in seeds[0]:
-        found = [100 * values[name] for values in seeds]
-        spread = f" ± {statistics.stdev(found):.2f}" if len(found) > 1 else ""
-        lines.append([name, f"{statistics.mean(found):.2f}{spread}", f"{100 * paper[name]:.2f}"])
-    return table(lines)
+    own = [each for each in records if (each["table"], each["model"]) == ("Table 11", system)]
+    return {each["metric"]: f"{100 * each['value']:.2f}" for each in own}
 
 
 def _picture(document: Any) -> Any:

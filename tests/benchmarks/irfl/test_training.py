@@ -84,17 +84,6 @@ def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_the_printed_table() -> None:
-    """Mean and sample standard deviation by hand; a seed without failures has no literal preference."""
-    after = [{"acc": 0.5, "literal_preference": 0.25}, {"acc": 1.0}]
-    assert training._shown({"acc": 0.125}, after, {"acc": "58 ± 4.2"}).splitlines() == [
-        "| percent            | encoder |     2 seeds |    paper |",
-        "|--------------------|--------:|------------:|---------:|",
-        "| acc                |    12.5 | 75.0 ± 35.4 | 58 ± 4.2 |",
-        "| literal_preference |         |        25.0 |          |",
-    ]
-
-
 def test_the_papers_classifier() -> None:
     """Tables 6 and 8 and section 4.1.2."""
     assert training._published("idiom-detection-task", False) == {

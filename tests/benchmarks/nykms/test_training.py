@@ -78,7 +78,7 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     measured = [told["measured"][seed]["mc_acc"] for seed in "01"]
     assert measured[1] == accuracy["probe"], "what the training prints is what the harness gives"
     spread = 100 * abs(measured[0] - measured[1]) / 2**0.5
-    assert f"{50 * sum(measured):.2f} ± {spread:.2f}" in done.output
+    assert f"{50 * sum(measured):.1f} ± {spread:.1f}" in done.output
     assert {"ot": "64.33", "text": "64.31", "picture": "56.69"}[options[1]] in done.output, "Table 11"
     predicted = [sample["sample"]["predicted"]["MC"] for sample in results["samples"]["nykms_mc_test"]]
     assert sum(map(int.__eq__, predicted, [0, 1] * 4)) / 8 == accuracy["probe"]
