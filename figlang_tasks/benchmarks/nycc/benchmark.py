@@ -11,9 +11,9 @@ BENCHMARK = Benchmark(
     about="which caption fits a cartoon, and why?",
     citation="""\
 @inproceedings{hessel-etal-2023-androids,
-  title = {Do Androids Laugh at Electric Sheep? {Humor} ``Understanding'' Benchmarks from {The New Yorker Caption
+  title = {Do Androids Laugh at Electric Sheep? {Humor} "Understanding" Benchmarks from {The New Yorker Caption
     Contest}},
-  author = {Hessel, Jack and Marasovi{\\'c}, Ana and Hwang, Jena D. and Lee, Lillian and Da, Jeff and Zellers, Rowan
+  author = {Hessel, Jack and Marasović, Ana and Hwang, Jena D. and Lee, Lillian and Da, Jeff and Zellers, Rowan
     and Mankoff, Robert and Choi, Yejin},
   booktitle = {Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics},
   year = {2023},
