@@ -38,6 +38,7 @@ PLACEHOLDERS = {"TASK", "my_vlm", "NAME"}
 ELSEWHERE = {
     "after_a_run.md": "tests/test_after_a_run.py",
     "adding_a_vlm.md": "tests/test_docs.py",
+    "finetuning.md": "tests/docs/test_finetuning.py",
     "CONTRIBUTING.md": "tests/docs/test_contributing.py",
 }
 """Documents whose commands make one sequence that another test runs."""
