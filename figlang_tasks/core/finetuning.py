@@ -174,7 +174,8 @@ class _Task:
         return frozenset([*(" ".join(text.casefold().split()) for text in texts), *pictures])
 
     def function(self, key: str) -> Callable[..., Any]:
-        return task_files.named(self.config[key])  # type: ignore[no-any-return]
+        found: Callable[..., Any] = task_files.named(self.config[key])
+        return found
 
     def reads_back(self, doc: Document) -> bool:
         record = self.function("process_results")(doc, [self.function("doc_to_target")(doc)])["sample"]
