@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +25,7 @@ from figlang_tasks.harness import plugin, versions
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "check_upstream.py"
+PATCH = ROOT / "docs" / "upstream" / "lmms_eval_task_entry_points.patch"
 
 # What a release of a harness could do: (file, before, after), and what the table must say then.
 CHANGES = (
@@ -134,6 +137,44 @@ def test_what_a_changed_harness_breaks_is_named(
     found = table(done["changed"].stdout)
     assert found[hook][0] == status, found[hook]
     assert detail in found[hook][1]
+
+
+# --- what we ask of lmms-eval ----------------------------------------------------------------------------------------
+
+OUR_TASKS_WITHOUT_OUR_HOOK = """
+import runpy, sys
+
+from lmms_eval.tasks import TaskManager
+
+from figlang_tasks.harness.task_index import tasks_dir
+
+found = TaskManager().task_index
+ours = TaskManager(include_defaults=False, include_path=str(tasks_dir())).task_index
+assert {"vflute", "irfl_match", "figlang_mini"} <= set(ours) and set(ours) < set(found)
+assert {name: found[name] for name in ours} == ours
+assert "figlang_tasks.harness.plugin" not in sys.modules
+runpy.run_path("test/eval/test_task_entry_points.py", run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+def test_with_our_patch_lmms_eval_finds_our_tasks_without_our_hook(tmp_path: Path) -> None:
+    """The patch for lmms-eval, on a copy of the installed version; then the unit tests that it brings."""
+    shutil.copytree(source("lmms_eval"), tmp_path / "lmms_eval", ignore=shutil.ignore_patterns("__pycache__"))
+    applied = subprocess.run(["git", "apply", str(PATCH)], cwd=tmp_path, capture_output=True, text=True)
+    assert applied.returncode == 0, (
+        f"{PATCH.name} does not apply to lmms-eval {metadata.version('lmms-eval')}: make it anew from that version; "
+        "if it has the entry points lmms_eval.tasks by now, use them in place of task_index.initialize_tasks\n"
+        f"{applied.stderr}"
+    )
+    info = tmp_path / "figlang_entry_point-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: figlang-entry-point\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lmms_eval.tasks]\nours = figlang_tasks.harness.task_index:tasks_dir\n")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command = [sys.executable, "-c", OUR_TASKS_WITHOUT_OUR_HOOK]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "Ran 4 tests" in done.stderr, done.stderr[-2000:]
 
 
 # --- other versions at run time --------------------------------------------------------------------------------------
