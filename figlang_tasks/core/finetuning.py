@@ -195,7 +195,8 @@ class _Task:
                 prompt.append(part["text"])
             else:
                 prompt.append(None)
-                name = f"images/{hashlib.sha256(part['url'].tobytes()).hexdigest()[:24]}.png"
+                pixels = b"%d %d " % part["url"].size + part["url"].tobytes()
+                name = f"images/{hashlib.sha256(pixels).hexdigest()[:24]}.png"
                 if not (folder / name).exists():  # one picture can have several rows
                     part["url"].save(folder / name, compress_level=1)
                 pictures.append(name)

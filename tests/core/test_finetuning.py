@@ -159,7 +159,7 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     (folder / "V-FLUTE" / "images").mkdir(parents=True)
     for number, name in enumerate(("tested", "copy", "new")):
-        Image.new("RGB", (8, 8), (40 * (number // 2), 0, 0)).save(folder / "V-FLUTE" / "images" / f"{name}.png")
+        Image.new("RGB", (8, 8) if number < 2 else (4, 16)).save(folder / "V-FLUTE" / "images" / f"{name}.png")
     reason = "It shows that."
     train = [
         ("nothing", "new", "It is late.", reason),
@@ -192,6 +192,8 @@ def test_what_is_left_out(
     status, said = export("vflute", "--format", "sharegpt", "--output", tmp_path / "out", *option)
     assert status == 0
     assert set(written("sharegpt", tmp_path / "out" / "train")) == {f"vflute/{name}" for name in kept}
+    pictures = list((tmp_path / "out" / "train" / "images").iterdir())
+    assert len(pictures) == len(kept & {"nothing"}) + len(kept & {"picture"})  # one file for each picture
     lines = [line for line in said.splitlines() if line.startswith("left out")]
     assert [line.rpartition(": ")[2] for line in lines] == left_out
 
