@@ -193,7 +193,7 @@ def write(
     trained_on: Mapping[str, Any],
     seen: Iterable[str],
     weights: Mapping[int, Weights],
-    measured: Mapping[str, Any] | None = None,
+    measured: Mapping[Any, Any] | None = None,
 ) -> None:
     """Write a probe: all of it, or nothing.
 

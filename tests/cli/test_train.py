@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Annotated
 
 import pytest
@@ -11,7 +10,7 @@ from typer.testing import CliRunner
 
 from figlang_tasks.cli import own_commands
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import FigLangError
 
 
@@ -22,9 +21,7 @@ def test_parameters_are_arguments_and_options(monkeypatch: pytest.MonkeyPatch) -
             raise FigLangError("seeds must be at least 1")
         return f"{table}\n{seeds + 1}"
 
-    changed: Mapping[str, Benchmark] = benchmarks() | {
-        "flute": dataclasses.replace(benchmarks()["flute"], trainer=trainer)
-    }
+    changed = {**benchmarks(), "flute": dataclasses.replace(benchmarks()["flute"], trainer=trainer)}
     monkeypatch.setattr(own_commands, "benchmarks", lambda: changed)
     run = CliRunner().invoke
     assert run(app, ["train", "flute", "file", "--seeds", "2"]).stdout == "file\n3\n"

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from benchmarks.flute import synthetic
@@ -17,6 +17,7 @@ from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.flute import task as flute
 from figlang_tasks.benchmarks.nykms import rows as nykms_rows
 from figlang_tasks.benchmarks.nykms import task as nykms
+from figlang_tasks.benchmarks.nykms.parse import Question
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.cli.figlang import app
@@ -137,7 +138,7 @@ def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: 
     assert all(7 < len(rows) < 12 for rows in evaluated.values())  # the others share a cartoon or a caption
     assert f"rows that nykms{ending} evaluates" in said
     with reading("NYK-MS", nykms_folders):
-        for question in nykms_rows.QUESTIONS:
+        for question in get_args(Question):
             name = f"nykms_{question}{ending}"
             docs = [doc for doc in nykms_rows.load("NYK-MS", question, modality) if f"{name}/{doc['id']}" in found]
             for record in check(nykms, {}, docs, found, name):

@@ -29,7 +29,7 @@ def write(folder: Path, clip: Path, seen: tuple[str, ...] = (), hidden: int = 4)
     """A probe of two seeds that was not trained."""
     own = probe_pair.encoder(str(clip))
     settings = {"encoder": str(clip), "revision": None, "identity": own.identity()}
-    weights = {}
+    weights: dict[int, probe.Weights] = {}
     for seed in (3, 5):
         torch.manual_seed(seed)
         weights[seed] = probe_pair._head(32, hidden).state_dict()
@@ -74,7 +74,9 @@ def test_another_encoder_than_it_was_trained_with(tmp_path: Path, warnings_of_lo
 
 def test_an_encoder_without_features_of_a_picture_alone(tmp_path: Path) -> None:
     with pytest.raises(FigLangError, match="BlipForImageTextRetrieval has no features of a picture alone"):
-        probe_pair.features(probe_pair.encoder(str(tiny_encoders.write("blip", tmp_path / "blip"))), [], str, list)
+        probe_pair.features(
+            probe_pair.encoder(str(tiny_encoders.write("blip", tmp_path / "blip"))), [], str, lambda doc: []
+        )
 
 
 def test_it_answers_no_words(clip: Path, tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def edited(**changes: Any) -> Any:
     ],
 )
 def test_a_folder_that_will_not_do(
-    clip: Path, tmp_path: Path, damage: Any, arguments: dict[str, int], message: str
+    clip: Path, tmp_path: Path, damage: Any, arguments: dict[str, Any], message: str
 ) -> None:
     write(tmp_path / "probe", clip)
     damage(tmp_path / "probe")

@@ -106,9 +106,9 @@ def train(
         weights=weights,
         measured={"encoder": before, "seeds": after},
     )
-    own = {name: f"{100 * value:.1f}" for name, value in before.items()}
+    alone = {name: f"{100 * value:.1f}" for name, value in before.items()}
     published = {"paper": _published(table, phrase_only)} if dataset == "IRFL" else {}
-    shown = probe.table_of_seeds(list(after.values()), {"encoder": own}, published)
+    shown = probe.table_of_seeds(list(after.values()), {"encoder": alone}, published)
     return "\n".join([_told(trained_on, dataset, table), "", shown, "", f"{output} written"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,11 +11,12 @@ from typing import Annotated, Any
 from loguru import logger
 
 from figlang_tasks.benchmarks.nykms import measures, rows, task
+from figlang_tasks.benchmarks.nykms.parse import Question
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.scoring import OVERALL, evaluate
 
-ASKS = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
+ASKS: Mapping[str, tuple[Question, ...]] = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
 """The questions whose first answer says whether there is one, by topic."""
 ANSWERS = ("No", "Yes")
 TABLE_11 = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ def _row(table: str, compound: str, idiomatic: bool, r: random.Random) -> dict[s
     return row
 
 
-def write_table(folder: Path, table: str, found: list[Mapping[str, Any]], pictures: bool = False) -> Path:
+def write_table(folder: Path, table: str, found: Sequence[Mapping[str, Any]], pictures: bool = False) -> Path:
     place, name = home(folder, table)
     place.mkdir(parents=True, exist_ok=True)
     with (place / name).open("w", encoding="utf-8", newline="") as file:

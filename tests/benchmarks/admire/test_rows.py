@@ -50,10 +50,12 @@ def test_documents(table: str, here: Path) -> None:
         target = task.doc_to_target(document)
         if part.startswith("sequence"):
             item, sense = parse.sequence(target, 4)
+            assert item.value is not None
             assert document["names"][item.value] == row["expected_item"] and sense.value == row["sentence_type"]
             assert 'A "middle"\nhere.' in task.doc_to_text(document, {"prompt": "sequence"})
         else:
             ranked = parse.ranking(target, 5).value
+            assert ranked is not None
             assert [document["names"][place] for place in ranked] == document["order"]
             assert str(document["order"]) == row["expected_order"]
     if table in rows.BOTH:

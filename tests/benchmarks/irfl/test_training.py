@@ -123,12 +123,12 @@ def test_the_released_detection_table(shared_file: Path, clip: Path, tmp_path: P
     (folder / shared_file.name).write_bytes(shared_file.read_bytes())
     with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
         for place, (each, phrase) in enumerate(base):
-            file = io.BytesIO()
+            picture = io.BytesIO()
             seen = 0 if phrase == "a copy" else place
             Image.frombytes("L", (8, 8), bytes(255 * (seen >> bit & 1) for bit in range(16) for _ in range(4))).save(
-                file, "PNG"
+                picture, "PNG"
             )
-            archive.writestr(f"images/{each}.jpeg", file.getvalue())
+            archive.writestr(f"images/{each}.jpeg", picture.getvalue())
     with HubServer() as hub:
         hub.add_repo("openai/clip-vit-base-patch32", clip, repo_type="model")
         env = hub.env(tmp_path) | {"FIGLANG_DATA_DIR": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}

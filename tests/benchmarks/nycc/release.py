@@ -15,7 +15,7 @@ TEXT, TEXTS = Value("string"), List(Value("string"))
 
 SAID = dict(zip("ABCDE", ("I have", "There is", "You need", "Lettuce takes", "Nobody has"), strict=True))
 
-EXAMPLE = {
+EXAMPLE: dict[str, Any] = {
     "image_location": "a doctor's office",
     "image_description": "A snail lies on the couch. The doctor holds a stopwatch in place of a notebook.",
     "image_uncanny_description": "A snail is a patient, and the doctor takes its time.",

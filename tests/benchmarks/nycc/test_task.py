@@ -198,7 +198,8 @@ def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
     generator, docs = np.random.default_rng(1), rows.load("NYCC", "ranking")
     said = [str(generator.choice(["A", "B"])) for _ in docs]
     found = values([task.process_results(doc, [f"Answer: {it}"])["sample"] for doc, it in zip(docs, said, strict=True)])
-    ny, crowd = [], []
+    ny: list[float] = []
+    crowd: list[float] = []
     for doc, it in zip(docs, said, strict=True):
         (crowd if doc["winner_source"] == "crowd_winner" else ny).append(float(doc["label"] == it))
     expected = {"acc": np.mean(ny + crowd), "acc_ny": np.mean(ny), "acc_crowd": np.mean(crowd), "parse_rate": 1}
