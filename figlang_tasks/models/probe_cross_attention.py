@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 from torch.nn import functional
 from tqdm import tqdm
+from transformers.utils.hub import cached_file, extract_commit_hash
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
@@ -227,6 +228,21 @@ def _encoders(settings: Settings) -> tuple[tuple[str, str | None] | None, tuple[
     return None if settings.modality == "picture" else text, None if settings.modality == "text" else image
 
 
+def pinned(settings: Settings) -> Settings:
+    """The settings with the hub's commits of the encoders that are read.
+
+    Raises:
+        FigLangError: there is no such encoder.
+    """
+    commits = {}
+    for name, part in zip(("text", "image"), _encoders(settings), strict=True):
+        if part is not None:
+            _loaded(transformers.AutoConfig, *part)
+            found = extract_commit_hash(cached_file(part[0], "config.json", revision=part[1]), None)
+            commits[f"{name}_revision"] = found or part[1]
+    return replace(settings, **commits)
+
+
 def _loaded(loader: Any, name: str, revision: str | None, **options: Any) -> Any:
     models.require_checkpoint("figlang_probe", name)
     try:
@@ -410,13 +426,3 @@ def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[
 def seen(document: Mapping[str, Any], reads: str) -> str:
     """What tells a row from the others, for ``Probe.seen``: its picture's name, and its text."""
     return f"{document['cartoon']}\n{document[reads]}"
-
-
-def described(settings: Settings) -> dict[str, Any]:
-    """The settings with the commits of the encoders, for ``probe.json``."""
-    commits = {
-        f"{name}_revision": getattr(_loaded(transformers.AutoConfig, *part), "_commit_hash", None) or part[1]
-        for name, part in zip(("text", "image"), _encoders(settings), strict=True)
-        if part is not None
-    }
-    return asdict(settings) | commits

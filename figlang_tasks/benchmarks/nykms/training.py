@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,6 +49,9 @@ def train(
     best system without further data. It prints mean and standard deviation of the seeds on the rows of the split test,
     and the paper's values.
 
+    Args:
+        The options of the command; see their help.
+
     Raises:
         FigLangError: an option is not valid, the folder exists, or an encoder cannot be loaded.
         DataError: the rows are missing or not valid, or a test row is among those to train on.
@@ -79,8 +83,8 @@ def train(
         split: [kind.Example(each["caption"], partial(_picture, each), each["label"]) for each in documents[split]]
         for split in rows.SPLITS
     }
+    settings = kind.pinned(settings)
     on = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    network = kind.described(settings)
     runs = {seed: kind.train(settings, examples["train"], examples["validation"], seed, on) for seed in range(seeds)}
     measured = {
         seed: _values(documents["test"], kind.Classifier(settings, run.weights, on, batch_size)(examples["test"]))
@@ -90,7 +94,7 @@ def train(
         output,
         "cross_attention",
         settings={
-            "network": network,
+            "network": asdict(settings),
             "reads": "caption",
             "asks": ASKS[topic],
             "answers": ANSWERS,

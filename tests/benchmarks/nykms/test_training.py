@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from demo_runs import evaluate, metrics
+from hub_server import HubServer
 from models import tiny_towers
 from typer.testing import CliRunner
 
@@ -113,3 +115,20 @@ def test_what_cannot_be_trained(options: list[str], message: str, towers: list[s
     done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe"), *options])
     assert done.exit_code == 1 and message in done.output
     assert not (tmp_path / "probe").exists()
+
+
+@pytest.mark.slow
+def test_encoders_come_from_the_hub_and_their_commits_are_kept(towers: list[str], tmp_path: Path) -> None:
+    with HubServer() as server:
+        commits = [server.add_repo(f"tiny/{n}", tmp_path / n, repo_type="model") for n in ("bert", "vit")]
+        environment = server.env(home=tmp_path / "home") | {"CUDA_VISIBLE_DEVICES": ""}
+        environment[hub.DATA_DIR_VARIABLE] = str(tmp_path)
+        train = ["figlang", "train", "nykms", "--seeds", "1", "--epochs", "1"]
+        train += ["--image-encoder", "tiny/vit", "--output", str(tmp_path / "probe"), "--text-encoder"]
+        failed = warm.run([*train, "tiny/none"], cwd=tmp_path, env=environment)
+        done = warm.run([*train, "tiny/bert"], cwd=tmp_path, env=environment)
+    assert failed.returncode == 1 and "tiny/none" in failed.stderr and "Check the name and the rev" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert done.returncode == 0, done.stderr[-3000:]
+    network = json.loads((tmp_path / "probe" / "probe.json").read_text())["settings"]["network"]
+    assert [network["text_revision"], network["image_revision"]] == commits
