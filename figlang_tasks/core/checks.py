@@ -145,12 +145,16 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
 @contextmanager
 def downloading_nothing() -> Iterator[None]:
     from huggingface_hub import constants
+    from huggingface_hub.utils import logging
 
     before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    told = logging.get_verbosity()
+    logging.set_verbosity_error()  # its warnings are of downloads: that no file was asked for, say
     try:
         yield
     finally:
         constants.HF_HUB_OFFLINE = before
+        logging.set_verbosity(told)
 
 
 def on_this_machine(benchmark: str, source: hub.Source) -> Snapshot:
@@ -160,7 +164,7 @@ def on_this_machine(benchmark: str, source: hub.Source) -> Snapshot:
         DataError: they are not on this machine; the message names ``figlang data prefetch BENCHMARK``.
     """
     try:
-        return hub.snapshot(source, ["*"])
+        return hub.snapshot(source, [])  # a part of a repository is enough: the check says what is missing
     except DataError as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
             raise DataError(

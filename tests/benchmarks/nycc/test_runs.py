@@ -110,7 +110,10 @@ from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.benchmark import benchmarks
 found = rows.load("NYCC", "ranking_1")
 shots = rows.exemplars("NYCC", "ranking_1", found[0]["id"], 5, 42)
-print(json.dumps([len(found), found[0]["data"], len(shots)]))
+from figlang_tasks.core import checks, hub
+with checks.downloading_nothing():  # `figlang data check` of what has been downloaded, a part of the repository
+    here = checks.on_this_machine("nycc", hub.source("NYCC")).revision
+print(json.dumps([len(found), found[0]["data"], len(shots), here]))
 """
 
 
@@ -123,8 +126,10 @@ def test_only_what_is_needed_is_downloaded(tmp_path: Path, monkeypatch: pytest.M
         done = warm.run([sys.executable, "-c", LOAD], env=hub.env(tmp_path), cwd=tmp_path)
         asked = {request.path.rpartition("/resolve/")[2] for request in hub.requests if "/resolve/" in request.path}
     assert done.returncode == 0, done.stderr[-2000:]
-    rows_found, data, shots = json.loads(done.stdout)
-    assert (rows_found, shots) == (507, 5) and data.startswith(f"NYCC/ranking_1@{source.revision}:")
+    rows_found, data, shots, here = json.loads(done.stdout)
+    assert (rows_found, shots, here) == (507, 5, source.revision) and data.startswith(
+        f"NYCC/ranking_1@{source.revision}:"
+    )
     assert {path.partition("/")[2] for path in asked} == {
         f"ranking_1/{split}-00000-of-00001.parquet" for split in ("test", "train")
     }
