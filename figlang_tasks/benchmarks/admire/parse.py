@@ -55,7 +55,7 @@ def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
         else:
             runs.append([name])
     lists = [_found(run, "list") for run in runs if len(run) >= _FEWEST]
-    items = [_found(run, "items") for run in [list(_ITEM.finditer(text))] if len(run) >= _FEWEST]
+    items = [_found(run, "items") for run in [list(_ITEM.finditer(text))] if run]
     places = list(range(count))
     whole = [found for found in lists if sorted(found.value) == places]
     told = [found for found in items if sorted(found.value) == places != list(found.value)]

@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import dcg_score
 
 from figlang_tasks.benchmarks.admire import measures, rows, task
-from figlang_tasks.scoring import OVERALL, evaluate
+from figlang_tasks.scoring import OVERALL, Measures, evaluate
 
 NAMES = ("07.png", "12.png", "3.png", "41.png", "5.png")
 ORDERS = st.permutations(NAMES)
@@ -112,3 +112,48 @@ def test_a_compound_is_right_in_both_senses_or_not() -> None:
     assert found["parse_rate"][OVERALL].value == pytest.approx(6 / 7)
     assert found["rank_correlation"][OVERALL].rows == 6, "a correlation is of a ranking alone"
     assert "both_senses_acc" not in evaluate(records[-1:], measures.RANK_BOTH, 0)
+
+
+def test_what_the_measures_of_rankings_are() -> None:
+    told = [(each.name, each.percent, each.diagnostic, each.headline, each.bounds) for each in measures.RANK_BOTH.all]
+    assert told == [
+        ("acc", True, False, True, (0, 1)),
+        ("dcg", False, False, True, (0, pytest.approx(3.63093, abs=1e-5))),
+        ("rank_correlation", False, False, True, (-1, 1)),
+        ("file_name_correlation", False, True, False, (-1, 1)),
+        ("tie_rate", True, True, True, (0, 1)),
+        ("both_senses_acc", True, False, True, (0, 1)),
+        ("parse_rate", True, True, True, (0, 1)),
+    ]
+    assert [each.name for each in measures.RANK_BOTH.all if not each.higher_is_better] == ["tie_rate"]
+    assert "both_senses_acc" not in measures.RANK.by_name
+
+
+def test_ties_keep_the_order_shown_and_are_counted() -> None:
+    doc = {"id": "en_test-0", "data": "AdMIRe/en_test:0", "shown": "pictures", "sense": "literal", "compound": "a b"}
+    doc |= {"names": list(NAMES), "order": list(NAMES)}
+    found = []
+    for scores in ([1.0, 3.0, 3.0, 0.0, 2.0], [5.0, 4.0, 3.0, 2.0, 1.0]):
+        found.append(task.process_results(doc, [json.dumps({"scores": scores})])["sample"])
+    assert found[0]["predicted"] == [NAMES[place] for place in (1, 2, 4, 0, 3)]
+    values = evaluate(found, measures.of_records(found), 0)
+    assert {name: values[name][OVERALL].value for name in ("tie_rate", "parse_rate", "acc")} == {
+        "tie_rate": 0.5,
+        "parse_rate": 1,
+        "acc": 0.5,
+    }
+
+
+@pytest.mark.parametrize(("part", "expected"), [("test", measures.SEQUENCE), ("both", measures.SEQUENCE_BOTH)])
+def test_sequences(part: str, expected: Measures) -> None:
+    doc = {"id": "sequence_dev-0", "data": f"AdMIRe/sequence_{part}:0", "shown": "pictures", "compound": "a b"}
+    doc |= {"names": list(NAMES[:4]), "order": [NAMES[2]]}
+    answers = [("idiomatic", "Image: C\nSense: idiomatic"), ("literal", "Image: C"), ("literal", "Sense: literal")]
+    records = [task.sequence_process_results(doc | {"sense": sense}, [said])["sample"] for sense, said in answers]
+    assert measures.of_records(records[:1]) is expected
+    assert [record["status"] for record in records] == ["read", "unreadable", "unreadable"]
+    found = evaluate(records, expected, 0)
+    values = {name: found[name][OVERALL].value for name in ("item_acc", "sense_acc", "parse_rate")}
+    assert values == pytest.approx({"item_acc": 2 / 3, "sense_acc": 2 / 3, "parse_rate": 1 / 3})
+    assert found["sense_acc"]["literal"].value == 0.5
+    assert ("both_senses_acc" in expected.by_name) == (part == "both")
