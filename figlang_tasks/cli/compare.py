@@ -176,7 +176,8 @@ def _text(
     bootstrap = " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
-        f"seed {seed}. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{bootstrap}"
+        f"seed {seed}. smallest: with these rows, less of a difference has p below {_ALPHA} in fewer than four of five "
+        f"samples. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{bootstrap}"
     )
     return "\n\n".join([*parts, "\n".join(_sentences(runs, differences))])
 
@@ -252,6 +253,7 @@ def _sentences(runs: Sequence[Run], differences: Sequence[Difference]) -> list[s
     for each in adjusted(heads):
         said = _sentence(each, _measure(each, by_name), named=len(runs) > 2)
         said += f" (Holm, {tests} tests)" * (each.p_holm is not None and tests > 1)
+        said += _power(each, _measure(each, by_name))
         found.append(printable(f"{each.task}: {said}" if len(tasks) > 1 else said))
     return found
 
@@ -275,6 +277,15 @@ def _sentence(each: Difference, measure: Measure, named: bool) -> str:
     if better is None:
         return f"no difference was found{f' between {each.first} and {each.second}' * named}: {told}, {p}"
     return f"{better} is better{f' than {each.first}' * named}: {told}, {p}"
+
+
+def _power(each: Difference, measure: Measure) -> str:
+    """What the rows can show at all, if no difference was found; nothing where that is not known."""
+    if each.smallest is None or _better(each, measure):
+        return ""
+    rows = f"{each.n_first} " * (each.n_first == each.n_second)
+    least = measure.text(each.smallest) + " points" * measure.percent
+    return f". With these {rows}rows a difference below {least} is found less than four times in five"
 
 
 def _better(each: Difference, measure: Measure) -> str | None:
@@ -400,11 +411,13 @@ def _cell(each: Difference, value: float, n: int | None, run: TaskRun) -> str:
 
 def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool) -> str:
     first, second = own[0].first, own[0].second
-    rows = [["metric", "source", "n", first, second, "difference", "p", "p Holm", *["p bootstrap"] * all_tests]]
+    rows = [["metric", "source", "n", first, second, "difference", "smallest", "p", "p Holm"]]
+    rows[0] += ["p bootstrap"] * all_tests
     for each in own:
         text = _measure(each, by_name).text
         counts = " / ".join(dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None))
-        shown = [text(each.value_first), text(each.value_second), _difference(each, text)]
+        smallest = "" if each.smallest is None else text(each.smallest)
+        shown = [text(each.value_first), text(each.value_second), _difference(each, text), smallest]
         rows.append([each.metric, each.scope, counts, *shown, *_p_values(each, all_tests)])
     return f"{printable(second)} against {printable(first)}\n\n{table(rows)}"
 

@@ -60,6 +60,9 @@ class Difference:
             paper: it calls equal systems different too often (``figlang_tasks.metrics.significance.Comparison``).
         n_first, n_second: how many rows of the benchmark the metric was taken over in each run; None where its samples
             hold no row that counts.
+        smallest: the smallest true difference that these rows show in four of five samples (two-sided test, p below
+            .05, before Holm's adjustment), of runs that disagree as much as these; None without a test, and where the
+            runs disagree too little to say (``figlang_tasks.metrics.significance.smallest_difference``).
     """
 
     task: str
@@ -78,6 +81,7 @@ class Difference:
     p_bootstrap: float | None = None
     n_first: int | None = None
     n_second: int | None = None
+    smallest: float | None = None
 
 
 def statistics(run: TaskRun) -> dict[Place, Statistic]:
@@ -310,18 +314,23 @@ def _compare_task(
                         value_first=test.first,
                         value_second=test.second,
                         difference=test.difference,
-                        low=None if np.isnan(test.low) else test.low,
-                        high=None if np.isnan(test.high) else test.high,
+                        low=_known(test.low),
+                        high=_known(test.high),
                         p_randomization=test.p_randomization,
                         p_bootstrap=test.p_bootstrap,
                         n_first=n_first,
                         n_second=n_second,
+                        smallest=_known(test.smallest),
                     )
                 )
             elif place in values[i] and place in values[j]:
                 one, other = values[i][place], values[j][place]
                 found.append(Difference(*about, one, other, other - one, n_first=n_first, n_second=n_second))
     return found
+
+
+def _known(number: float) -> float | None:
+    return None if np.isnan(number) else number
 
 
 def _wanted(place: Place, is_diagnostic: bool, metrics: Sequence[str] | None, overall: bool) -> bool:

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -157,21 +158,40 @@ def test_the_papers_own_test_is_shown_where_it_is_asked_for(both: tuple[str, str
         row = next(line for line in lines if line.startswith("| metric"))
         return [cell.strip() for cell in row.split("|")[6:-1]]
 
-    assert head() == ["difference", "p", "p Holm"]
-    assert head("--all-tests") == ["difference", "p", "p Holm", "p bootstrap"]
+    assert head() == ["difference", "smallest", "p", "p Holm"]
+    assert head("--all-tests") == ["difference", "smallest", "p", "p Holm", "p bootstrap"]
+
+
+def labelled(folder: Path, rows: Iterable[int], right: Callable[[int], bool]) -> str:
+    """A run of some rows of figlang_mini whose labels are right where `right` says so."""
+    folder.mkdir()
+    lines = next(varied_runs.weak().glob("*_samples_figlang_mini.jsonl")).read_text(encoding="utf-8").splitlines()
+    with (folder / "x_samples_figlang_mini.jsonl").open("w", encoding="utf-8") as file:
+        for number in rows:
+            line = json.loads(lines[number])
+            line["sample"]["predicted"] = abs(line["sample"]["gold"] - (not right(number)))
+            file.write(json.dumps(line) + "\n")
+    return f"{folder.name}={folder}"
+
+
+def test_where_no_difference_was_found_the_last_line_says_what_the_rows_can_show(tmp_path: Path) -> None:
+    runs = [labelled(tmp_path / "even", range(76), lambda row: row % 2 == 0)]
+    runs += [labelled(tmp_path / "odd", range(76), lambda row: row % 2 == 1)]
+    shown = compare(*runs, "--metric", "acc", "--overall").stdout.splitlines()
+    smallest = next(line for line in shown if line.startswith("| acc")).split("|")[7].strip()
+    assert re.fullmatch(
+        r"no difference was found: acc 0\.0 \[.*\], p = 1\.000\. With these 76 rows a difference below "
+        rf"{smallest} points is found less than four times in five",
+        shown[-1],
+    )
 
 
 def test_two_rows_are_no_evidence(tmp_path: Path) -> None:
     """Both better: the one-sided bootstrap has p = .0001."""
-    runs = []
-    for name, folder in (("weak", varied_runs.weak()), ("strong", varied_runs.strong())):
-        lines = next(folder.glob("*_samples_figlang_mini.jsonl")).read_text(encoding="utf-8").splitlines()
-        own = [json.loads(line) for line in lines[:2]]
-        for line in own:
-            line["sample"]["predicted"] = line["sample"]["gold"] if name == "strong" else 1 - line["sample"]["gold"]
-        runs.append(tmp_path / f"{name}_samples_figlang_mini.jsonl")
-        runs[-1].write_text("".join(json.dumps(line) + "\n" for line in own), encoding="utf-8")
-    named = [f"weak={runs[0]}", f"strong={runs[1]}"]
+    named = [
+        labelled(tmp_path / "weak", range(2), lambda number: False),
+        labelled(tmp_path / "strong", range(2), lambda number: True),
+    ]
     (found,) = json.loads(compare(*named, "--metric", "acc", "--overall", "--json").stdout)["differences"]
     assert found["difference"] == 1 and found["p_bootstrap"] < 0.001
     assert 0.45 < found["p_randomization"] <= 1

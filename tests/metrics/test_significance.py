@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.overlap import bleu_statistics, corpus_bleu4
-from figlang_tasks.metrics.significance import Comparison, Statistic, compare, holm
+from figlang_tasks.metrics.significance import Comparison, Statistic, compare, holm, smallest_difference
 
 Rows = Sequence[Sequence[int]]
 Metric = Callable[[Rows], "Fraction | None"]
@@ -232,6 +232,75 @@ def test_p_values_are_uniform_where_there_is_no_difference() -> None:
         found.append(one(Statistic.mean_of(ids(60), a), Statistic.mean_of(ids(60), b), resamples=199))
     assert stats.kstest([c.p_randomization for c in found], "uniform").pvalue > 0.01
     assert stats.kstest([2 * c.p_bootstrap for c in found], "uniform").pvalue > 0.01  # one-sided, of the better one
+
+
+# --- the smallest difference ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [60, 100, 723])
+@pytest.mark.parametrize("disagree", [0.15, 0.3, 0.6])
+def test_smallest_share_is_that_of_connors_sample_size(n: int, disagree: float) -> None:
+    """His formula gives n for a difference (Biometrics 43, p. 209); here it is solved for the difference."""
+
+    def rows(difference: float) -> float:
+        alpha, power = stats.norm.ppf([0.975, 0.8])
+        return ((alpha * disagree**0.5 + power * (disagree - difference**2) ** 0.5) / difference) ** 2
+
+    assert rows(smallest_difference((disagree / n) ** 0.5, n)) == pytest.approx(n)
+    solved = optimize.brentq(lambda difference: rows(difference) - n, 1e-3, disagree)
+    right = np.arange(n) < 0.6 * n  # what the two disagree in does not say which is better
+    other = right ^ (np.arange(n) % 20 < 20 * disagree)
+    found = one(Statistic.mean_of(ids(n), right), Statistic.mean_of(ids(n), other), resamples=20_000)
+    actual = float(np.mean(right != other))
+    assert found.smallest == pytest.approx(solved * (actual / disagree) ** 0.5, rel=0.04)  # a bootstrap; n / (n - 1)
+
+
+def test_the_documents_table_of_what_n_rows_can_show() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "intervals.md").read_text(encoding="utf-8")
+    lines = text.partition("## What n rows can show")[2].partition("|---")[2].partition("\n\n")[0].splitlines()[1:]
+    rows = [[float(cell) for cell in line.split("|")[1:-1]] for line in lines]
+    assert len(rows) == 5
+    for n, *shown in rows:
+        found = [100 * smallest_difference((share / n) ** 0.5, int(n)) for share in (0.1, 0.2, 0.3, 0.4)]
+        assert shown == [round(each, 1) for each in found]
+
+
+def labelled(rng: np.random.Generator, n: int, better: float) -> list[Statistic]:
+    gold = rng.random(n) < 0.4
+    said = [gold ^ (rng.random(n) > share) for share in (0.65, 0.65 + better)]
+    return [Statistic.macro_f1_of(ids(n), gold.astype(int).tolist(), of.astype(int).tolist()) for of in said]
+
+
+def shares(rng: np.random.Generator, n: int, better: float) -> list[Statistic]:
+    at, only = rng.random(n), (0.2 - better / 2, 0.2 + better / 2)  # one alone is right in two of five rows
+    return [Statistic.mean_of(ids(n), of) for of in ((at > 0.5) | (at < only[0]), (at > 0.5) | (at > 0.5 - only[1]))]
+
+
+@pytest.mark.parametrize(("draw", "better"), [(labelled, 0.17), (shares, 0.175)])
+def test_a_difference_of_that_size_is_found_four_times_in_five(draw: Any, better: float) -> None:
+    rng = np.random.default_rng(1)
+    found = [one(*draw(rng, 100, better), resamples=199) for _ in range(250)]
+    smallest, difference = (float(np.mean([getattr(each, of) for each in found])) for of in ("smallest", "difference"))
+    assert smallest == pytest.approx(difference, abs=0.01)
+    assert 0.72 < np.mean([each.p_randomization <= 0.05 for each in found]) < 0.88
+
+
+@pytest.mark.parametrize(("differ", "known"), [(0, False), (7, False), (8, True)])
+def test_systems_that_hardly_differ_do_not_say_what_rows_can_show(differ: int, known: bool) -> None:
+    a, b = np.zeros(50), np.arange(50) < differ
+    found = one(Statistic.mean_of(ids(50), a), Statistic.mean_of(ids(50), b), resamples=500)
+    assert math.isfinite(found.smallest) == known
+
+
+@given(st.floats(1e-4, 0.5), st.integers(8, 5000), st.floats(-0.5, 0.5), st.floats(1.01, 3))
+def test_smallest_difference_rises_with_the_error_and_is_between_its_limits(
+    error: float, units: int, difference: float, more: float
+) -> None:
+    found = smallest_difference(error, units, difference)
+    equal = math.hypot(error, difference / math.sqrt(units))  # their standard error if they were equal
+    assert 1.96 * equal < found <= 2.81 * equal
+    assert found == smallest_difference(error, units, -difference)
+    assert smallest_difference(error * more, units, difference) > found
 
 
 # --- properties -------------------------------------------------------------------------------------------------------
