@@ -198,15 +198,13 @@ class _Reader:
 
     def __init__(self, settings: Settings, device: torch.device) -> None:
         self._settings, self._device = settings, device
-        self._tokenizer, self._processor = (
-            None if part is None else _loaded(loader, *part)
-            for loader, part in zip(
-                (transformers.AutoTokenizer, transformers.AutoImageProcessor), _encoders(settings), strict=True
-            )
-        )
+        text, image = _encoders(settings)
+        self._tokenizer = None if text is None else _loaded(transformers.AutoTokenizer, *text)
+        self._processor = None if image is None else _loaded(transformers.AutoImageProcessor, *image)
 
     def __call__(self, examples: Sequence[Example]) -> tuple[Mapping[str, Tensor], Tensor | None]:
-        tokens, pixels = {}, None
+        tokens: Mapping[str, Tensor] = {}
+        pixels: Tensor | None = None
         if self._tokenizer is not None:
             tokens = self._tokenizer(
                 [example.text for example in examples],
@@ -303,11 +301,11 @@ def train(
         torch.manual_seed(seed)
         network = _network(settings, trained=True).to(device)
         read = _Reader(settings, device)
-        optimizer, schedule = _optimizer(
-            settings, network, settings.epochs * math.ceil(len(rows) / settings.batch_size)
-        )
+        steps = settings.epochs * math.ceil(len(rows) / settings.batch_size)
+        optimizer, schedule = _optimizer(settings, network, steps)
         epochs: list[dict[str, float]] = []
-        best, weights = 0, {}
+        weights: dict[str, Tensor] = {}
+        best = 0
         for epoch in (progress := tqdm(range(settings.epochs), f"seed {seed}", unit="epoch")):
             network.train()
             losses = []
@@ -320,11 +318,9 @@ def train(
                 optimizer.step()
                 schedule.step()
                 losses += [loss.item()] * len(batch)
-            gold, found = (
-                [example.label for example in validation],
-                _labels(network, read, validation, settings.batch_size),
-            )
-            score = float(classification.macro_f1(classification.confusion_counts(gold, found)))
+            found = _labels(network, read, validation, settings.batch_size)
+            counts = classification.confusion_counts([example.label for example in validation], found)
+            score = float(classification.macro_f1(counts))
             epochs.append({"loss": math.fsum(losses) / len(losses), "validation_macro_f1": score})
             progress.set_postfix(epochs[-1])
             if epoch == 0 or score > epochs[best]["validation_macro_f1"]:
@@ -420,7 +416,11 @@ class Network:
 
 
 def _first(doc_to_visual: Callable[[Any], list[Image.Image]], document: Mapping[str, Any]) -> Image.Image:
-    return doc_to_visual(document)[0]
+    if not (shown := doc_to_visual(document)):
+        raise FigLangError(
+            "figlang_probe: the probe reads a picture, and this task shows none: run the task without _text"
+        )
+    return shown[0]
 
 
 def seen(document: Mapping[str, Any], reads: str) -> str:

@@ -55,7 +55,8 @@ def test_transport_is_the_optimum_of_the_linear_program(batch: int) -> None:
     loss.backward()
     plan = solved.x.reshape(batch, batch)  # through the costs alone: the plan is a constant
     gradient = 2 * (plan.sum(1)[:, None] * texts.numpy() - plan @ pictures.numpy()) / batch**2
-    np.testing.assert_allclose(moved.grad, gradient, atol=1e-12)  # type: ignore[arg-type]
+    assert moved.grad is not None
+    np.testing.assert_allclose(moved.grad.numpy(), gradient, atol=1e-12)
 
 
 def test_contrastive_loss_is_the_mean_of_both_directions() -> None:

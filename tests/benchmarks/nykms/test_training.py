@@ -38,7 +38,7 @@ def towers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         label = number % 2
         draw("burning house" if label else "snail", number, 64).save(folder / "images" / f"{number}.png")
         caption = f"{WORDS[number % 3]} {'the house is warm' if label else 'this snail is slow'} {WORDS[-number % 6]}"
-        answers = {"MW": "warm", "ME": "in ruins"} if label else {}
+        answers = {"description": "A drawing."} | ({"MW": "warm", "ME": "in ruins"} if label else {})
         split = "train" if number < 24 else "validation" if number < 32 else "test"
         row = {
             "id": f"NYK_{number}_1",
@@ -53,14 +53,16 @@ def towers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["--text-encoder", text, "--image-encoder", image, "--epochs", "5", "--learning-rate", "0.0003"]
 
 
-def change(folder: Path, edit: Callable[[list[dict[str, Any]]], Any]) -> None:
+def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
     path = folder / "NYK-MS" / "nyk_m.jsonl"
-    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    edit(found)
-    path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("".join(json.dumps(json.loads(line) | new(n)) + "\n" for n, line in enumerate(lines)), "utf-8")
 
 
-@pytest.mark.parametrize("options", [["--alignment", "ot"], ["--modality", "text"], ["--modality", "picture"]])
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param(["--alignment", "ot"], marks=pytest.mark.slow), ["--modality", "text"], ["--modality", "picture"]],
+)
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path
 ) -> None:
@@ -90,11 +92,15 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
         FigLangError, match=r"task nykms_mw: .* trained for the questions mc, metaphor of NYK-MS/nyk_m:"
     ):
         evaluate("nykms_mw", "figlang_probe", probe)
+    if "text" not in options:
+        change(tmp_path, lambda _: {"caption": "New."})
+        with pytest.raises(FigLangError, match="reads a picture, and this task shows none"):
+            evaluate("nykms_mc_text", "figlang_probe", probe)
 
 
 def test_a_test_row_among_the_others_is_refused(towers: list[str], tmp_path: Path) -> None:
     same = {"contest_number": 30, "caption": "The same."}
-    change(tmp_path, lambda found: [found[n].update(same | {"id": str(n)}) for n in (0, 39)])
+    change(tmp_path, lambda number: same | {"id": str(number)} if number in (0, 39) else {})
     done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe")])
     assert done.exit_code == 1
     assert "1 rows of the split test are also in train or validation, such as contest 30, 'The same.'" in done.output
