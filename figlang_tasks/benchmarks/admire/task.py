@@ -95,7 +95,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     names = doc["names"]
     scores = score_requests.read_answer(results[0])
     if scores is not None and len(scores) == len(names):
-        places: Sequence[int] | None = sorted(range(len(names)), key=[-score for score in scores].__getitem__)
+        places: Sequence[int] | None = sorted(range(len(names)), key=scores.__getitem__, reverse=True)
         status, rule = "scores", "sorted"
     else:
         found, scores = parse.ranking(results[0], len(names)), None

@@ -15,7 +15,7 @@ from figlang_tasks import mini
 from figlang_tasks.benchmarks.admire.rows import ROWS
 
 PLACES = {"train": "train", "dev": "dev", "test": "test", "extended": "xeval"}
-EXAMPLE = {  # its pictures are ours, its words too
+EXAMPLE: dict[str, Any] = {  # its pictures are ours, its words too
     "compound": "tip of the iceberg",
     "sentence_type": "idiomatic",
     "sentence": "The late trains are only the tip of the iceberg: the whole network is worn out.",
