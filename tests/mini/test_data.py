@@ -71,7 +71,12 @@ def test_shipped_files_are_small_and_carry_a_card() -> None:
     files = [path for path in DATA_DIR.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 2_000_000
     names = {path.relative_to(DATA_DIR).as_posix() for path in files}
-    assert names == {"README.md", "data/train-00000-of-00001.parquet", "data/test-00000-of-00001.parquet"}
+    assert names == {
+        "README.md",
+        "croissant.json",
+        "data/train-00000-of-00001.parquet",
+        "data/test-00000-of-00001.parquet",
+    }
     card = (DATA_DIR / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: apache-2.0\n")
     assert f"{len(rows('train'))} train and {len(rows('test'))} test rows" in card

@@ -89,7 +89,7 @@ def _sides(row: dict[str, str]) -> tuple[list[str], list[str], list[dict[str, An
 
 def test_files_and_their_sizes() -> None:
     names = {path.name for path in mini.IRFL_DIR.iterdir()}
-    assert names == {"README.md", ZIP_NAME, *(f"{name}.csv" for name in COLUMNS)}
+    assert names == {"README.md", "croissant.json", ZIP_NAME, *(f"{name}.csv" for name in COLUMNS)}
     assert (mini.IRFL_DIR / ZIP_NAME).stat().st_size < 600_000
     assert sum(path.stat().st_size for path in mini.IRFL_DIR.iterdir()) < 1_000_000
 

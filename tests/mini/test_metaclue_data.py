@@ -33,7 +33,7 @@ def test_shipped_files_equal_a_rebuild(tmp_path: Path, made: list[Advertisement]
     for name in ("annotations.jsonl", "README.md"):
         assert (DATA_DIR / name).read_bytes() == (tmp_path / name).read_bytes()
     shipped = {str(path.relative_to(DATA_DIR)) for path in DATA_DIR.rglob("*") if path.is_file()}
-    assert shipped == {"annotations.jsonl", "README.md", *(each.row.image for each in made)}
+    assert shipped == {"annotations.jsonl", "README.md", "croissant.json", *(each.row.image for each in made)}
     for each in made:
         before = Image.open(DATA_DIR / each.row.image)
         assert before.format == ("PNG" if each.row.image.endswith(".png") else "JPEG")

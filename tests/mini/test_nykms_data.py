@@ -69,6 +69,7 @@ def test_texts_are_complete_and_trimmed() -> None:
 def test_shipped_equals_a_rebuild(tmp_path: Path) -> None:
     assert nykms.write(tmp_path) == {"nyk_m": 12, "nyk_s": 12}
     shipped = sorted(path.relative_to(SHIPPED) for path in SHIPPED.rglob("*") if path.is_file())
+    shipped.remove(Path("croissant.json"))
     assert shipped == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
     for name in shipped:
         if name.suffix != ".png":

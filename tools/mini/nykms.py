@@ -27,6 +27,8 @@ language:
 pretty_name: figlang_mini_nykms
 size_categories:
 - n<1K
+task_categories:
+- visual-question-answering
 tags:
 - figurative-language
 - metaphor
