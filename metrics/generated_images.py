@@ -289,6 +289,7 @@ def clip_similarity(
 def _clip(name: str) -> tuple[Any, Any, str]:
     import torch
     import transformers
+    from transformers.utils.hub import cached_file, extract_commit_hash
 
     folder = Path(name).expanduser()
     root = os.environ.get(WEIGHTS_DIR_VARIABLE)
@@ -305,6 +306,8 @@ def _clip(name: str) -> tuple[Any, Any, str]:
         if lost := sorted(loaded["missing_keys"]):  # transformers fills them with random numbers
             raise ImageMetricError(f"the CLIP model {name} lacks {len(lost)} weights, such as {lost[0]}")
         processor = transformers.CLIPProcessor.from_pretrained(place)
+        # Configurations of transformers 5.23 do not know their commit.
+        commit = extract_commit_hash(cached_file(place, "config.json"), None)
     except (OSError, ValueError) as error:
         reason = next(iter(str(error).strip().splitlines()), "no message")
         raise ImageMetricError(
@@ -316,7 +319,7 @@ def _clip(name: str) -> tuple[Any, Any, str]:
         digest = hashlib.sha256("".join(map(_sha256, files)).encode("ascii")).hexdigest()
         identity = f"{Path(name).name}@sha256:{digest[:12]}"
     else:
-        identity = f"{name}@{network.config._commit_hash}"
+        identity = f"{name}@{commit}"
     return network.eval(), processor, identity
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import warm
+from hub_server import HubServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import tiny_encoders
@@ -275,6 +277,16 @@ def test_clip_weights_from_the_folder_of_weights(clip: Path, monkeypatch: pytest
     found = clip_similarity(PICTURES, TEXTS, "somebody/tiny-clip", "cpu")
     assert found.per_image == pytest.approx(clip_similarity(PICTURES, TEXTS, str(clip), "cpu").per_image)
     assert found.signature.startswith("clip|tiny-clip@sha256:")
+
+
+def test_the_signature_of_a_model_of_the_hub_has_its_commit(clip: Path, tmp_path: Path) -> None:
+    picture(0, (50, 36)).save(tmp_path / "picture.png")
+    call = "from PIL import Image; from figlang_tasks.metrics.generated_images import clip_similarity; "
+    call += "print(clip_similarity([Image.open('picture.png')], ['a'], 'somebody/clip', 'cpu').signature)"
+    with HubServer() as hub:
+        commit = hub.add_repo("somebody/clip", clip, repo_type="model")
+        done = warm.run(["python", "-c", call], cwd=tmp_path, env=hub.env(tmp_path))
+    assert done.stdout.startswith(f"clip|somebody/clip@{commit}|"), done.stderr
 
 
 def test_half_a_surrogate_pair_in_a_text(clip: Path) -> None:
