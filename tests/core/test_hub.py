@@ -121,7 +121,7 @@ def test_wrong_split_names_the_splits() -> None:
 
 
 def test_unknown_dataset_names_the_known() -> None:
-    with pytest.raises(hub.DataError, match="unknown dataset 'X'; known: FLUTE, figlang_mini_flute, IRFL"):
+    with pytest.raises(hub.DataError, match="unknown dataset 'X'; known: .*FLUTE, figlang_mini_flute, IRFL"):
         hub.load_split("X", "test")
 
 

@@ -49,6 +49,7 @@ def test_users_choose_among_named_templates_alone(prompt: object) -> None:
 
 # A template by a computed name: file -> the names that fill it, all checked against a fixed set before.
 COMPUTED = {
+    "figlang_tasks/benchmarks/admire/task.py": {"template"},  # of Options.prompt of that file
     "figlang_tasks/benchmarks/irfl/task.py": {"options.prompt"},  # PROMPTS of that file
     "figlang_tasks/benchmarks/flute/task.py": {"doc['prompt']"},  # v1 or v2: parse.Prompt
     "figlang_tasks/benchmarks/metaclue/task.py": {
