@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from figlang_tasks.results.runs import Run
 from figlang_tasks.submit import SubmissionError, every_eval_ever, provenance
 from figlang_tasks.submit.every_eval_ever import About
 
+PATCH = Path(__file__).parents[2] / "docs" / "upstream" / "every_eval_ever_lmms_eval.patch"
 ABOUT = About("My Lab", "third_party", model="me/varied", deployment="self_deployed", availability="open_weights")
 # What the datastore wants of a path (README of every_eval_ever 0.3.0).
 PLACE = re.compile(r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -115,6 +120,30 @@ def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["validate", *(path.relative_to(tmp_path).as_posix() for path in paths)])
     assert validate.main() in (None, 0)
+
+
+@pytest.mark.slow
+def test_with_our_patch_their_command_converts_a_run_of_any_task(run: Run, tmp_path: Path) -> None:
+    """The patch for Every Eval Ever, on a copy of the package; then the unit tests that it brings."""
+    package = Path(pytest.importorskip("every_eval_ever", reason="pip install every_eval_ever").__file__).parent
+    shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    applied = subprocess.run(["git", "apply", str(PATCH)], cwd=tmp_path, capture_output=True, text=True)
+    assert applied.returncode == 0, f"{PATCH.name} is for every_eval_ever 0.3.0: make it anew\n{applied.stderr}"
+    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
+    shutil.copytree(folder, tmp_path / "run")
+    (file,) = (tmp_path / "run").glob("*_results.json")
+    found = json.loads(file.read_text())
+    found["config"]["model_args"] = "pretrained=me/varied"
+    file.write_text(json.dumps(found))
+    convert = ["convert", "lmms_eval", "--log_path", "run", "--output_dir", "data", "--include_samples"]
+    validate = ["validate", "data/*/*/*/*.json*"]
+    for command in (["pytest", "-q", "tests"], [package.name, *convert], [package.name, *validate]):
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert len(list(tmp_path.glob("data/*/*/*/*_samples.jsonl"))) == len(run.tasks)
 
 
 @pytest.mark.parametrize(("score", "told"), [("high", "high"), (float("nan"), "nan"), (float("inf"), "inf")])
