@@ -187,7 +187,8 @@ def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:
     rows = [row for row in published.rows(task.name, [main] if main in wanted else []) if row.values[main].value]
     people = [row for row in rows if row.setting.startswith("humans")]
     models = [row for row in rows if not row.setting.startswith(("humans", "chance"))]
-    best = sorted(models, key=lambda row: row.values[main].value or 0.0)[-1:]
+    # Of equally good models the first: a leaderboard has them in its own order.
+    best = sorted(models, key=lambda row: row.values[main].value or 0.0, reverse=True)[:1]
     return [row for row in published.rows(task.name, wanted) if row.label in {each.label for each in [*best, *people]}]
 
 

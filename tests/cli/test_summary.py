@@ -129,6 +129,12 @@ def test_of_a_group_the_best_model_and_people_stand_beneath() -> None:
     ]
 
 
+def test_of_equally_good_models_the_first_of_the_leaderboard_is_the_best() -> None:
+    found = results({f"admire_rank_{part}": {"acc": {OVERALL: around(0.2, n)}} for part, n in (("en", 15), ("pt", 13))})
+    found["group_subtasks"] = {"admire_rank": list(found["configs"])}
+    assert "| en: PALI-NLP " in summary_table(found) and "dutir914" not in summary_table(found)
+
+
 def test_only_measures_of_the_run_are_shown_as_published() -> None:
     table = summary_table(of("irfl_match_idiom", 200, acc=0.2, acc__figurative=0.1))
     assert "| Humans: figurative " in table and "figurative_literal" not in table
