@@ -84,6 +84,7 @@ TESTS = {
         f"tests/submit/test_{name}.py" for name in ("provenance", "irfl", "hub_results", "figlang2024")
     ],
     "figlang_tasks/scoring/evaluation.py": ["tests/scoring/test_measure.py", "tests/scoring/test_explained.py"],
+    "figlang_tasks/submit/board.py": ["tests/benchmarks/admire/test_runs.py"],
     "figlang_tasks/submit/model_card.py": ["tests/submit/test_hub_results.py"],
 }
 

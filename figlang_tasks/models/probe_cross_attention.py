@@ -232,7 +232,7 @@ def pinned(settings: Settings) -> Settings:
     Raises:
         FigLangError: there is no such encoder.
     """
-    commits = {}
+    commits: dict[str, Any] = {}
     for name, part in zip(("text", "image"), _encoders(settings), strict=True):
         if part is not None:
             _loaded(transformers.AutoConfig, *part)

@@ -140,7 +140,7 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     assert "`figlang_mini`, `test`, 76 rows" in made.section
     named = hub_results.files([run], {"figlang_mini": Dataset("me/mini", "a" * 40)})
     assert ("id: me/mini" in named.results[".eval_results/figlang_mini.yaml"], named.without) == (True, ())
-    with pytest.raises(SubmissionError, match="unknown dataset 'a' in --dataset; known: FLUTE, "):
+    with pytest.raises(SubmissionError, match="unknown dataset 'a' in --dataset; known: AdMIRe, FLUTE, "):
         hub_results.files([run], dict.fromkeys("mlkjihgfedcba", Dataset("me/mini", None)))
 
 

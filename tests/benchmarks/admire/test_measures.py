@@ -130,7 +130,13 @@ def test_what_the_measures_of_rankings_are() -> None:
 
 
 def test_ties_keep_the_order_shown_and_are_counted() -> None:
-    doc = {"id": "en_test-0", "data": "AdMIRe/en_test:0", "shown": "pictures", "sense": "literal", "compound": "a b"}
+    doc: dict[str, Any] = {
+        "id": "en_test-0",
+        "data": "AdMIRe/en_test:0",
+        "shown": "pictures",
+        "sense": "literal",
+        "compound": "a b",
+    }
     doc |= {"names": list(NAMES), "order": list(NAMES)}
     found = []
     for scores in ([1.0, 3.0, 3.0, 0.0, 2.0], [5.0, 4.0, 3.0, 2.0, 1.0]):
@@ -146,7 +152,12 @@ def test_ties_keep_the_order_shown_and_are_counted() -> None:
 
 @pytest.mark.parametrize(("part", "expected"), [("test", measures.SEQUENCE), ("both", measures.SEQUENCE_BOTH)])
 def test_sequences(part: str, expected: Measures) -> None:
-    doc = {"id": "sequence_dev-0", "data": f"AdMIRe/sequence_{part}:0", "shown": "pictures", "compound": "a b"}
+    doc: dict[str, Any] = {
+        "id": "sequence_dev-0",
+        "data": f"AdMIRe/sequence_{part}:0",
+        "shown": "pictures",
+        "compound": "a b",
+    }
     doc |= {"names": list(NAMES[:4]), "order": [NAMES[2]]}
     answers = [("idiomatic", "Image: C\nSense: idiomatic"), ("literal", "Image: C"), ("literal", "Sense: literal")]
     records = [task.sequence_process_results(doc | {"sense": sense}, [said])["sample"] for sense, said in answers]
