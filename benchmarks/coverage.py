@@ -10,6 +10,7 @@ that of the percentile bootstrap over rows, and the share of p below .05 between
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -166,6 +167,26 @@ def of_tests(simulations: int, rng: np.random.Generator) -> Iterator[list[str]]:
         yield [label, *(f"{100 * share:.1f}" for share in shares[:2]), f"{100 * shares[2]:.1f}" if clustered else ""]
 
 
+def of_repeats(simulations: int, rng: np.random.Generator) -> Iterator[list[str]]:
+    """Two systems that are equally good over all seeds, on one set of rows: p below .05."""
+    counts = (2, 3, 5, 10)
+    yield ["rows", "sd of accuracy between seeds", "one run each", *(f"{count} runs each" for count in counts)]
+    for n, spread in itertools.product((100, 723), (0.06, 0.15)):
+        found = []
+        units = [f"{at:04}" for at in range(n)]
+        for _ in range(simulations):
+            hard, own = rng.normal(size=n), rng.normal(0, 0.5, size=(2, 1, n))
+            right = (
+                hard + own + rng.normal(0, spread, (2, max(counts), 1)) + rng.normal(0, 0.5, (2, max(counts), n)) > 0
+            )
+            runs = [[{"acc": Statistic.mean_of(units, run)} for run in of] for of in right]
+            single = significance.compare([of[0] for of in runs], resamples=300)[0, 1]["acc"]
+            pooled = [significance.compare_repeats([of[:count] for of in runs], resamples=300) for count in counts]
+            found.append((single.p_randomization, *(of[0, 1]["acc"].p_repeats for of in pooled)))
+        points = 100 * spread / np.sqrt(2 * np.pi * 1.5)  # at an accuracy of .5, of normal scores of variance 1.5
+        yield [str(n), f"{points:.1f} points", *(f"{100 * of:.1f}" for of in (np.array(found) < 0.05).mean(axis=0))]
+
+
 def _rows(hits: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
     return np.concatenate([rng.permutation(np.arange(size) < hit) for hit, size in zip(hits, sizes, strict=True)])
 
@@ -188,6 +209,7 @@ def main() -> None:
         ("Macro F1: ours / percentile bootstrap", of_macro_f1(given.simulations, rng)),
         ("Means of scores: ours / percentile bootstrap", of_means(given.simulations // 4, rng)),
         ("Equal systems called different (p < .05), in percent", of_tests(given.simulations, rng)),
+        ("Systems equal over all seeds called different, in percent", of_repeats(given.simulations // 4, rng)),
     ):
         print(f"{title}\n\n{table(list(rows))}\n", flush=True)
 

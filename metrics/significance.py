@@ -13,6 +13,8 @@ multiple test procedure".
 The smallest difference that rows can show: Connor 1987 (Biometrics 43, "Sample size for testing differences in
 proportions for the paired-sample design"); for NLP Card et al. 2020 (EMNLP, "With little power comes great
 responsibility").
+
+Repeats that differ in the seed: the Multi-Bootstrap of Sellam et al. 2022 (ICLR, "The MultiBERTs", arXiv 2106.16163).
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from .intervals import (
     weighted_sums,
 )
 
-__all__ = ["Comparison", "Statistic", "compare", "holm", "smallest_difference"]
+__all__ = ["Comparison", "Statistic", "compare", "compare_repeats", "holm", "smallest_difference"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Pair: TypeAlias = tuple[int, int]
@@ -151,6 +153,7 @@ class Comparison:
             count against the difference in `p_bootstrap`, as undefined swaps do in `p_randomization`.
         smallest: the `smallest_difference` that these units show of systems that disagree as much as these two; NaN
             where they differ in fewer than eight units: even if all spoke for one system, that is hardly a finding.
+        p_repeats: of `compare_repeats`, which has no p_randomization; else NaN.
     """
 
     first: float
@@ -162,6 +165,7 @@ class Comparison:
     p_randomization: float
     undefined: int
     smallest: float
+    p_repeats: float = math.nan
 
 
 def compare(
@@ -233,6 +237,109 @@ def compare(
         for test, extreme in zip(tests, _extreme_swaps(tests, cells, resamples, for_swaps, advance), strict=True):
             found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme, confidence)
     return {(i, j): {name: rows[name] for name in systems[i] if name in rows} for (i, j), rows in found.items()}
+
+
+def compare_repeats(
+    systems: Sequence[Sequence[Mapping[str, Statistic]]],
+    resamples: int = RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    confidence: float = 0.95,
+    progress: Callable[[float], object] = lambda share: None,
+) -> dict[Pair, dict[str, Comparison]]:
+    """Compare every two systems whose repeats (runs that differ in the seed) stand for all seeds.
+
+    The value of a system is the mean over its repeats. A hierarchical bootstrap gives the standard error of a
+    difference: units are drawn first, the same ones for all repeats of both systems, then repeats of each system, whole
+    ones, since a seed makes a run better or worse on all its rows. Of S repeats S - 1 are drawn, as S would vary too
+    little (Rao & Wu 1988, "Resampling inference with complex survey data"); a single one stays. Interval and p are
+    those of t, with Welch & Satterthwaite's degrees of freedom: few repeats say little of how much seeds matter.
+
+    Args:
+        systems: metrics by name, of each repeat of each system; a metric that one repeat lacks is left out of its
+            system. The rest as in `compare`.
+
+    Returns:
+        As `compare`, with `Comparison.p_repeats`, two-sided, in place of p_randomization, which is NaN.
+
+    Raises:
+        ValueError: as `compare`.
+    """
+    _check(resamples, confidence)
+    runs = [run for system in systems for run in system]
+    starts = [0, *itertools.accumulate(map(len, systems))]
+    members = [range(*ends) for ends in itertools.pairwise(starts)]
+    found: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in itertools.combinations(range(len(systems)), 2)}
+    groups: dict[tuple[str, ...], list[tuple[str, list[int]]]] = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
+        having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
+        of_name = [run for at in having for run in members[at]]
+        for run in of_name[1:]:
+            _check_alike(name, of_name[0], run, runs)
+        if len(having) > 1:
+            groups.setdefault(runs[of_name[0]][name].units, []).append((name, having))
+    work = sum(len(units) * len(names) for units, names in groups.items())
+    for units, names in groups.items():
+        cells = {(run, name): runs[run][name] for name, having in names for at in having for run in members[at]}
+        advance = functools.partial(_advance, progress, len(units) * len(names) / work / resamples)
+        drawn = _bootstrap(cells, resamples, _generators(seed, units)[0], advance)
+        for name, having in names:
+            for i, j in itertools.combinations(having, 2):
+                first, second = ([(run, name) for run in members[at]] for at in (i, j))
+                found[i, j][name] = _of_repeats(first, second, cells, drawn, seed, confidence)
+    return found
+
+
+def _of_repeats(
+    first: Sequence[Cell],
+    second: Sequence[Cell],
+    cells: Mapping[Cell, Statistic],
+    drawn: Mapping[Cell, Floats],
+    seed: int,
+    confidence: float,
+) -> Comparison:
+    from scipy import special
+
+    totals = [np.array([cells[cell].total() for cell in of]) for of in (first, second)]
+    rows = [np.mean([cells[cell].rows for cell in of], axis=0) for of in (first, second)]
+    values = [np.stack([drawn[cell] for cell in of]) for of in (first, second)]  # [repeats, resamples] each
+    units, differing = len(rows[0]), int(np.count_nonzero((rows[0] != rows[1]).any(axis=1)))
+    means = [float(of.mean()) for of in totals]
+    difference = means[1] - means[0]
+    differences = _some_repeats(values[1], [seed, 1]) - _some_repeats(values[0], [seed, 0])
+    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > _ROUNDING)) if difference else 0
+    error = error_of_resamples(differences, units)
+    low = high = smallest = math.nan
+    p = 1.0
+    if error:
+        parts = [(error_of_resamples(values[1].mean(axis=0) - values[0].mean(axis=0), units) or 0.0, units - 1)]
+        parts += [(float(of.std(ddof=1)) / len(of) ** 0.5, len(of) - 1) for of in totals if len(of) > 1]
+        spread = sum(part**4 / own for part, own in parts)
+        freedom = sum(part**2 for part, _ in parts) ** 2 / spread if spread else units - 1
+        end, alpha, power = (
+            float(special.stdtrit(freedom, at)) for at in ((1 + confidence) / 2, 1 - _ALPHA / 2, _POWER)
+        )
+        low, high = difference - end * error, difference + end * error
+        least = max(2.0 ** (1 - differing), 1 / (1 + differences.size))  # as of swaps
+        p = min(1.0, max(least, 2 * float(special.stdtr(freedom, -abs(difference) / error))))
+        smallest = (alpha + power) * error if differing >= _TOO_FEW else math.nan
+    return Comparison(
+        *means,
+        difference,
+        low,
+        high,
+        p_bootstrap=(differences.size - better + 1) / (differences.size + 1),
+        p_randomization=math.nan,
+        undefined=int(np.count_nonzero(np.isnan(differences))),
+        smallest=smallest,
+        p_repeats=p,
+    )
+
+
+def _some_repeats(values: Floats, seed: Sequence[int]) -> Floats:
+    """The mean of values [repeats, resamples] over all repeats but one, drawn with replacement in each resample."""
+    repeats, resamples = values.shape
+    chosen = np.random.default_rng(seed).integers(0, repeats, size=(max(1, repeats - 1), resamples))
+    return np.asarray(np.take_along_axis(values, chosen, axis=0).mean(axis=0), dtype=np.float64)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

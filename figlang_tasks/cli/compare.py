@@ -31,7 +31,8 @@ def compare(
         list[str],
         typer.Argument(
             metavar="RUN RUN...",
-            help="Two runs or more: the samples file, results file or folder of each; NAME=PATH gives it a name.",
+            help="Two runs or more: the samples file, results file or folder of each; NAME=PATH gives it a "
+            'name. Runs of one name are repeats (other seeds): "NAME=runs/a_seed*".',
             show_default=False,
         ),
     ],
@@ -77,11 +78,15 @@ def compare(
     adjusted p below .05. Each further test costs power, so choose what you want to know (--metric, --overall). The last
     lines say for each pair which run is better by the main metric of the task.
 
+    Runs of one name are repeats that differ in the seed alone. The command compares their mean, and the test is over
+    rows and seeds.
+
     \b
     figlang compare results/model_a results/model_b
     figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@0 --metric f1@60 --paper
     figlang compare image=x_samples_vflute.jsonl no_image=x_samples_vflute_blind.jsonl --overall
     figlang compare results/model_a results/model_b --overall --format latex > table.tex
+    figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*" --overall
 
     Exit status: 0 compared, 1 not comparable or not readable, 2 wrong usage.
     """
@@ -96,7 +101,7 @@ def compare(
     from figlang_tasks.results.runs import RunError, read_all
 
     try:
-        found = read_all(runs, scorer)
+        found = read_all(runs, scorer, repeats=True)
         with tqdm(
             total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
         ) as bar:
@@ -173,13 +178,21 @@ def _text(
         parts.append(_values(task, by_name, own, paper))
         for pair in _pairs(own):
             parts.append(_pair(pair, by_name, all_tests))
-    bootstrap = " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
+    more = _of_repeats(differences)
+    more += " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
         f"seed {seed}. smallest: with these rows, less of a difference has p below {_ALPHA} in fewer than four of five "
-        f"samples. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{bootstrap}"
+        f"samples. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{more}"
     )
     return "\n\n".join([*parts, "\n".join(_sentences(runs, differences))])
+
+
+def _of_repeats(differences: Sequence[Difference]) -> str:
+    """How runs with repeats were tested, if there are any."""
+    if all(each.p_repeats is None for each in differences):
+        return ""
+    return " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
 
 
 def _csv(differences: Sequence[Difference]) -> str:
@@ -195,6 +208,7 @@ def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, 
     how = (
         f"95 % intervals. Best value bold. Superscripts: significantly better than that run (p < .05, approximate "
         f"randomization, two-sided, {resamples:,} swaps, seed {seed}; Holm's method for {_counted(differences)})."
+        f"{_of_repeats(differences)}"
     )
     parts = ["\n".join(f"% {line}" for line in [r"\usepackage{booktabs}", *_caveats(runs)])]
     for task in _tasks(differences):
@@ -239,7 +253,7 @@ def _cells(
 def _caveats(runs: Sequence[Run]) -> list[str]:
     from figlang_tasks.results.runs import caveats
 
-    return [printable(caveat) for run in runs for caveat in caveats(run)]
+    return list(dict.fromkeys(printable(caveat) for run in runs for caveat in caveats(run)))
 
 
 def _sentences(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str]:
@@ -251,7 +265,7 @@ def _sentences(runs: Sequence[Run], differences: Sequence[Difference]) -> list[s
     heads = [headline(pair, _task_of(by_name[pair[0].first], pair[0].task).measures.by_name) for pair in pairs]
     tests, found = _tests(heads), []
     for each in adjusted(heads):
-        said = _sentence(each, _measure(each, by_name), named=len(runs) > 2)
+        said = _sentence(each, _measure(each, by_name), named=len(by_name) > 2)
         said += f" (Holm, {tests} tests)" * (each.p_holm is not None and tests > 1)
         said += _power(each, _measure(each, by_name))
         found.append(printable(f"{each.task}: {said}" if len(tasks) > 1 else said))
@@ -307,7 +321,7 @@ def _pairs(own: Sequence[Difference]) -> Iterator[list[Difference]]:
 
 
 def _tests(differences: Sequence[Difference]) -> int:
-    return sum(each.p_randomization is not None for each in differences)
+    return sum(each.p is not None for each in differences)
 
 
 def _counted(differences: Sequence[Difference]) -> str:
@@ -342,12 +356,22 @@ def _values(task: str, by_name: Mapping[str, Run], own: Sequence[Difference], pa
     rows = [["", "n", *metrics]]
     for run in compared:
         own_cells = [cells.get((run.name, metric), "") for metric in metrics]
-        rows.append([run.name, str(_task_of(run, task).rows), *own_cells])
+        rows.append([_with_repeats(run.name, own), str(_task_of(run, task).rows), *own_cells])
     if not paper:
         return table(rows)
     published, told = _published_rows(task, compared, metrics)
     rows += [[label, "", *texts] for label, texts in published]
     return "\n\n".join([table(rows), *told])
+
+
+def _with_repeats(name: str, own: Sequence[Difference]) -> str:
+    """The name of a run, and how many repeats its values are the means of."""
+    repeats = max(
+        each.repeats_first if each.first == name else each.repeats_second
+        for each in own
+        if name in (each.first, each.second)
+    )
+    return name if repeats == 1 else f"{name} ({repeats} runs)"
 
 
 def _values_of(each: Difference) -> tuple[tuple[str, float], tuple[str, float]]:
@@ -362,8 +386,8 @@ def _value_texts(
     for each in own:
         first, second = (_task_of(by_name[name], task) for name in (each.first, each.second))
         n_first, n_second = (each.n_first, each.n_second) if with_rows else (None, None)
-        cells[each.first, each.name] = _cell(each, each.value_first, n_first, first)
-        cells[each.second, each.name] = _cell(each, each.value_second, n_second, second)
+        cells[each.first, each.name] = _cell(each, each.value_first, each.sd_first, n_first, first)
+        cells[each.second, each.name] = _cell(each, each.value_second, each.sd_second, n_second, second)
     return cells
 
 
@@ -398,11 +422,13 @@ def _measure(each: Difference, runs: Mapping[str, Run]) -> Measure:
     return _task_of(runs[each.first], each.task).measures.by_name[each.metric]
 
 
-def _cell(each: Difference, value: float, n: int | None, run: TaskRun) -> str:
-    """A value with its interval, as reported where it was, and its own number of rows."""
-    from figlang_tasks.results.measures import estimate_text
+def _cell(each: Difference, value: float, sd: float | None, n: int | None, run: TaskRun) -> str:
+    """A value with its interval, as reported where it was, and its own number of rows; the mean and sd of repeats."""
+    from figlang_tasks.results.measures import estimate_text, text
     from figlang_tasks.scoring import Estimate
 
+    if sd is not None:
+        return f"{text(each.metric, value)} ± {text(each.metric, sd)}"
     reported = run.estimates.get(each.metric, {}).get(each.scope)
     if reported is None or not math.isclose(reported.value, value, abs_tol=1e-6):
         reported = Estimate(value)  # the results file is of another run, which a warning said
@@ -429,7 +455,7 @@ def _difference(each: Difference, text: Callable[[float], str]) -> str:
 
 
 def _p_values(each: Difference, all_tests: bool) -> list[str]:
-    if each.p_randomization is None or each.p_holm is None or each.p_bootstrap is None:
+    if each.p is None or each.p_holm is None or each.p_bootstrap is None:
         return ["no test", "", *[""] * all_tests]
     star = "*" if each.p_holm < _ALPHA else " "
-    return [f"{each.p_randomization:.4f}", f"{each.p_holm:.4f}{star}", *[f"{each.p_bootstrap:.4f}"] * all_tests]
+    return [f"{each.p:.4f}", f"{each.p_holm:.4f}{star}", *[f"{each.p_bootstrap:.4f}"] * all_tests]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -59,7 +60,11 @@ class Difference:
         p_bootstrap: one-sided, of the paired bootstrap, as V-FLUTE reports it. For nothing but a comparison with that
             paper: it calls equal systems different too often (``figlang_tasks.metrics.significance.Comparison``).
         n_first, n_second: how many rows of the benchmark the metric was taken over in each run; None where its samples
-            hold no row that counts.
+            hold no row that counts, and where its repeats differ in them.
+        p_repeats: in place of p_randomization where a run has repeats, of the hierarchical bootstrap, two-sided
+            (``figlang_tasks.metrics.significance.compare_repeats``).
+        repeats_first, repeats_second: how many runs each value is the mean of.
+        sd_first, sd_second: standard deviation of these runs; None of one.
         smallest: the smallest true difference that these rows show in four of five samples (two-sided test, p below
             .05, before Holm's adjustment), of runs that disagree as much as these; None without a test, and where the
             runs disagree too little to say (``figlang_tasks.metrics.significance.smallest_difference``).
@@ -82,6 +87,16 @@ class Difference:
     n_first: int | None = None
     n_second: int | None = None
     smallest: float | None = None
+    p_repeats: float | None = None
+    repeats_first: int = 1
+    repeats_second: int = 1
+    sd_first: float | None = None
+    sd_second: float | None = None
+
+    @property
+    def p(self) -> float | None:
+        """The two-sided p, before adjustment; None without a test."""
+        return self.p_randomization if self.p_repeats is None else self.p_repeats
 
 
 def statistics(run: TaskRun) -> dict[Place, Statistic]:
@@ -124,7 +139,8 @@ def compare(
     Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
 
     Args:
-        runs: at least two, their names distinct.
+        runs: of at least two names. Those of one name are repeats, which differ in the seed alone: their mean is
+            compared, and the test is over rows and seeds.
         metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
         tasks: names; default all that two runs share.
         overall: leave out the sources.
@@ -138,12 +154,19 @@ def compare(
         ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
             scorers, versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
     """
-    if len(runs) < 2:
+    if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
     shared = _shared(runs, tasks)
     known: set[str] = set()
     found = []
+    given = Counter(run.name for run in runs)
     for task, of_runs in shared.items():
+        for name, repeats in Counter(name for name, _ in of_runs).items():
+            if repeats < given[name]:
+                raise ComparisonError(
+                    f"{task}: {repeats} of the {given[name]} repeats of {name} have it: evaluate it with all of them, "
+                    "or name other tasks (--task)"
+                )
         _check_comparable(task, of_runs, metrics)
         found += _compare_task(
             task, of_runs, metrics, overall, resamples, seed, known, lambda share: progress(share / len(shared))
@@ -156,8 +179,8 @@ def compare(
 
 def adjusted(found: Sequence[Difference]) -> list[Difference]:
     """The differences with their p adjusted by Holm's method for all tests among them."""
-    p_holm = iter(holm([each.p_randomization for each in found if each.p_randomization is not None]))
-    return [each if each.p_randomization is None else replace(each, p_holm=next(p_holm)) for each in found]
+    p_holm = iter(holm([each.p for each in found if each.p is not None]))
+    return [each if each.p is None else replace(each, p_holm=next(p_holm)) for each in found]
 
 
 def headline(pair: Sequence[Difference], declared: Mapping[str, Measure]) -> Difference:
@@ -185,10 +208,10 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[
     for run in runs:
         for task, of_run in run.tasks.items():
             by_task.setdefault(task, []).append((run.name, of_run))
-    shared = {task: of_runs for task, of_runs in by_task.items() if len(of_runs) > 1}
+    shared = {task: of_runs for task, of_runs in by_task.items() if len({name for name, _ in of_runs}) > 1}
     singles = [next(iter(run.tasks.values())) for run in runs if len(run.tasks) == 1]
     if not shared and len(singles) == len(runs) and len({single.data for single in singles}) == 1:
-        label = " / ".join(single.task for single in singles)
+        label = " / ".join(dict.fromkeys(single.task for single in singles))
         shared = {label: [(run.name, single) for run, single in zip(runs, singles, strict=True)]}
     if not shared:
         have = "; ".join(f"{run.name}: {', '.join(sorted(run.tasks)[:_LISTED])}" for run in runs)
@@ -204,6 +227,16 @@ def _shared(runs: Sequence[Run], tasks: Sequence[str] | None) -> dict[str, list[
 
 
 def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequence[str] | None) -> None:
+    names = Counter(name for name, _ in runs)
+    of_name: dict[str, TaskRun] = {}
+    for name, run in runs:
+        if name in of_name and of_name[name].records == run.records:
+            logger.warning(
+                f"figlang_tasks: {task}: {of_name[name].path} and {run.path}, repeats of {name}, have the same "
+                "answers: the seed makes no difference, or one is a copy"
+            )
+        of_name.setdefault(name, run)
+    runs = [(name if names[name] == 1 else f"{name} ({run.path})", run) for name, run in runs]
     (first_name, first), *others = runs
     for name, other in others:
         _check_rows(task, first_name, first, name, other)
@@ -300,33 +333,65 @@ def _compare_task(
     chosen = [place for place in places if _wanted(place, declared[place[0]].diagnostic, metrics, overall)]
     tested = [place for place in chosen if not declared[place[0]].diagnostic]
     systems = _aligned([{full_name(*place): own[place] for place in tested if place in own} for own in of_runs])
-    tests = significance.compare(systems, resamples, seed, progress=progress)
+    members: dict[str, list[int]] = {}
+    for at, (name, _) in enumerate(runs):
+        members.setdefault(name, []).append(at)
+    tests = _tests(systems, list(members.values()), resamples, seed, progress)
     found = []
-    for i, j in itertools.combinations(range(len(runs)), 2):
+    for (i, (first, of_first)), (j, (second, of_second)) in itertools.combinations(enumerate(members.items()), 2):
         for place in chosen:
             name = full_name(*place)
-            about = (task, name, *place, runs[i][0], runs[j][0])
-            n_first, n_second = counts[i].get(place), counts[j].get(place)
+            about = (task, name, *place, first, second)
+            ns = [{counts[at].get(place) for at in own} for own in (of_first, of_second)]
+            n_first, n_second = (own.pop() if len(own) == 1 else None for own in ns)
             if test := tests[i, j].get(name):
-                found.append(
-                    Difference(
-                        *about,
-                        value_first=test.first,
-                        value_second=test.second,
-                        difference=test.difference,
-                        low=_known(test.low),
-                        high=_known(test.high),
-                        p_randomization=test.p_randomization,
-                        p_bootstrap=test.p_bootstrap,
-                        n_first=n_first,
-                        n_second=n_second,
-                        smallest=_known(test.smallest),
-                    )
+                one = Difference(
+                    *about,
+                    value_first=test.first,
+                    value_second=test.second,
+                    difference=test.difference,
+                    low=_known(test.low),
+                    high=_known(test.high),
+                    p_randomization=_known(test.p_randomization),
+                    p_bootstrap=test.p_bootstrap,
+                    n_first=n_first,
+                    n_second=n_second,
+                    smallest=_known(test.smallest),
+                    p_repeats=_known(test.p_repeats),
                 )
-            elif place in values[i] and place in values[j]:
-                one, other = values[i][place], values[j][place]
-                found.append(Difference(*about, one, other, other - one, n_first=n_first, n_second=n_second))
+            elif all(place in values[at] for at in [*of_first, *of_second]):
+                a, b = (float(np.mean([values[at][place] for at in own])) for own in (of_first, of_second))
+                one = Difference(*about, a, b, b - a, n_first=n_first, n_second=n_second)
+            else:
+                continue
+            sds = [_sd([values[at][place] for at in own]) for own in (of_first, of_second)]
+            sizes = len(of_first), len(of_second)
+            found.append(
+                replace(one, repeats_first=sizes[0], repeats_second=sizes[1], sd_first=sds[0], sd_second=sds[1])
+            )
     return found
+
+
+def _sd(values: Sequence[float]) -> float | None:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def _tests(
+    systems: Sequence[Mapping[str, Statistic]],
+    members: Sequence[Sequence[int]],
+    resamples: int,
+    seed: int,
+    progress: Callable[[float], object],
+) -> Mapping[tuple[int, int], Mapping[str, significance.Comparison]]:
+    """The tests of every two runs: by randomization, or over seeds too where one of the two has repeats."""
+    single = [len(own) == 1 for own in members]
+    if all(single):
+        return significance.compare(systems, resamples, seed, progress=progress)
+    pooled = significance.compare_repeats(
+        [[systems[at] for at in own] for own in members], resamples, seed, progress=progress
+    )
+    alone = significance.compare([systems[own[0]] if len(own) == 1 else {} for own in members], resamples, seed)
+    return {(i, j): alone[i, j] if single[i] and single[j] else of for (i, j), of in pooled.items()}
 
 
 def _known(number: float) -> float | None:

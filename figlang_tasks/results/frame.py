@@ -92,7 +92,8 @@ def compare(
 
     Args:
         paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a
-            folder each; ``NAME=PATH`` names a run.
+            folder each; ``NAME=PATH`` names a run. Runs of one name are repeats that differ in the seed alone:
+            ``NAME=runs/a_seed*``.
         metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
         tasks: names; default all that the runs share.
         overall: leave out the sources.
@@ -102,8 +103,9 @@ def compare(
         A DataFrame with a row for each pair of runs, task, metric and scope.
 
         Among its columns are ``first``, ``second`` (names), ``value_first``, ``value_second`` (0 to 1 for shares),
-        ``difference`` (second minus first), ``low``, ``high`` (its 95 % interval), ``p_randomization`` (two-sided) and
-        ``p_holm`` (the same, adjusted for all tests of the call). Without a test they are NaN.
+        ``difference`` (second minus first), ``low``, ``high`` (its 95 % interval), ``p_randomization`` (two-sided;
+        of runs with repeats ``p_repeats``) and ``p_holm`` (the same, adjusted for all tests of the call). Without a
+        test they are NaN.
 
     Raises:
         RunError: a run cannot be read.
@@ -116,5 +118,6 @@ def compare(
     """
     import pandas as pd
 
-    found = comparison.compare(runs.read_all([str(path) for path in paths]), metrics, tasks, overall, resamples, seed)
+    read = runs.read_all([str(path) for path in paths], repeats=True)
+    found = comparison.compare(read, metrics, tasks, overall, resamples, seed)
     return pd.DataFrame(map(asdict, found), columns=[field.name for field in fields(comparison.Difference)])

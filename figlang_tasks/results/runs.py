@@ -6,6 +6,7 @@ file, or a folder that holds them; explanation scores that ``figlang score`` wro
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import re
@@ -187,26 +188,33 @@ class Run:
     results: Mapping[str, Any]
 
 
-def read_all(arguments: Sequence[str], scorer: str | None = None) -> list[Run]:
+def read_all(arguments: Sequence[str], scorer: str | None = None, repeats: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
     Args:
         arguments: ``PATH`` or ``NAME=PATH`` each.
         scorer: as in `read`.
+        repeats: keep a name that was given to several runs: they differ in the seed alone. A path after a name may then
+            be a pattern, ``NAME=runs/a_seed*``.
 
     Raises:
         RunError: as `read`; two runs are the same, or were given the same name.
     """
+    if repeats:
+        arguments = [each for argument in arguments for each in _matching(argument)]
+    given = [_argument(argument)[0] is not None for argument in arguments]
     found = [read(argument, scorer) for argument in arguments]
     files = Counter(run.path.resolve() for run in found)
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
     named = [
-        run if names[run.name] == 1 else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
-        for run in found
+        run
+        if names[run.name] == 1 or (repeats and is_given)
+        else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
+        for run, is_given in zip(found, given, strict=True)
     ]
-    again = Counter(run.name for run in named)
+    again = Counter(run.name for run, is_given in zip(named, given, strict=True) if not (repeats and is_given))
     if same := [name for name, count in again.items() if count > 1]:
         raise RunError(f"two runs have the name {same[0]}: give names, NAME=PATH")
     return named
@@ -334,6 +342,14 @@ def _argument(argument: str) -> tuple[str | None, Path]:
             raise RunError(f"{argument}: the name before = is empty")
         return name, Path(path)
     return None, Path(argument)
+
+
+def _matching(argument: str) -> list[str]:
+    """``NAME=PATH`` for each path that a pattern after a name matches; else the argument."""
+    name, path = _argument(argument)
+    if name is None or path.exists():
+        return [argument]
+    return [f"{name}={each}" for each in sorted(glob.glob(str(path)))] or [argument]
 
 
 def samples_files(path: Path) -> dict[str, Path]:

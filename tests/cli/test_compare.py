@@ -186,6 +186,27 @@ def test_where_no_difference_was_found_the_last_line_says_what_the_rows_can_show
     )
 
 
+def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
+    for seed, period in enumerate((3, 4, 5)):
+        labelled(tmp_path / f"a_seed{seed}", range(76), lambda row, period=period: row % period > 0)
+    other = labelled(tmp_path / "b", range(76), lambda row: row % 2 == 0)
+    options = [f"a={tmp_path / 'a_seed*'}", other, "--metric", "acc", "--overall"]
+    shown = compare(*options).stdout
+    assert (
+        "| a (3 runs) | 76 |        73.2 ± 6.8 |" in shown
+        and "Runs with repeats: mean ± sd; t over rows and seeds" in shown
+    )
+    assert shown.splitlines()[-1].startswith("a is better: acc +23.2 [")
+    content = json.loads(compare(*options, "--json").stdout)
+    assert [run["name"] for run in content["runs"]] == ["a", "a", "a", "b"] and content["tests"] == 1
+    assert (
+        r"a: a & \textbf{73.2}\textsuperscript{b} {\footnotesize ± 6.8}"
+        in compare(*options, "--format", "latex").stdout
+    )
+    missing = compare(f"a={tmp_path / 'c_seed*'}", other)
+    assert missing.exit_code == 1 and "c_seed* does not exist" in missing.stderr
+
+
 def test_two_rows_are_no_evidence(tmp_path: Path) -> None:
     """Both better: the one-sided bootstrap has p = .0001."""
     named = [

@@ -19,8 +19,16 @@ from scipy import optimize, stats
 
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.overlap import bleu_statistics, corpus_bleu4
-from figlang_tasks.metrics.significance import Comparison, Statistic, compare, holm, smallest_difference
+from figlang_tasks.metrics.significance import (
+    Comparison,
+    Statistic,
+    compare,
+    compare_repeats,
+    holm,
+    smallest_difference,
+)
 
+QUICK = settings(max_examples=40, deadline=None)
 Rows = Sequence[Sequence[int]]
 Metric = Callable[[Rows], "Fraction | None"]
 
@@ -303,11 +311,81 @@ def test_smallest_difference_rises_with_the_error_and_is_between_its_limits(
     assert smallest_difference(error * more, units, difference) > found
 
 
+# --- repeats ----------------------------------------------------------------------------------------------------------
+
+
+def pooled(first: Any, second: Any, **options: Any) -> Comparison:
+    """Of means; each is [repeats, units]."""
+    systems = [[{"m": Statistic.mean_of(ids(len(run)), run)} for run in system] for system in (first, second)]
+    return compare_repeats(systems, **options)[0, 1]["m"]
+
+
+def test_the_standard_error_is_that_of_all_rows_and_then_all_repeats() -> None:
+    first, second = np.array([[1, 5, 2], [0, 3, 9], [4, 4, 1.0]]), np.array([[3, 1, 7.0]])
+    every = [
+        second[0, list(rows)].mean() - first[np.ix_(repeats, rows)].mean()
+        for rows in itertools.product(range(3), repeat=3)
+        for repeats in itertools.product(range(3), repeat=2)  # two of three
+    ]
+    of_rows = np.var([second[0, list(r)].mean() - first[:, r].mean() for r in itertools.product(range(3), repeat=3)])
+    parts = [(of_rows * 3 / 2, 2), (first.mean(axis=1).var(ddof=1) / 3, 2)]
+    freedom = sum(of for of, _ in parts) ** 2 / sum(of**2 / own for of, own in parts)
+    found = pooled(first, second, resamples=40_000)
+    half = stats.t.ppf(0.975, freedom) * np.std(every) * (3 / 2) ** 0.5
+    assert (found.first, found.second) == pytest.approx((29 / 9, 11 / 3))
+    assert (found.low, found.high) == pytest.approx((4 / 9 - half, 4 / 9 + half), rel=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_one_repeat_each_it_is_the_paired_t_test(seed: int) -> None:
+    a, b = paired_values(40, 0.04, seed)
+    found, theirs = pooled([a], [b]), stats.ttest_rel(b, a)
+    interval = theirs.confidence_interval()
+    assert found.p_repeats == pytest.approx(theirs.pvalue, rel=0.1)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), abs=0.002)
+    assert math.isnan(found.p_randomization)
+
+
+@pytest.mark.parametrize(("first", "second"), [((1, 2, 3, 4.5), (3, 5, 4)), ((0.2, 0.1, 0.3), (0.5, 0.2))])
+def test_of_rows_that_are_all_alike_it_is_welchs_t_test(first: tuple[float, ...], second: tuple[float, ...]) -> None:
+    found = pooled(*(np.repeat(np.array(of)[:, None], 30, axis=1) for of in (first, second)))
+    theirs = stats.ttest_ind(second, first, equal_var=False)
+    assert found.p_repeats == pytest.approx(theirs.pvalue, rel=0.05)
+
+
+def test_equal_systems_with_repeats_are_seldom_called_different() -> None:
+    rng = np.random.default_rng(5)
+    p = []
+    for _ in range(200):
+        hard, seeds = rng.normal(size=60), rng.normal(0, 0.15, size=(2, 4, 1))
+        runs = hard + seeds + rng.normal(0, 0.5, size=(2, 1, 60)) + rng.normal(0, 0.5, size=(2, 4, 60))
+        p.append(pooled(*runs, resamples=200).p_repeats)
+    assert 0.005 < np.mean(np.array(p) < 0.05) < 0.08
+
+
+@given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 4), st.integers(1, 12))
+@QUICK
+def test_copies_of_a_run_are_no_more_than_the_run(seed: int, first: int, second: int, n: int) -> None:
+    a, b = np.random.default_rng(seed).integers(0, 2, size=(2, n))
+    single, found = pooled([a], [b], resamples=100), pooled([a] * first, [b] * second, resamples=100)
+    assert 0 < found.p_repeats <= 1
+    for name in ("first", "second", "difference", "low", "high", "p_repeats", "p_bootstrap", "smallest"):
+        assert getattr(found, name) == pytest.approx(getattr(single, name), rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+def test_a_metric_that_one_repeat_lacks_is_left_out() -> None:
+    runs = [{name: Statistic.mean_of(ids(9), np.arange(9.0) + at) for name in names} for at, names in enumerate(
+        ("ab", "a", "ab"))]  # fmt: skip
+    assert list(compare_repeats([runs[:2], runs[2:]], resamples=100)[0, 1]) == ["a"]
+    told: list[float] = []
+    compare_repeats([runs[:2], runs[2:]], resamples=100, progress=told.append)
+    assert sum(told) == pytest.approx(1)
+
+
 # --- properties -------------------------------------------------------------------------------------------------------
 
 VALUES = st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)), min_size=1, max_size=30)
 LABELS = st.lists(st.tuples(st.integers(0, 1), *[st.sampled_from([0, 1, None])] * 3), min_size=1, max_size=40)
-QUICK = settings(max_examples=40, deadline=None)
 
 
 def of_labels(rows: Sequence[Sequence[Any]], units: Sequence[str] | None = None) -> list[Statistic]:

@@ -84,6 +84,49 @@ def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: R
     assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [(0.125, None)]
 
 
+def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
+    repeats = [dataclasses.replace(run, name="both") for run in (weak, strong)]
+    options: dict[str, Any] = {"metrics": ["acc", "parse_rate"], "tasks": ["figlang_mini"], "resamples": 200}
+    found = {each.name: each for each in comparison.compare([*repeats, strong], **options)}
+    acc, values = found["acc"], [run.tasks["figlang_mini"].reported["acc"]["all"].value for run in (weak, strong)]
+    assert acc.value_first == pytest.approx(np.mean(values)) and acc.sd_first == pytest.approx(np.std(values, ddof=1))
+    assert (acc.repeats_first, acc.repeats_second, acc.sd_second, acc.n_first) == (2, 1, None, 76)
+    assert acc.p_randomization is None and acc.p == acc.p_repeats is not None and acc.p_holm is not None
+    assert found["parse_rate"].p is None and found["parse_rate"].repeats_first == 2
+    single = comparison.compare([weak, strong], **options)
+    beside = comparison.compare(
+        [*(dataclasses.replace(run, name="both") for run in (weak, weak)), weak, strong], **options
+    )
+    assert [each.p for each in beside if each.first == "weak"] == [each.p for each in single]
+    assert sum("have the same answers" in told for told in warnings_of_loguru) == 1
+
+
+def test_repeats_without_a_test_have_a_mean(weak: Run, strong: Run) -> None:
+    task = "figlang_mini_metaclue_caption"
+    with_meteor = [
+        changed(run, task, reported={**run.tasks[task].reported, "meteor": {"all": Estimate(value)}})
+        for run, value in ((weak, 0.25), (strong, 0.375), (strong, 0.5))
+    ]
+    runs = [dataclasses.replace(run, name=name) for run, name in zip(with_meteor, "aab", strict=True)]
+    (found,) = comparison.compare(runs, ["meteor"], resamples=100)
+    assert (found.value_first, found.difference, found.p, found.repeats_first) == (0.3125, 0.1875, None, 2)
+
+
+def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
+    first = dataclasses.replace(weak, name="strong")
+    with pytest.raises(ComparisonError, match="only one run"):
+        comparison.compare([first, strong])
+    left = dataclasses.replace(first, tasks={"figlang_mini": first.tasks["figlang_mini"]})
+    with pytest.raises(ComparisonError, match="1 of the 2 repeats of strong have it"):
+        comparison.compare([left, strong, weak], ["acc"], resamples=100)
+    cut = dataclasses.replace(first.tasks["figlang_mini"], lines=first.tasks["figlang_mini"].lines[1:])
+    with pytest.raises(ComparisonError, match=r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated") as told:
+        comparison.compare(
+            [dataclasses.replace(first, tasks={"figlang_mini": cut}), strong, weak], tasks=["figlang_mini"]
+        )
+    assert len(told.value.ids) == 2
+
+
 def test_runs_that_differ_in_what_is_independent_are_not_compared(weak: Run, strong: Run) -> None:
     """Paired by other units nothing would be paired: half of each run against nothing."""
     task = "figlang_mini_nykms_metaphor"
