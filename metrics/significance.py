@@ -302,15 +302,18 @@ def _of_repeats(
     totals = [np.array([cells[cell].total() for cell in of]) for of in (first, second)]
     rows = [np.mean([cells[cell].rows for cell in of], axis=0) for of in (first, second)]
     values = [np.stack([drawn[cell] for cell in of]) for of in (first, second)]  # [repeats, resamples] each
-    units, differing = len(rows[0]), int(np.count_nonzero((rows[0] != rows[1]).any(axis=1)))
+    units, differing = len(rows[0]), int(np.count_nonzero(~np.isclose(*rows, rtol=_ROUNDING, atol=0).all(axis=1)))
     means = [float(of.mean()) for of in totals]
     difference = means[1] - means[0]
     differences = _some_repeats(values[1], [seed, 1]) - _some_repeats(values[0], [seed, 0])
-    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > _ROUNDING)) if difference else 0
+    tolerance = _ROUNDING * max(float(np.nanmax(np.abs(of), initial=0.0)) for of in (*totals, *values))
+    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
+    if abs(difference) <= tolerance:
+        better = 0
     error = error_of_resamples(differences, units)
     low = high = smallest = math.nan
     p = 1.0
-    if error:
+    if error is not None and error > tolerance:
         parts = [(error_of_resamples(values[1].mean(axis=0) - values[0].mean(axis=0), units) or 0.0, units - 1)]
         parts += [(float(of.std(ddof=1)) / len(of) ** 0.5, len(of) - 1) for of in totals if len(of) > 1]
         spread = sum(part**4 / own for part, own in parts)
