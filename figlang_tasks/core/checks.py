@@ -46,6 +46,14 @@ class Report:
     faults: int
 
 
+class DataFaults(DataError):
+    """Ends a run by the first of the data's faults; `faults` has all."""
+
+    def __init__(self, message: str, faults: Sequence[str]) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+
 class Findings:
     """Collects counts, remarks and faults."""
 
@@ -63,9 +71,11 @@ class Findings:
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the error that ends the block as a fault."""
+        """Note the error that ends the block as a fault, or all faults that it stands for."""
         try:
             yield
+        except DataFaults as error:
+            self.note(error.faults)
         except DataError as error:
             self.note([str(error)])
 
@@ -108,12 +118,9 @@ def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
     Raises:
         DataError: there are faults; the message has the first one and the command that lists all.
     """
-    if len(faults) == 1:
-        raise DataError(faults[0])
     if faults:
-        raise DataError(
-            f"{faults[0].rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
-        )
+        more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
+        raise DataFaults(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}", faults)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import vflute_hub
 import warm
+from benchmarks.admire import generated
 from demo_runs import evaluate
 from hub_server import HubServer
 from PIL import Image
@@ -259,7 +260,7 @@ def test_the_open_ones_are_fetched_one_that_fails_is_told_and_all_is_there_offli
         lines = {line.partition(":")[0]: line for line in done.stdout.splitlines()}
         assert f"(revision {commit})" in lines["irfl"] and "IRFL_images.zip" in lines["irfl"]
         assert f"(revision {CONTESTS.revision})" in lines["nykms"]
-        assert "no public release" in lines["MetaCLUE"] and "no public release" in lines["NYK-MS"]
+        assert "not on the hub" in lines["MetaCLUE"] and "not on the hub" in lines["NYK-MS"]
         assert "skipped, because it is gated: accept the conditions on https://" in lines["vflute"]
         assert "V-FLUTE" not in str([request.path for request in server.requests])
     # The server is gone: what was fetched is all that a run needs.
@@ -287,7 +288,7 @@ def test_the_gated_one_where_it_is_named(tmp_path: Path, vflute: Path) -> None:
         done = figlang(server, tmp_path, "data", "prefetch", "vflute", "metaclue")
         assert done.returncode == 1 and done.stdout == ""
         assert "figlang data: vflute: access to ColumbiaNLP/V-FLUTE is not granted" in done.stderr
-        assert "figlang data: metaclue: MetaCLUE has no public release" in done.stderr
+        assert "figlang data: metaclue: MetaCLUE is not on the hub" in done.stderr
         done = figlang(server, tmp_path, "data", "prefetch", "vflute", token=TOKEN)
         assert done.returncode == 0, done.stderr
         assert re.findall(r"V-FLUTE/(\w+), (\d+) rows", done.stdout) == [
@@ -492,3 +493,12 @@ def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: py
     assert "none is not a folder" in check("flute", tmp_path / "none")[2]
     (tmp_path / "NYK-MS").mkdir()
     assert "has no annotations" in "".join(check("nykms", tmp_path)[1])
+
+
+def test_check_by_the_tasks_lists_every_fault_of_a_file(tmp_path: Path) -> None:
+    path = generated.write_table(tmp_path, "en_test", generated.rows("en_test", 3))
+    path.write_text(path.read_text(encoding="utf-8").replace("\tidiomatic\t", "\tno sense\t"), encoding="utf-8")
+    wrong = path.read_text(encoding="utf-8").count("no sense")
+    done = RUN.invoke(app, ["data", "check", "admire", str(tmp_path)])
+    assert done.stdout.count("sentence_type is 'no sense'") == wrong > 1
+    assert done.exit_code == 1 and "more fault" not in done.stdout
