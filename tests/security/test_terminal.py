@@ -100,7 +100,9 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
     "report": (lambda here: ["report", a_run(here / "run"), "-o", str(here / "r.html"), "--no-images"], 0),
     "report, no run": (lambda here: ["report", str(here), "-o", str(here / "r.html")], 1),
     "data export, no rows": (
-        lambda here: ["data", "export", "nykms", "--format", "llava", "--rows", str(here / NASTY), "-o", str(here / "o")], 1
+        lambda here: [
+            "data", "export", "nykms", "--format", "llava", "--rows", str(here / NASTY), "--output", str(here / "o"),
+        ], 1
     ),
     "judge export": (lambda here: ["judge", "export", a_run(here / "run"), "-o", str(here / "s.csv"), "--n", "3"], 0),
     "judge export, no run": (lambda here: ["judge", "export", str(here), "-o", str(here / "s.csv")], 1),
