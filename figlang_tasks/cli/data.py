@@ -76,7 +76,7 @@ def prefetch(
                 then = f"accept the conditions on {source.page}, then: figlang data prefetch {name}"
                 say(f"{name}: skipped, because it is gated: {then}")
             elif source.bring:
-                say(f"{source.name}: its annotations have no public release: {source.bring}")
+                say(f"{source.name}: its rows are not on the hub: {source.bring}")
     if scorers:
         failed = not _prefetch_scorers() or failed
     if failed:

@@ -585,7 +585,7 @@ def _dataset(name: str, online: bool) -> Iterator[Finding]:
         yield Finding(name, "ok", f"in {local}")
         return
     if source.repository is None:
-        text = f"has no public release, and ${hub.DATA_DIR_VARIABLE}/{name} is not there"
+        text = f"is not on the hub, and ${hub.DATA_DIR_VARIABLE}/{name} is not there"
         yield Finding(name, "warning", text, source.bring, concerns)
         return
     pin = os.environ.get(source.pin_variable)

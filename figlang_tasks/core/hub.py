@@ -237,7 +237,7 @@ def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
         return Snapshot(origin.folder, "package")
     if origin.repository is None:
         raise DataError(
-            f"{origin.name} has no public release: put its files into a folder {origin.name} and set "
+            f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it" + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
     if _failed is not None and origin.name in _failed:

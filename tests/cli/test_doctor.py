@@ -87,7 +87,7 @@ def test_with_access(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None
     assert "a token is set (HF_TOKEN), of the account tester" in found["hub"]["text"]
     assert found["V-FLUTE"]["status"] == "ok" and "gated, access granted; not cached yet" in found["V-FLUTE"]["text"]
     assert found["IRFL"]["text"] == "open; not cached yet (figlang data prefetch irfl)"
-    assert found["MetaCLUE"]["status"] == "warning" and "no public release" in found["MetaCLUE"]["text"]
+    assert found["MetaCLUE"]["status"] == "warning" and "not on the hub" in found["MetaCLUE"]["text"]
     assert found["NewYorkerCaptionContest"]["concerns"] == ["nykms"]
     assert not any("/resolve/" in request.path for request in server.requests)  # nothing is downloaded
 

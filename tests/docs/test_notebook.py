@@ -35,5 +35,5 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FIGLANG_DATA")}
     done = warm.run([sys.executable, "-c", program], cwd=tmp_path, env=environment | {"MPLBACKEND": "Agg"})
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "NYK-MS has no public release" in done.stdout
+    assert "NYK-MS is not on the hub" in done.stdout
     assert (tmp_path / "f1.svg").is_file()

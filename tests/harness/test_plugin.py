@@ -205,8 +205,8 @@ def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypat
     assert [line.partition(":")[0] for line in lines] == ["figlang_tasks"] * 4
     assert lines[0].startswith("figlang_tasks: tasks vflute, vflute_5shot: V-FLUTE: no file test-*.parquet")
     assert lines[1].startswith("figlang_tasks: task vflute_5shot: V-FLUTE: no file train-*.parquet")
-    assert lines[2].startswith("figlang_tasks: task nykms_mc: NYK-MS has no public release")
-    assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE has no public release")
+    assert lines[2].startswith("figlang_tasks: task nykms_mc: NYK-MS is not on the hub")
+    assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE is not on the hub")
 
 
 def test_options_without_effect_are_told_before_the_run(warnings_of_loguru: list[str], tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_empty_lines_count_and_further_faults_are_announced(tmp_path: Path, monk
 
 def test_missing_data_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataError, match="MetaCLUE has no public release.*to make them: figlang data import metaclue"):
+    with pytest.raises(DataError, match="MetaCLUE is not on the hub.*to make them: figlang data import metaclue"):
         annotation_file.read("MetaCLUE")
     (tmp_path / "MetaCLUE").mkdir()
     with pytest.raises(DataError, match="annotations.jsonl cannot be read.*figlang data import metaclue"):

@@ -285,7 +285,7 @@ def test_command_line_writes_all_and_tells_faults(
     assert candidates.main([str(tmp_path / "out"), "--dataset", "figlang_mini_metaclue"]) == 0
     assert {path.stem for path in (tmp_path / "out").iterdir()} == set(SETTINGS)
     assert candidates.main([str(tmp_path / "out")]) == 1
-    assert "MetaCLUE has no public release" in capsys.readouterr().err
+    assert "MetaCLUE is not on the hub" in capsys.readouterr().err
 
 
 FILE_FAULTS: dict[str, tuple[Any, str]] = {

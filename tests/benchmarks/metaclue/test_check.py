@@ -104,7 +104,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
     "only in train": (fields(63, topic=" "), "caption", "line 63: topic is", True),
     "no rows": (rows(), "caption", f"{FILE} has no rows", True),
     "no file": (lambda folder: (folder / FILE).unlink(), "caption", f"{FILE} cannot be read", True),
-    "no folder": (shutil.rmtree, "caption", "MetaCLUE has no public release", True),
+    "no folder": (shutil.rmtree, "caption", "MetaCLUE is not on the hub", True),
     "box beyond": (fields(3, boxes=BEYOND), "localize", "line 3 (2/2.jpg): boxes[0].bbox is [0, 0, 33, 10], but", True),
     "picture missing": (picture(None), "caption", "line 3 (2/2.jpg): there is no picture 2/2.jpg", True),
     "picture of a negative": (

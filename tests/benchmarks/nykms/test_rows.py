@@ -38,7 +38,7 @@ def test_without_the_variable_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
     with pytest.raises(
         hub.DataError,
-        match="NYK-MS has no public release: put its files into .* NYK-MS and set F.*figlang data template nykms",
+        match="NYK-MS is not on the hub: put its files into .* NYK-MS and set F.*figlang data template nykms",
     ):
         rows.load("NYK-MS", "metaphor", "image")
 

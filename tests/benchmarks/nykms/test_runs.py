@@ -120,7 +120,7 @@ def test_a_group_with_questions_in_words_runs_with_the_baselines(model: str) -> 
 
 def test_a_run_without_the_data_ends_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
-    with pytest.raises(FigLangError, match="NYK-MS has no public release"):
+    with pytest.raises(FigLangError, match="NYK-MS is not on the hub"):
         evaluate("nykms", "llava_hf", "pretrained=there_is_no_such_model,device_map=cpu")
 
 
@@ -253,7 +253,7 @@ def test_the_same_answers_give_the_same_numbers_in_both_harnesses() -> None:
 def test_lm_eval_without_the_data_ends_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
     manager = TextTaskManager(include_path=str(TEXT_TASKS), include_defaults=False)
-    with pytest.raises(FigLangError, match="figlang_tasks: NYK-MS has no public release: put its files into a folder"):
+    with pytest.raises(FigLangError, match="figlang_tasks: NYK-MS is not on the hub: put its files into a folder"):
         lm_eval.simple_evaluate(model=Words(), tasks=["nykms_joint_text"], task_manager=manager)
 
 

@@ -363,7 +363,7 @@ def test_missing_data_ends_the_run_with_a_message(monkeypatch: pytest.MonkeyPatc
         lambda: documents.process_docs(hub.stub("NYK-MS,question=mc,modality=text")),
         lambda: task.lm_eval_dataset(dataset="NYK-MS", question="mc", modality="text", version="1-0"),
     ):
-        with pytest.raises(FigLangError, match="figlang_tasks: NYK-MS has no public release: put its files into"):
+        with pytest.raises(FigLangError, match="figlang_tasks: NYK-MS is not on the hub: put its files into"):
             call()
 
 
