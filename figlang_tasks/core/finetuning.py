@@ -128,7 +128,8 @@ def _members(name: str) -> Iterator[str]:
 
 
 def _config(name: str) -> dict[str, Any]:
-    path = next((resource_dir("task_yamls") / "lmms_eval").rglob(f"{name}.yaml"), None)
+    files = (resource_dir("task_yamls") / "lmms_eval").rglob("*.yaml")
+    path = next((path for path in files if path.stem == name), None)
     if path is None or name.startswith("_"):
         raise DataError(f"there is no task {name}: `figlang tasks` lists all")
     return task_files.read(path.resolve())
@@ -156,6 +157,8 @@ class _Task:
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
         instead = self.training.splits.get(split) or ({"split": split} if "split" in self.asked else {})
+        if rows_from is not None and (instead or self.training.splits):
+            raise DataError(f"{self.name}: {self.asked['dataset']} has training rows of its own: leave --rows out")
         if not instead and rows_from is None:
             raise DataError(
                 f"{self.name}: {self.asked['dataset']} has no rows for {split}, apart from those that the task "

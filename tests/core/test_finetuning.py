@@ -223,6 +223,9 @@ def test_libraries_read_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("irfl", 2, "irfl has no rows for training; there are: flute, nykms, vflute"),
         ("vflute --split test", 2, "'test' is not one of 'train', 'validation'"),
         ("vflute --task vflut", 1, "there is no task vflut"),
+        ("vflute --task vflute_labe*", 1, "there is no task vflute_labe*"),
+        ("vflute --rows {there}/..", 1, "vflute: V-FLUTE has training rows of its own: leave --rows out"),
+        ("flute --rows {there}/..", 1, "flute: FLUTE has training rows of its own: leave --rows out"),
         ("vflute --task flute", 1, "flute is a task of flute, not of vflute"),
         ("vflute --task figlang_mini --split validation", 1, "figlang_mini has no split 'validation'"),
         ("flute --task figlang_mini_flute", 1, "a held-out part of 1500 rows cannot be drawn"),
@@ -243,7 +246,7 @@ def test_what_cannot_be_exported(
     arguments: str, status: int, message: str, nykms_folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own_rows(tmp_path, monkeypatch)
-    if "flute --split" in arguments:
+    if arguments.startswith("flute --"):
         synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
     (tmp_path / "there" / "train").mkdir(parents=True)
     given = arguments.format(other=nykms_folders, there=tmp_path / "there").split()
