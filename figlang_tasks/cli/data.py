@@ -277,8 +277,8 @@ def export(
     figlang data export flute --task flute_v1 --format sharegpt --output my_training
     figlang data export nykms --rows my_train --format llava --output my_training
     """
-    if _benchmark(benchmark).training is None:
-        having = ", ".join(each.name for each in benchmarks().values() if each.training)
+    if _benchmark(benchmark).finetuning is None:
+        having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
         raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
     folder, name = output / split, task or benchmark
     _warnings_alone()

@@ -68,8 +68,8 @@ class Sorting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Training:
-    """Which rows of a benchmark its models may be trained on (:mod:`figlang_tasks.core.finetuning`).
+class FineTuning:
+    """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.core.finetuning`).
 
     Attributes:
         splits: what to ask for in place of what a task asks for, for ``train`` and ``validation``. Not needed where the
@@ -122,7 +122,7 @@ class Benchmark:
             ``figlang train NAME``; parameters as those of `importer`. Raises `FigLangError`.
         template: ``(folder) -> files``: writes example files in the format that users bring their data in.
         submission: what its leaderboard takes, as one zip; None where there is no such board.
-        training: which of its rows models may be trained on; None: none.
+        finetuning: which of its rows models may be fine-tuned on; None: none.
         needs: what must be installed beside the package, ``java`` or one of its extras, with what it is for.
     """
 
@@ -153,7 +153,7 @@ class Benchmark:
     trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None
     submission: Submission | None = None
-    training: Training | None = None
+    finetuning: FineTuning | None = None
     needs: Mapping[str, str] = field(hash=False, default_factory=dict)
 
     @property

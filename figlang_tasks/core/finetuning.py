@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core import checks, images, task_files
-from figlang_tasks.core.benchmark import Benchmark, Training
+from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError
 
@@ -141,7 +141,7 @@ class _Task:
     config: Mapping[str, Any]
     benchmark: Benchmark
     asked: Mapping[str, str]
-    training: Training
+    finetuning: FineTuning
 
     @classmethod
     def of(cls, name: str, expected: str) -> _Task:
@@ -149,15 +149,15 @@ class _Task:
         benchmark, asked = asked_for(config["dataset_name"])
         if benchmark.name != expected:
             raise DataError(f"{name} is a task of {benchmark.name}, not of {expected}")
-        if benchmark.training is None:
+        if benchmark.finetuning is None:
             raise DataError(f"{name}: {benchmark.name} has no rows for training, only rows that are evaluated")
         if config["doc_to_messages"] is None:
             raise DataError(f"{name} asks in several steps: name a task with one prompt (`figlang tasks -v`)")
-        return cls(name, config, benchmark, asked, benchmark.training)
+        return cls(name, config, benchmark, asked, benchmark.finetuning)
 
     def documents(self, split: Split, rows_from: Path | None) -> Any:
-        instead = self.training.splits.get(split) or ({"split": split} if "split" in self.asked else {})
-        if rows_from is not None and (instead or self.training.splits):
+        instead = self.finetuning.splits.get(split) or ({"split": split} if "split" in self.asked else {})
+        if rows_from is not None and (instead or self.finetuning.splits):
             raise DataError(f"{self.name}: {self.asked['dataset']} has training rows of its own: leave --rows out")
         if not instead and rows_from is None:
             raise DataError(
@@ -172,7 +172,7 @@ class _Task:
 
     def subject(self, doc: Document) -> frozenset[str]:
         """What a row is about: its texts, and the digest of its picture."""
-        texts = [doc[column] for column in self.training.texts if column in doc]
+        texts = [doc[column] for column in self.finetuning.texts if column in doc]
         pictures = [images.digest(doc["image"], doc["id"], self.asked["dataset"])] if "image" in doc else []
         return frozenset([*(" ".join(text.casefold().split()) for text in texts), *pictures])
 
@@ -182,7 +182,7 @@ class _Task:
 
     def reads_back(self, doc: Document) -> bool:
         record = self.function("process_results")(doc, [self.function("doc_to_target")(doc)])["sample"]
-        return self.training.right(record)
+        return self.finetuning.right(record)
 
     def example(self, doc: Document, folder: Path) -> Example:
         options = self.config.get("lmms_eval_specific_kwargs") or {}

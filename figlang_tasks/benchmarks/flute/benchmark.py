@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import check, measures, rows, task
-from figlang_tasks.core.benchmark import Benchmark, Training
+from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.core.presentation import Part, Parts
 from figlang_tasks.scoring import entailment_card
@@ -40,5 +40,5 @@ BENCHMARK = Benchmark(
     scorer="flute22",
     fetch=check.fetch,
     check=check.check,
-    training=Training(splits={"train": {"part": "rest"}}, texts=("premise", "hypothesis")),
+    finetuning=FineTuning(splits={"train": {"part": "rest"}}, texts=("premise", "hypothesis")),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task, template, training
-from figlang_tasks.core.benchmark import Benchmark, Training
+from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
@@ -46,6 +46,6 @@ BENCHMARK = Benchmark(
     fetch=check.fetch,
     check=check.check,
     template=template.template,
-    training=Training(texts=("caption", "description"), right=task.answered_as_annotated),
+    finetuning=FineTuning(texts=("caption", "description"), right=task.answered_as_annotated),
     trainer=training.train,
 )

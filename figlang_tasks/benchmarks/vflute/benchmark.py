@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.vflute import card, check, measures, report, rows, task, template
-from figlang_tasks.core.benchmark import Benchmark, Training
+from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.scoring import entailment_card
 
@@ -56,5 +56,5 @@ BENCHMARK = Benchmark(
     fetch=check.fetch,
     check=check.check,
     template=template.template,
-    training=Training(texts=("claim",)),
+    finetuning=FineTuning(texts=("claim",)),
 )
