@@ -9,7 +9,7 @@ app = own_commands.group("trainer", "figlang train")
 
 @app.callback()
 def train() -> None:
-    """Train a benchmark's own classifier on top of a frozen encoder, as its paper did.
+    """Train the system that a paper trained on its own benchmark, and test it.
 
     It writes a folder, which runs as a model: lmms_eval --model figlang_probe --model_args probe=FOLDER.
 

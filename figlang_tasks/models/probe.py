@@ -1,4 +1,4 @@
-"""`figlang_probe`: a small network on top of frozen encoders, as ``figlang train`` writes it.
+"""`figlang_probe`: a system that a paper trained on its own benchmark, as ``figlang train`` writes it.
 
     --model figlang_probe --model_args probe=FOLDER,seed=0
 
