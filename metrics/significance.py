@@ -300,11 +300,11 @@ def _of_repeats(
     from scipy import special
 
     totals = [np.array([cells[cell].total() for cell in of]) for of in (first, second)]
-    rows = [np.mean([cells[cell].rows for cell in of], axis=0) for of in (first, second)]
+    own, other = (np.mean([cells[cell].rows for cell in of], axis=0) for of in (first, second))
     values = [np.stack([drawn[cell] for cell in of]) for of in (first, second)]  # [repeats, resamples] each
-    units, differing = len(rows[0]), int(np.count_nonzero(~np.isclose(*rows, rtol=_ROUNDING, atol=0).all(axis=1)))
-    means = [float(of.mean()) for of in totals]
-    difference = means[1] - means[0]
+    units, differing = len(own), int(np.count_nonzero(~np.isclose(own, other, rtol=_ROUNDING, atol=0).all(axis=1)))
+    before, after = (float(of.mean()) for of in totals)
+    difference = after - before
     differences = _some_repeats(values[1], [seed, 1]) - _some_repeats(values[0], [seed, 0])
     tolerance = _ROUNDING * max(float(np.nanmax(np.abs(of), initial=0.0)) for of in (*totals, *values))
     better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
@@ -316,7 +316,7 @@ def _of_repeats(
     if error is not None and error > tolerance:
         parts = [(error_of_resamples(values[1].mean(axis=0) - values[0].mean(axis=0), units) or 0.0, units - 1)]
         parts += [(float(of.std(ddof=1)) / len(of) ** 0.5, len(of) - 1) for of in totals if len(of) > 1]
-        spread = sum(part**4 / own for part, own in parts)
+        spread = sum(part**4 / degrees for part, degrees in parts)
         freedom = sum(part**2 for part, _ in parts) ** 2 / spread if spread else units - 1
         end, alpha, power = (
             float(special.stdtrit(freedom, at)) for at in ((1 + confidence) / 2, 1 - _ALPHA / 2, _POWER)
@@ -326,7 +326,8 @@ def _of_repeats(
         p = min(1.0, max(least, 2 * float(special.stdtr(freedom, -abs(difference) / error))))
         smallest = (alpha + power) * error if differing >= _TOO_FEW else math.nan
     return Comparison(
-        *means,
+        before,
+        after,
         difference,
         low,
         high,
