@@ -28,8 +28,8 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name
     os.environ["FIGLANG_TEST_PROCESS"] = str(os.getpid())
 
-# Of a property, 40 inputs are tried, and 100 with --hypothesis-profile=default.
-settings.register_profile("fast", max_examples=40)
+# Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with --hypothesis-profile=default.
+settings.register_profile("fast", max_examples=30)
 settings.load_profile("fast")
 
 warm.ask_the_hub_at_once()

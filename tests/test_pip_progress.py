@@ -54,6 +54,7 @@ def test_few_lines_of_a_long_log(seconds: float, expected: list[str], monkeypatc
     assert [line.partition(" s: ")[2] for line in pip_progress.lines(log())] == expected
 
 
+@pytest.mark.slow
 def test_it_installs_and_its_status_is_pips(tmp_path: Path) -> None:
     wheel = tmp_path / "tiny-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -82,6 +82,7 @@ def test_shipped_files_are_small_and_carry_a_card() -> None:
     assert f"{len(rows('train'))} train and {len(rows('test'))} test rows" in card
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_shipped_equals_a_rebuild(
     shipped: datasets.DatasetDict, built: dict[Split, datasets.Dataset], split: Split
@@ -98,6 +99,7 @@ def test_shipped_equals_a_rebuild(
         assert gap.mean() < 2
 
 
+@pytest.mark.slow
 def test_build_is_deterministic(built: dict[Split, datasets.Dataset], tmp_path: Path) -> None:
     assert write(tmp_path / "written") == {"train": len(rows("train")), "test": len(rows("test"))}
     for split, rebuilt in built.items():

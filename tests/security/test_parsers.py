@@ -150,6 +150,7 @@ def test_a_cell_of_a_table_of_irfl() -> None:
 # --- long strings ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_long_strings_are_read_before_the_clock_stops() -> None:
     """64,000 characters of each piece by each parser: a minute on a busy machine; by squares it would be days."""
     script = (

@@ -128,6 +128,7 @@ def write_parquet(folder: Path, values: list[Values], classes: bool) -> None:
         table.shard(2, shard, contiguous=True).to_parquet(str(path))
 
 
+@pytest.mark.slow
 def test_parquet_in_another_order_gives_the_same_ids_and_parts(data_dir: Path, invented: list[Values]) -> None:
     lines = write_lines(data_dir / "train.jsonl", invented)
     by_lines = parts_of()

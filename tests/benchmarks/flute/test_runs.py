@@ -15,6 +15,7 @@ from figlang_tasks.cli.summary import summary_table
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 
 
+@pytest.mark.slow
 def test_a_vlm_answers_without_a_picture_by_both_paths() -> None:
     by_chat = evaluate(TASKS[0], "figlang_vlm", DEMO, limit=4)
     simple = evaluate(TASKS[0], "figlang_vlm", DEMO, limit=4, force_simple=True)

@@ -588,6 +588,7 @@ def test_random_letters_over_1000_seeds_give_a_quarter() -> None:
     assert 0.0152 * 0.9 < spread < 0.0152 * 1.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared_file", ["data/irfl/metaphor_retrieval_task.csv"], indirect=True)
 @pytest.mark.usefixtures("released")
 @pytest.mark.parametrize("name", ["metaphor-retrieval-task", "simile-retrieval-task"])

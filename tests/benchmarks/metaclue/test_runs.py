@@ -51,6 +51,7 @@ def evaluate(task: str, model: str, arguments: str = "", **more: Any) -> tuple[d
 # --- the majority baseline of Table 1 --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "kind", "negatives", "first", "expected"),
     [("classify_symbolic", "symbolic", 1419, "No", 0.5160), ("classify_literal", "literal", 1000, "Yes", 0.5710)],
@@ -227,6 +228,7 @@ def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> N
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_requests_for_1000_candidates_are_built_fast_and_without_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def explanation_pairs() -> tuple[Pair, ...]:
     return (*pairs, (texts[0], ""), ("", texts[0]), *pairs[:5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 @pytest.mark.parametrize("batch_size", [2, 64])
 def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> None:
