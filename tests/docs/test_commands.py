@@ -21,6 +21,7 @@ from unittest.mock import patch
 import pytest
 import typer.main
 import warm
+from benchmarks.nycc import release
 from docs.documents import DOCUMENTS, ROOT, blocks, prose
 from submit.published import WRITES_EVAL_RESULTS
 
@@ -73,7 +74,7 @@ CHANGES = [
     (r"(?<=pretrained=)meta-llama/Llama-3\.2-11B-Vision-Instruct", DEMO, "a gated model of 21 GB"),
     (r"--model llava(?= )(?!.*pretrained)", f"--model llava --model_args pretrained={DEMO}", "its default is 14 GB"),
     (r"--model qwen2_5_vl\b", "--model figlang_vlm", "the demo model is of another architecture"),
-    (r"(?<=pretrained=)openai/clip-vit-\w+-patch\d+", CLIP, "a model of .6 GB and more"),
+    (r"(?<=pretrained=)openai/clip-vit-\w+-patch\d+(-\d+)?", CLIP, "a model of .6 GB and more"),
     (r"(?<=pretrained=)(Qwen/Qwen2\.5-7B-Instruct|MODEL|\.\.\.)", LANGUAGE, "a language model, or the user's own"),
     (
         r"model(_version)?=(Qwen/Qwen2\.5-VL-72?B-Instruct|gpt-4o),",
@@ -487,6 +488,12 @@ def _for_metaclue(folder: Path, world: World) -> None:
     (folder / "ratings.jsonl").write_text(json.dumps(["left"] * 5 + ["right"] * 2) + "\n")
 
 
+def _for_nycc(folder: Path, world: World) -> None:
+    tasks = (f"{task}_from_pixels" for task in ("matching", "ranking", "explanation"))
+    configs = [f"{task}{fold}" for task in tasks for fold in ("", "_1", "_2", "_3", "_4")]
+    release.release(world.folder / "data" / "NYCC", *configs)
+
+
 SETUPS: dict[str, Callable[[Path, World], None]] = {
     "explanation_score.md": _for_explanation_score,
     "flute.md": _codalab_run,
@@ -494,6 +501,7 @@ SETUPS: dict[str, Callable[[Path, World], None]] = {
     "judge.md": _for_judge,
     "metaclue.md": _for_metaclue,
     "model_classes.md": _for_model_classes,
+    "nycc.md": _for_nycc,
     "report.md": _saved_runs,
     "submit.md": _for_submit,
 }
