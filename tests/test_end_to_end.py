@@ -89,6 +89,7 @@ def test_figlang_mini_with_the_demo_model_agrees_with_scikit_learn() -> None:
         assert f1.low is not None and f1.high is not None and f1.low <= f1.value <= f1.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("force_simple", [False, True], ids=["chat", "simple"])
 def test_every_variant_runs_on_chat_and_on_simple_backends(
     force_simple: bool, repository: Path, monkeypatch: pytest.MonkeyPatch

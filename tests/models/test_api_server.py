@@ -17,6 +17,8 @@ from figlang_tasks import FigLangError
 from figlang_tasks.core import notes
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
+pytestmark = pytest.mark.slow  # it waits for a server
+
 TASK = "figlang_mini"
 LIMIT = 4
 # In a row, so that the OpenAI client (two retries of its own) gives up twice and the harness has to try again.
@@ -105,7 +107,6 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     assert not notes.noted()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "options"),
     [

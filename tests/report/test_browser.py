@@ -22,6 +22,8 @@ from figlang_tasks.report.page import render
 from figlang_tasks.report.thumbnails import Album
 from figlang_tasks.results.runs import Run, read
 
+pytestmark = pytest.mark.slow  # a program of its own
+
 EVIL = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'"
 RATIO = 4.5  # WCAG 2.1, 1.4.3: contrast of text
 
@@ -528,7 +530,6 @@ def test_the_policy_stops_a_script_that_came_in(browser: Browser, report: Path, 
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_v_flute_with_pictures_of_noise_stays_small(browser: Browser, folder: Path) -> None:
     content = synthetic(folder / "large", 723, 3)
     assert 10_000_000 < len(content) < 25_000_000

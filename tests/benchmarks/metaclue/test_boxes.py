@@ -218,6 +218,7 @@ def test_what_is_no_text_is_refused(value: Any) -> None:
         parse_boxes(value, "pixel", 400, 300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

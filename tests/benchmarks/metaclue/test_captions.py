@@ -175,6 +175,7 @@ def test_of_long_captions_both_ends_are_read() -> None:
         assert found.value is not None and found.value.text.endswith(" is as b as the end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -164,6 +164,7 @@ def test_other_types_are_refused(output: Any) -> None:
         parse_official(output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["LABEL:", "LABEL: entailment ", "Therefore,", "entail", "entailment or contradiction ", " ", "label\n", "_", "x"]

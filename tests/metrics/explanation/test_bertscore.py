@@ -138,6 +138,7 @@ def _told(value: float) -> str:
     return f"{value:.0e}".replace("e-0", "e-") if value < 1e-4 else f"{value:.4f}".lstrip("0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 @pytest.mark.parametrize("token_budget", [1, 333, 4096])
 def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:
