@@ -103,6 +103,7 @@ def below(folder: Path, path: str, where: str) -> Path:
 def _decoded(data: bytes, file: Path | None, where: str) -> Image.Image:
     try:
         with _strictly(), Image.open(io.BytesIO(data)) as image:
+            image.decodermaxblock = len(data)  # in one piece: after each, a thread waits for its turn
             return _rgb(ImageOps.exif_transpose(image))
     except Exception as error:  # Pillow raises many kinds on damaged files
         raise _damaged(file, where, error) from error
