@@ -22,6 +22,7 @@ from figlang_tasks.judge.figures import (
     alpha,
     check_sheets,
     kappa,
+    majority,
     number,
     of_annotators,
     percent,
@@ -96,12 +97,17 @@ def agree(
     if len(annotators) > 2:
         report["alpha"] = _coefficients(found, counted, annotators, alpha)
     if len(found.systems) > 1:
-        said = [_unanimous(_preferred(item, each) for each in annotators) for item in counted]
-        agreed = [name for name in said if name is not None]
+        said = [[_preferred(item, each) for each in annotators] for item in counted]
+        agreed = [name for name in map(_unanimous, said) if name is not None]
         report["preference"] = {"agreed": len(agreed), "none": agreed.count("")}
         for system in report["systems"]:
             system["preferred"] = agreed.count(system["name"])
             system["preference_rate"] = share(system["preferred"], len(agreed))
+        if len(annotators) > 2:
+            most = [name for name in map(majority, said) if name is not None]
+            report["preference"]["majority"] = len(most)
+            for system in report["systems"]:
+                system["majority_rate"] = share(most.count(system["name"]), len(most))
     if (published := benchmarks()[found.benchmark].agreement) is not None:
         report["published"] = published
     return report
@@ -355,6 +361,12 @@ def _systems(report: Mapping[str, Any]) -> str:
             f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these no explanation "
             "is best"
         )
+        if "majority" in preference:
+            rates = [
+                f"{name} {percent(each['majority_rate'])} %"
+                for name, each in zip(_plain(report), report["systems"], strict=True)
+            ]
+            lines.append(f"more than half agree on {preference['majority']} items: {', '.join(rates)}")
     if "published" in report:
         lines.append(f"published, not measured here: {report['published']['source']}")
     return "\n\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,13 @@ def of_annotators(annotators: Iterable[dict[str, Any]]) -> list[str]:
 def share(part: int, whole: int) -> float | None:
     """None where it is undefined."""
     return part / whole if whole else None
+
+
+def majority(said: Iterable[str | None]) -> str | None:
+    """What more than half of all annotators say; None if there is no such judgement."""
+    counts = Counter(said)
+    (most, count), *_ = counts.most_common(1)
+    return most if 2 * count > counts.total() else None
 
 
 def kappa(said: Iterable[Sequence[str | None]]) -> float | None:

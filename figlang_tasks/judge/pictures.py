@@ -25,6 +25,7 @@ from figlang_tasks.judge.figures import (
     alpha,
     check_sheets,
     kappa,
+    majority,
     number,
     of_annotators,
     percent,
@@ -203,7 +204,7 @@ def agree(found: PictureKey, key_file: str, sheets: Sequence[Sheet], partial: bo
         ]
         raise JudgeError("; ".join(lacking) + ". Fill them in, or accept the gaps with --partial")
     votes = {place: [each[place] for each in said] for place in said[0]}
-    sorted_as = {place: _majority(cells) for place, cells in votes.items()}
+    sorted_as = {place: majority(cells) for place, cells in votes.items()}
     report: dict[str, Any] = {
         "written_by": WRITTEN_BY,
         "key": {"file": key_file, "sheet": found.code},
@@ -243,12 +244,6 @@ def _categories(filled: Sheet, found: PictureKey, sorting: Sorting) -> dict[tupl
         except ValueError as error:
             raise JudgeError(f"{filled.path}, row {row.number}, column category: {error}") from error
     return categories
-
-
-def _majority(said: Sequence[str | None]) -> str | None:
-    """What more than half of all annotators say; None if there is no such category."""
-    (most, count), *_ = Counter(said).most_common()
-    return most if 2 * count > len(said) else None
 
 
 def _row(
