@@ -15,7 +15,6 @@ import hashlib
 import io
 import itertools
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,7 +28,7 @@ from figlang_tasks.benchmarks.irfl.tables import Detection, Line, Table
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import printable, write_whole
 
 SEED = 2023
 COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
@@ -164,9 +163,7 @@ def _configuration(name: str) -> tuple[int, str, str]:
 
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")  # several processes may write at once
-    part.write_bytes(content)
-    part.replace(path)
+    write_whole(path, content)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
