@@ -35,11 +35,16 @@ def group(declared: str, verb: str) -> typer.Typer:
                 there = ", ".join(self.list_commands(ctx))
                 wrong = f"there is no {declared} for {printable(cmd_name)}; there are: {there}"
                 raise typer.BadParameter(wrong, ctx=ctx)
-            single = typer.Typer(rich_markup_mode=None, add_completion=False)
-            single.command(cmd_name)(_command(function, verb))
-            return typer.main.get_command(single)
+            return single(cmd_name, _command(function, verb))
 
     return typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def single(name: str, function: Callable[..., None]) -> Any:
+    """The command that a function is."""
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(name)(function)
+    return typer.main.get_command(app)
 
 
 def _command(function: Callable[..., str], verb: str) -> Callable[..., None]:

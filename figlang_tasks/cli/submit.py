@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 import typer.core
 
-from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli import own_commands, say, say_json
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
 from figlang_tasks.scoring import explanations
@@ -29,9 +29,7 @@ class _Verbs(typer.core.TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         found = super().get_command(ctx, cmd_name.replace("_", "-"))
         if found is None and cmd_name in names() and benchmarks()[cmd_name].submission:
-            single = typer.Typer(rich_markup_mode=None, add_completion=False)
-            single.command(cmd_name)(_board(cmd_name))
-            return typer.main.get_command(single)
+            return own_commands.single(cmd_name, _board(cmd_name))
         return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
