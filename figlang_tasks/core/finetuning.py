@@ -117,11 +117,11 @@ def write(
 # --- the task --------------------------------------------------------------------------------------------------------
 
 
-def _members(name: str) -> Iterator[str]:
-    """The tasks of a group, or the task itself."""
+def _members(name: str) -> Iterator[dict[str, Any]]:
+    """The task files of a group's tasks, or that of the task itself."""
     config = _config(name)
     if "group" not in config:
-        yield name
+        yield config
     else:
         for each in config["task"]:
             yield from _members(each)
@@ -144,8 +144,8 @@ class _Task:
     finetuning: FineTuning
 
     @classmethod
-    def of(cls, name: str, expected: str) -> _Task:
-        config = _config(name)
+    def of(cls, config: Mapping[str, Any], expected: str) -> _Task:
+        name = config["task"]
         benchmark, asked = asked_for(config["dataset_name"])
         if benchmark.name != expected:
             raise DataError(f"{name} is a task of {benchmark.name}, not of {expected}")
