@@ -23,7 +23,7 @@ from .encoder import Encoder
 from .weights import Located, WeightsError, build, has_tokenizer, read_config, read_state
 
 MAX_TOKENS = 512
-ALGORITHM = 2  # to be raised when a change of the code changes scores: those in the cache are then not used any more
+ALGORITHM = 3  # to be raised when a change of the code changes scores: those in the cache are then not used any more
 
 LAYERS = {
     "deberta-xlarge-mnli": 40,

@@ -17,7 +17,7 @@ from .encoder import Encoder
 from .weights import Located, WeightsError, build, read_config, read_state
 
 MAX_TOKENS = 512
-ALGORITHM = 2  # as in BERTScore
+ALGORITHM = 3  # as in BERTScore
 
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _SPECIAL_PATTERN = re.compile("(" + "|".join(map(re.escape, _SPECIAL)) + ")")

@@ -14,10 +14,10 @@ from loguru import logger
 from torch import nn
 
 from .encoder import Encoder
-from .kernels import choose, wanted
+from .kernels import FLOAT32, choose, wanted
 
 DType: TypeAlias = Literal["fp32", "fast"]
-"""``fp32`` for official results; ``fast`` is bfloat16, faster where the processor has it."""
+"""``fp32`` for official results; ``fast`` is bfloat16 (on a CPU where float32 is quicker: its weights alone)."""
 
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
@@ -65,7 +65,7 @@ class Runner:
         if self._model is None:
             model = self._load(self.dtype)
             self._device = self._choose_device(model)
-            moved, error = _attempt(lambda: _on(model, self._device))
+            moved, error = _attempt(lambda: _on(model, self._device, self.dtype))
             if error is not None and self._device.type == "cpu":
                 raise error
             self._model = moved[0] if moved else self._on_cpu(model)
@@ -135,7 +135,7 @@ class Runner:
         logger.warning(f"figlang_tasks: {self._device} is too full; scoring explanations on the CPU instead")
         self._device = torch.device("cpu")
         self._budget = None
-        return _on(model, self._device)
+        return _on(model, self._device, self.dtype)
 
     def _choose_device(self, model: nn.Module) -> torch.device:
         if self._wanted != "auto":
@@ -224,11 +224,18 @@ def exact_float32() -> Iterator[None]:
             backend.fp32_precision = precision
 
 
-def _on(model: nn.Module, device: torch.device) -> nn.Module:
-    """`model` on `device`, its encoder with the kernels that are quickest there."""
+def _on(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
+    """`model`, whose weights are of `dtype`, on `device`, its encoder with the kernels that are quickest there."""
     model = model.to(device)
     with torch.inference_mode(), exact_float32():
+        kernel = choose(dtype) if device.type == "cpu" else "torch"
+        if kernel == FLOAT32:
+            logger.warning(
+                "figlang_tasks: this CPU is slower in bfloat16 than in float32: dtype 'fast' rounds the weights to "
+                "bfloat16, computes in float32, and is no faster than 'fp32'"
+            )
+            model, kernel = model.float(), choose(torch.float32)
         for module in model.modules():
             if isinstance(module, Encoder):
-                module.prepare(choose(module.dtype) if device.type == "cpu" else "torch")
+                module.prepare(kernel)
     return model

@@ -3,20 +3,25 @@
 transformers builds and checks the model; `Encoder` takes its weights over. In place of a gather for every pair of
 positions, DeBERTa's relative terms are strided views: with the positions in falling order, the term of query i and key
 j stands at i * (row + 1 place to the left) + j. The projections of the positions depend on no text, and are computed
-once, in the memory of the weights that they replace.
+once, in the memory of the weights that they replace. On a CPU, float32 texts stand one after the other without padding;
+only those of equal length share a product of the attention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
 from torch.nn.functional import layer_norm, scaled_dot_product_attention
 
 from .kernels import Linear, by_head
+
+Group: TypeAlias = tuple[int, int]
+"""Texts that follow each other, and the tokens of each."""
 
 
 class Norm(nn.Module):
@@ -92,16 +97,26 @@ class Layer(nn.Module):
             self.position_queries = self._by_head(self.project_queries(positions) * self.scale)
         self.project_keys = self.project_queries = None
 
-    def forward(self, x: torch.Tensor, texts: int, mask: torch.Tensor | None, first: bool = False) -> torch.Tensor:
-        """x: [texts * length, width]; mask: what is added to the scores of the keys, [texts, 1, length]; None: nothing.
+    def forward(
+        self, x: torch.Tensor, groups: Sequence[Group], mask: torch.Tensor | None, first: bool = False
+    ) -> torch.Tensor:
+        """x: [tokens of all groups, width]; mask: what is added to the scores of the keys of the one group that there
+        is then, [texts, 1, length]; None: nothing.
 
         With `first`, only the vector of each text's first token is computed: [texts, width].
         """
-        source = x.unflatten(0, (texts, -1))[:, 0].contiguous() if first else x
-        query = self._by_head(self.query(source))
-        key, value = self.key_value(x).unflatten(1, (2, self.heads, -1)).permute(1, 2, 0, 3).contiguous()
-        query, key, value = (part.unflatten(1, (texts, -1)) for part in (query, key, value))
-        context = self._attend(query, key, value, mask)
+        sizes = [texts * length for texts, length in groups]
+        source = x
+        if first:
+            starts = [rows.unflatten(0, group)[:, 0] for rows, group in zip(x.split(sizes), groups, strict=True)]
+            source = torch.cat(starts)
+        queries = self.query(source).split([texts for texts, _ in groups] if first else sizes)
+        contexts = []
+        for (texts, _), query, rows in zip(groups, queries, self.key_value(x).split(sizes), strict=True):
+            key, value = rows.unflatten(1, (2, self.heads, -1)).permute(1, 2, 0, 3).contiguous()
+            parts = (part.unflatten(1, (texts, -1)) for part in (self._by_head(query), key, value))
+            contexts.append(self._attend(*parts, mask))
+        context = contexts[0] if len(contexts) == 1 else torch.cat(contexts)
         x = self.output_norm(self.output(context, add=source))
         inner = self.inner(x, with_gelu=self.fused)
         return self.outer_norm(self.outer(inner if self.fused else self.activation(inner), add=x))
@@ -158,7 +173,6 @@ class Encoder(nn.Module):
         into = getattr(model.encoder, "embedding_hidden_mapping_in", None)
         self.into = None if into is None else _linear(into)
         self.first = first
-        self.dtype: torch.dtype = model.dtype
         self.positions: torch.Tensor | None
         self.register_buffer("positions", None)
         if relative:
@@ -185,13 +199,22 @@ class Encoder(nn.Module):
         ids: tokens; mask: 1, and 0 for padding; types: token types, 0 if None; all [texts, length].
         """
         x = self.embeddings(input_ids=ids, token_type_ids=types).flatten(0, 1)
-        x = x if self.into is None else self.into(x)
-        added = None
+        groups, added, tokens = [tuple(ids.shape)], None, None
         if not bool(mask.all()):
-            added = torch.zeros_like(mask, dtype=x.dtype).masked_fill_(mask == 0, -torch.inf)[:, None]
+            if x.device.type == "cpu" and x.dtype == torch.float32:
+                tokens = mask.flatten().bool()
+                x = x[tokens]
+                groups = [(len([*same]), length) for length, same in groupby(mask.sum(1).tolist())]
+            else:  # products of bfloat16 are many times slower on odd sizes, and a GPU would wait for the next group
+                added = torch.zeros_like(mask, dtype=x.dtype).masked_fill_(mask == 0, -torch.inf)[:, None]
+        x = x if self.into is None else self.into(x)
         for number, layer in enumerate(self.layers, 1):
-            x = layer(x, len(ids), added, self.first and number == len(self.layers))
-        return x.unflatten(0, ids.shape) if not self.first else x
+            x = layer(x, groups, added, self.first and number == len(self.layers))
+        if self.first:
+            return x
+        if tokens is not None:
+            x = x.new_zeros(len(tokens), x.shape[1]).index_put_((tokens,), x)
+        return x.unflatten(0, ids.shape)
 
 
 def _linear(linear: Any) -> Linear:

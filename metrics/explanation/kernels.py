@@ -19,9 +19,13 @@ from torch.nn.functional import gelu, linear
 from .cache import cache_root
 
 KERNEL_VARIABLE = "FIGLANG_KERNEL"
-"""``auto`` (timed, the default), ``torch`` (torch's own choice, MKL in most builds for x86) or ``onednn``."""
+"""``auto`` (timed, the default), ``torch`` (its own choice, MKL in most builds for x86), ``onednn`` or `FLOAT32`."""
 
-_ROWS, _INPUTS, _OUTPUTS, _TURNS = 256, 1024, 4096, 3  # some 0.1 s for all turns of one thread
+FLOAT32 = "float32"
+"""For models in bfloat16: arithmetic in float32, which is quicker on processors that have none in bfloat16."""
+
+_ROWS, _INPUTS, _OUTPUTS = 256, 1024, 4096
+_TURNS, _SECONDS = 3, 0.3  # at least, and until then: what else the machine does must not decide
 
 
 class Linear(nn.Module):
@@ -77,7 +81,7 @@ def by_head(x: torch.Tensor, weight: torch.Tensor, kernel: str) -> torch.Tensor:
 
 
 def kernels(dtype: torch.dtype) -> list[str]:
-    """The values of ``$FIGLANG_KERNEL`` that this machine can compute `dtype` with, beside ``auto``."""
+    """The libraries that this machine can compute `dtype` with."""
     # torch.compile's own operations: a torch without them has no oneDNN to offer here.
     here = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     if dtype == torch.bfloat16:
@@ -85,8 +89,13 @@ def kernels(dtype: torch.dtype) -> list[str]:
     return ["torch", "onednn"] if here else ["torch"]
 
 
+def choices(dtype: torch.dtype) -> list[str]:
+    """What `choose` may return for `dtype`: the values of ``$FIGLANG_KERNEL`` beside ``auto``."""
+    return kernels(dtype) + [FLOAT32] * (dtype != torch.float32)
+
+
 def choose(dtype: torch.dtype) -> str:
-    """The kernel for linear layers of `dtype` on this CPU: that of ``$FIGLANG_KERNEL``, else the quickest.
+    """The kernel for linear layers of `dtype` on this CPU: that of ``$FIGLANG_KERNEL``, else the quickest of `timing`.
 
     The timing is done once a process, and kept in the cache's folder for this CPU, torch and number of threads.
 
@@ -94,7 +103,8 @@ def choose(dtype: torch.dtype) -> str:
         ValueError: ``$FIGLANG_KERNEL`` is not valid here.
     """
     named = wanted(dtype)
-    return quickest(dtype, torch.get_num_threads(), cache_root()) if named == "auto" else named
+    timed = named == "auto" or named not in choices(dtype)
+    return quickest(dtype, torch.get_num_threads(), cache_root()) if timed else named
 
 
 def wanted(dtype: torch.dtype) -> str:
@@ -104,15 +114,15 @@ def wanted(dtype: torch.dtype) -> str:
         ValueError: it is not valid here.
     """
     named = os.environ.get(KERNEL_VARIABLE) or "auto"
-    if named not in (valid := ["auto", *kernels(dtype)]):
+    if named not in (valid := ["auto", *kernels(dtype), FLOAT32]):
         raise ValueError(f"{KERNEL_VARIABLE} is {named!r}; valid on this machine: {', '.join(valid)}")
     return named
 
 
 @cache
 def quickest(dtype: torch.dtype, threads: int, folder: Path | None) -> str:
-    """The quickest of `kernels`, by the file in `folder` or by `timing`; None: keep nothing."""
-    if len(candidates := kernels(dtype)) == 1:
+    """The quickest of `timing`, by the file in `folder` or timed now; None: keep nothing."""
+    if len(candidates := choices(dtype)) == 1:
         return candidates[0]
     key = f"{_cpu()}, torch {torch.__version__}, {threads} threads, {dtype}"
     with ExitStack() as stack:
@@ -140,20 +150,24 @@ def _locked(folder: Path, stack: ExitStack) -> Path | None:
 
 
 def timing(dtype: torch.dtype) -> dict[str, float]:
-    """Seconds of each of `kernels` for the widest layer of an encoder, the best of several turns."""
+    """Seconds of each of `choices` for the widest layer of an encoder, the best of several turns."""
     shapes = ((_ROWS, _INPUTS), (_OUTPUTS, _INPUTS), (_OUTPUTS,))
-    x, weight, bias = (torch.full(shape, 0.01, dtype=dtype) for shape in shapes)
-    layers = {kernel: Linear(weight, bias) for kernel in kernels(dtype)}
-    best = dict.fromkeys(layers, float("inf"))
+    layers = []
+    for each in dict.fromkeys((dtype, torch.float32)):
+        x, weight, bias = (torch.full(shape, 0.01, dtype=each) for shape in shapes)
+        layers += [(kernel if each == dtype else FLOAT32, kernel, Linear(weight, bias), x) for kernel in kernels(each)]
+    best = {name: float("inf") for name, *_ in layers}
     with torch.inference_mode():
-        for kernel, layer in layers.items():
+        for _, kernel, layer, _ in layers:
             if kernel == "onednn":
                 layer.pack()
-        for _ in range(_TURNS):
-            for kernel, layer in layers.items():
+        turns, begin = 0, time.perf_counter()
+        while turns < _TURNS or time.perf_counter() - begin < _SECONDS:
+            turns += 1
+            for name, _, layer, x in layers:
                 start = time.perf_counter()
                 layer(x, with_gelu=True)
-                best[kernel] = min(best[kernel], time.perf_counter() - start)
+                best[name] = min(best[name], time.perf_counter() - start)
     return best
 
 

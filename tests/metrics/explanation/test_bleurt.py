@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figlang_tasks.metrics.explanation import WeightsError
+from figlang_tasks.metrics.explanation import WeightsError, compute, kernels
 from figlang_tasks.metrics.explanation.bleurt import MAX_TOKENS, Bleurt, PairTokenizer, cut_pair
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import padded
@@ -104,7 +104,7 @@ def test_the_cut_takes_tokens_off_one_by_one(first: int, second: int, total: int
 
 def test_half_a_surrogate_pair_is_scored_as_the_replacement_character() -> None:
     scores = bleurt().score([("a \ud800", "b"), ("a \ufffd", "b")])
-    assert scores["a \ud800", "b"] == scores["a \ufffd", "b"]
+    assert scores["a \ud800", "b"] == pytest.approx(scores["a \ufffd", "b"], abs=1e-6)
 
 
 # --- the checkpoint --------------------------------------------------------------------------------------------------
@@ -199,8 +199,15 @@ def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
         bleurt(folder=folder).score([PAIR])
 
 
-def test_fast_is_close_to_fp32() -> None:
+@pytest.mark.parametrize("choice", kernels.choices(torch.bfloat16))
+def test_fast_is_close_to_fp32(choice: str, warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the kernels of bfloat16, and in float32 as on a processor that is quicker so."""
     pairs = [(case["reference"], case["candidate"]) for case in golden()][:30]
     exact = bleurt().score(pairs)
-    fast = Bleurt(LOCATED, "cpu", "fast", ScoreCache(None)).score(pairs)
-    assert 0 < max(abs(fast[pair] - exact[pair]) for pair in pairs) < 0.1
+    model = Bleurt(LOCATED, "cpu", "fast", ScoreCache(None))
+    monkeypatch.setattr(compute, "choose", lambda dtype: choice if dtype == torch.bfloat16 else "torch")
+    fast = model.score(pairs)
+    difference = max(abs(fast[pair] - exact[pair]) for pair in pairs)
+    assert 0 < difference < 0.1
+    assert len(warnings_of_loguru) == (choice == kernels.FLOAT32)
+    assert all("no faster than 'fp32'" in message for message in warnings_of_loguru)

@@ -122,10 +122,10 @@ def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
 
     move = compute._on
 
-    def full(model: nn.Module, device: torch.device) -> nn.Module:
+    def full(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
         if device.type == "meta":
             raise torch.OutOfMemoryError("no room")
-        return move(model, device)
+        return move(model, device, dtype)
 
     monkeypatch.setattr(compute, "_on", full)
     made = runner(device="meta")
@@ -138,7 +138,7 @@ def test_a_model_that_does_not_fit_the_cpu_is_an_error(
 ) -> None:
     from figlang_tasks.metrics.explanation import compute
 
-    def full(model: nn.Module, device: torch.device) -> nn.Module:
+    def full(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
         raise MemoryError("no room")
 
     monkeypatch.setattr(compute, "_on", full)

@@ -15,6 +15,7 @@ from figlang_tasks.metrics.explanation.kernels import (
     KERNEL_VARIABLE,
     Linear,
     by_head,
+    choices,
     choose,
     kernels,
     quickest,
@@ -23,6 +24,7 @@ from figlang_tasks.metrics.explanation.kernels import (
 
 DTYPES = (torch.float32, torch.bfloat16)
 ALL = [(dtype, kernel) for dtype in DTYPES for kernel in kernels(dtype)]
+SETTINGS = [(dtype, choice) for dtype in DTYPES for choice in choices(dtype)]
 
 
 @pytest.fixture(autouse=True)
@@ -94,23 +96,23 @@ def test_products_by_head(dtype: torch.dtype, kernel: str) -> None:
 def test_the_choice_is_kept_for_later_processes(
     dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if len(kernels(dtype)) == 1:
+    if len(choices(dtype)) == 1:
         pytest.skip("one kernel here: nothing to choose")
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "new"))
     first = choose(dtype)
-    assert first in kernels(dtype)
+    assert first in choices(dtype)
     path = tmp_path / "new" / "kernels.json"
     ((key, kept),) = json.loads(path.read_text()).items()
     assert kept == first
     assert torch.__version__ in key and f"{torch.get_num_threads()} threads" in key and str(dtype) in key
-    for other in kernels(dtype):  # what stands there is taken, and what is known of other machines stays
+    for other in choices(dtype):  # what stands there is taken, and what is known of other machines stays
         path.write_text(json.dumps({"another machine": "torch", key: other}))
         quickest.cache_clear()
         assert choose(dtype) == other
         assert json.loads(path.read_text()) == {"another machine": "torch", key: other}
     path.write_text(json.dumps({"another machine": "torch"}))
     quickest.cache_clear()
-    assert choose(dtype) in kernels(dtype)
+    assert choose(dtype) in choices(dtype)
     assert json.loads(path.read_text()).keys() == {"another machine", key}
 
 
@@ -147,14 +149,14 @@ def test_without_a_folder_nothing_is_kept(folder: str, tmp_path: Path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == ["a file"]
 
 
-@pytest.mark.parametrize(("dtype", "kernel"), ALL)
+@pytest.mark.parametrize(("dtype", "kernel"), SETTINGS)
 def test_the_setting_wins(dtype: torch.dtype, kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
     monkeypatch.setenv(KERNEL_VARIABLE, kernel)
     assert choose(dtype) == kernel
     assert not list(tmp_path.iterdir())  # nothing was timed
     monkeypatch.setenv(KERNEL_VARIABLE, "")
-    assert choose(dtype) in kernels(dtype)
+    assert choose(dtype) in choices(dtype)
 
 
 def test_another_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,5 +168,5 @@ def test_another_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_kernel_is_timed(dtype: torch.dtype) -> None:
     seconds = timing(dtype)
-    assert list(seconds) == kernels(dtype)
+    assert list(seconds) == choices(dtype)
     assert all(0 < each < 60 for each in seconds.values())
