@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_INIT = Path(__file__).resolve().parent.parent / "figlang_tasks" / "__init__.py"
+_INIT = Path(__file__).resolve().parent.parent / "metrics" / "__init__.py"
 _VERSION = re.search(r'__version__ = "(.+)"', _INIT.read_text(encoding="utf-8"))
 assert _VERSION
 

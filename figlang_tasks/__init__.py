@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from figlang_tasks.metrics.ranking import precision_at_k
     from figlang_tasks.results.frame import compare, table
 
-__version__ = "0.1.0"
+_PACKAGE = Path(__file__).resolve().parent
+
+# A wheel holds metrics/ inside the package; a checkout (editable install) holds it one level up.
+if not (_PACKAGE / "metrics").is_dir():
+    __path__.append(str(_PACKAGE.parent))
+
+from figlang_tasks.metrics import __version__  # noqa: E402  (found only now)
 
 __all__ = [
     "DataError",
@@ -48,12 +54,6 @@ _MODULES = {
     "precision_at_k": "metrics.ranking",
     "table": "results.frame",
 }
-
-_PACKAGE = Path(__file__).resolve().parent
-
-# A wheel holds metrics/ inside the package; a checkout (editable install) holds it one level up.
-if not (_PACKAGE / "metrics").is_dir():
-    __path__.append(str(_PACKAGE.parent))
 
 
 def __getattr__(name: str) -> Any:

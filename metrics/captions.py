@@ -362,7 +362,7 @@ def programs() -> tuple[str | None, Path | None]:
 
 @lru_cache(maxsize=64)
 def _tell(message: str) -> None:
-    logger.warning(f"figlang_tasks: {message}")
+    logger.warning(f"figlang: {message}")
 
 
 def _java() -> str | None:

@@ -1,12 +1,12 @@
 """Accuracy and macro precision, recall and F1 of two classes, from four counts.
 
-Every score here is a pure function of ``tn, fp, fn, tp`` (:func:`figlang_tasks.metrics.entailment.confusion_counts`).
-Their intervals: :func:`figlang_tasks.metrics.intervals.of_two_classes`.
+Every score here is a pure function of ``tn, fp, fn, tp`` (:func:`.confusion_counts`). Their intervals:
+:func:`.of_two_classes`.
 
 Macro means the unweighted mean over *both* classes, whether a class occurs or not. A quotient whose denominator is 0
 (a class that is never predicted, or never gold) counts as 0, as scikit-learn's ``zero_division=0`` with
-``labels=[0, 1]``. That differs from :func:`figlang_tasks.metrics.entailment.macro_f1_from_counts`, which leaves out a
-label that neither occurs nor is predicted; where both classes are gold the two agree.
+``labels=[0, 1]``. That differs from :func:`.macro_f1_from_counts`, which leaves out a label that neither occurs nor is
+predicted; where both classes are gold the two agree.
 
 Source: NYK-MS (arXiv 2409.01037), section 4.1: "Macro P, R and F1", and its remark that a model which always says 1
 has the macro recall (0 % + 100 %) / 2. Its Table 8 is reproduced by these definitions

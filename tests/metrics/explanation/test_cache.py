@@ -169,5 +169,5 @@ def test_a_pickled_entry_is_refused_and_never_run(
         foreign.set(key, Malicious())
     assert b"print" in pickle.dumps(Malicious())
     assert ScoreCache(tmp_path).scores("model", [PAIR]) == {}
-    assert "did not write; delete the folder" in warnings_of_loguru[0]
+    assert "of another program; delete the folder" in warnings_of_loguru[0]
     assert "ran" not in capsys.readouterr().out

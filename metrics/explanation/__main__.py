@@ -1,0 +1,223 @@
+"""``figlang-score``: the scores of texts in files. torch is imported when there is something to score.
+
+With figlang-tasks alone the same command is ``python -m figlang_tasks.metrics.explanation``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import reprlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import DISTRIBUTION, __version__
+from . import SCORERS, ExplanationScores, WeightsError, get_scorer
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_EPILOG = """\
+In -r and -c, line N of one file belongs to line N of the other. An empty candidate (null in JSON) is an empty text.
+
+  figlang-score -r refs.txt -c hyps.txt --scorer figlang24
+  figlang-score pairs.csv --reference gold --candidate output --output scores.csv
+
+Exit status: 0 all pairs are scored, 1 they cannot be (nothing is written), 2 wrong usage.
+"""
+
+
+class _FileError(Exception):
+    """A file cannot be read as pairs, or not be written; says where and what to do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status. Wrong usage ends with ``SystemExit``, as argparse does it."""
+    given = _arguments(arguments)
+    try:
+        references, candidates = _read(given)
+        if given.output is not None:
+            _check_output(given.output, (given.pairs, given.refs, given.cands))
+        scorer = get_scorer(
+            given.scorer,
+            device=given.device,
+            dtype=given.dtype,
+            cache=given.cache,
+            bertscore_model=given.bertscore_model,
+            bertscore_layer=given.bertscore_layer,
+            bleurt_model=given.bleurt_model,
+            workers=given.workers,
+        )
+        try:
+            scores = scorer.score(references, candidates)
+        finally:
+            scorer.release()
+        columns = _columns(scores)
+        if given.output is not None:
+            _write(given.output, columns)
+    except (_FileError, WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
+        print(f"figlang-score: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("figlang-score: interrupted; what is in the cache is not computed again", file=sys.stderr)
+        return 130
+    means = {name: math.fsum(values) / len(values) for name, values in columns.items()}
+    if given.json:
+        print(json.dumps({"pairs": len(references), **means, "signature": scores.signature}))
+    else:
+        told = {"pairs": len(references)} | {name: f"{mean:.6f}" for name, mean in means.items()}
+        print(*(f"{name:<10} {value}" for name, value in (told | {"signature": scores.signature}).items()), sep="\n")
+    return 0
+
+
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="figlang-score",
+        description="Score texts against references: BERTScore, BLEURT, and their mean, the ExplanationScore.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("pairs", nargs="?", type=Path, metavar="PAIRS", help="a .csv, .tsv or .jsonl file, a pair in each row")
+    add("-r", "--refs", type=Path, metavar="FILE", help="references, a text a line")
+    add("-c", "--cands", type=Path, metavar="FILE", help="candidates, a text a line")
+    add("--reference", metavar="COLUMN", help="column of PAIRS with the references (default: reference)")
+    add("--candidate", metavar="COLUMN", help="column of PAIRS with the candidates (default: candidate)")
+    add("--scorer", choices=SCORERS, default="vflute25", help="default: vflute25, the mean of BERTScore and BLEURT")
+    add("--dtype", choices=("fp32", "fast"), default="fp32", help="fp32 (default) for results; fast is bfloat16")
+    add("--device", default="auto", help="auto (default: the GPU, if the models fit), cpu, cuda:1 ...")
+    add("--workers", type=int, default=1, metavar="N", help="processes that share the cores of a CPU (default: 1)")
+    add("--bertscore-model", metavar="MODEL", help="another BERT or DeBERTa: a folder, ORG/NAME or ORG/NAME@COMMIT")
+    add("--bertscore-layer", type=int, metavar="LAYER", help="its layer (default: that of bert-score, if it has one)")
+    add("--bleurt-model", metavar="MODEL", help="another BLEURT checkpoint, named in the same ways")
+    kept = "use the scores in $FIGLANG_CACHE or the user's cache folder (default), or not"
+    add("--cache", action=argparse.BooleanOptionalAction, default=True, help=kept)
+    add("--output", type=Path, metavar="FILE", help="a .csv or .jsonl file for the scores of each row")
+    add("--json", action="store_true", help="print the means as one JSON object")
+    add("--version", action="version", version=f"{DISTRIBUTION} {__version__}")
+    given = parser.parse_args(arguments)
+    lines = [each for each in (given.refs, given.cands) if each is not None]
+    if len(lines) != 2 * (given.pairs is None):
+        parser.error("give either -r FILE and -c FILE, or one file PAIRS")
+    if lines and (given.reference or given.candidate):
+        parser.error("--reference and --candidate name columns of PAIRS; -r and -c name files")
+    if given.pairs and given.pairs.suffix.lower() not in (*_DELIMITERS, ".jsonl"):
+        parser.error(f"{given.pairs} must end in .csv, .tsv or .jsonl; for a text a line use -r and -c")
+    if given.output and given.output.suffix.lower() not in (".csv", ".jsonl"):
+        parser.error(f"--output {given.output} must end in .csv or .jsonl")
+    return given
+
+
+def _read(given: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """References and candidates, as many of each and at least one."""
+    if given.pairs is None:
+        references, candidates = _lines(given.refs), _lines(given.cands)
+        if len(references) != len(candidates):
+            raise _FileError(
+                f"{given.refs} has {len(references)} lines, and {given.cands} has {len(candidates)}: give each pair a "
+                "line in both, an empty one for an empty text"
+            )
+    else:
+        rows = list((_json_rows if given.pairs.suffix.lower() == ".jsonl" else _table_rows)(given.pairs))
+        references = [_cell(*row, given.reference or "reference", "--reference") for row in rows]
+        candidates = [_cell(*row, given.candidate or "candidate", "--candidate") for row in rows]
+    if not references:
+        raise _FileError(f"{given.pairs or given.refs} has no pairs: a row (or line) is one")
+    return references, candidates
+
+
+def _content(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise _FileError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise _FileError(f"{path}, line {number} is not UTF-8: save the file as UTF-8") from error
+
+
+def _lines(path: Path) -> list[str]:
+    lines = _content(path).split("\n")  # not splitlines: texts may hold other line separators
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
+def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _FileError(
+                f"{path}, line {number} is not JSON ({getattr(error, 'msg', error)}): write one object a line"
+            ) from error
+        if not isinstance(row, dict):
+            raise _FileError(f"{path}, line {number} is {reprlib.repr(row)}: write one JSON object a line")
+        yield f"{path}, line {number}", row
+
+
+def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    delimiter = _DELIMITERS[path.suffix.lower()]
+    reader = csv.DictReader(io.StringIO(_content(path), newline=""), delimiter=delimiter, strict=True)
+    start = 1
+    try:
+        header = reader.fieldnames or []
+        if repeated := [name for name in header if header.count(name) > 1]:
+            raise _FileError(f"{path}, line 1 names the column {repeated[0]!r} twice: rename one")
+        start = reader.line_num + 1
+        for row in reader:
+            if None in row or None in row.values():
+                raise _FileError(f"{path}, line {start} has not {len(header)} cells, as the header has: correct it")
+            yield f"{path}, line {start}", row
+            start = reader.line_num + 1  # where the next row begins: a cell may have several lines
+    except csv.Error as error:
+        raise _FileError(f"{path}, line {start} is not CSV ({error}): correct it, or save the table again") from error
+
+
+def _cell(where: str, row: dict[str, Any], column: str, option: str) -> str:
+    if column not in row:
+        raise _FileError(f"{where} has no column {column!r}; {option} names one of {', '.join(map(repr, row))}")
+    text = row[column]
+    if text is None and option == "--candidate":
+        return ""
+    if not isinstance(text, str):
+        raise _FileError(f"{where}, column {column!r} is {reprlib.repr(text)}: write a text")
+    return text
+
+
+def _columns(scores: ExplanationScores) -> dict[str, list[float]]:
+    found = {"bertscore": scores.bertscore, "bleurt": scores.bleurt, "mean": scores.mean}
+    return {name: values.tolist() for name, values in found.items() if values is not None}
+
+
+def _check_output(path: Path, inputs: Sequence[Path | None]) -> None:
+    """What can be known before hours of work."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise _FileError(f"--output {path} cannot be written: name a file in a folder that you can write to")
+    if path.exists() and any(each is not None and path.samefile(each) for each in inputs):
+        raise _FileError(f"--output {path} is an input: name another file")
+
+
+def _write(path: Path, columns: dict[str, list[float]]) -> None:
+    """Write a file beside the place first and move it there: it is whole, or it is not there."""
+    rows = list(zip(*columns.values(), strict=True))
+    if path.suffix.lower() == ".csv":
+        lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+    else:
+        lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
