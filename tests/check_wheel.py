@@ -1,10 +1,15 @@
-"""Run by .ci/run with the Python of an environment that holds our wheel: what landed in site-packages is right.
+"""Run by .ci/run with the Python of an environment that holds one of our wheels: what landed in site-packages is right.
+
+    python tests/check_wheel.py figlang-tasks
+    python tests/check_wheel.py --surplus 'figlang-tasks[demo]'
 
 With ``--surplus`` it prints the packages of the environment that the wheel does not ask for, itself or through others.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import sys
 from importlib.metadata import PackageNotFoundError, distribution, distributions
 from pathlib import Path
@@ -12,18 +17,19 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-NAME = "figlang-tasks"
 INSTALLER = {"pip", "setuptools"}  # of each new environment
+HARNESSES = ("lmms_eval", "lm_eval")
 
 
-def needed() -> set[str]:
-    """The packages that the wheel asks for, itself or through others, by their canonical names."""
-    pending, seen = [(NAME, "")], set()
+def needed(wanted: str) -> set[str]:
+    """The packages that NAME or NAME[EXTRA,...] asks for, itself or through others, by their canonical names."""
+    root = Requirement(wanted)
+    pending, seen = [(canonicalize_name(root.name), each) for each in ("", *root.extras)], set()
     while pending:
-        name, extra = wanted = pending.pop()
-        if wanted in seen:
+        name, extra = item = pending.pop()
+        if item in seen:
             continue
-        seen.add(wanted)
+        seen.add(item)
         try:
             lines = distribution(name).requires or []
         except PackageNotFoundError:  # `pip check` says so if it must be there
@@ -34,34 +40,36 @@ def needed() -> set[str]:
     return {name for name, _ in seen}
 
 
-def check() -> None:
+def check(name: str) -> None:
     """End with a message if anything is wrong."""
-    import figlang_tasks
-    from figlang_tasks import resource_dir
-
-    files = distribution(NAME).files or []
-    top = {Path(str(file)).parts[0] for file in files}
-    unexpected = {name for name in top if name not in {"figlang_tasks", ".."} and not name.endswith(".dist-info")}
-    if unexpected:
+    module = name.replace("-", "_")
+    package = importlib.import_module(module)
+    files = distribution(name).files or []
+    parts = [Path(str(file)).parts for file in files]
+    if unexpected := {top for top, *_ in parts if top not in {module, ".."} and not top.endswith(".dist-info")}:
         sys.exit(f"the wheel puts {sorted(unexpected)} at the top of site-packages")
-
-    package = Path(figlang_tasks.__file__).parent
-    for folder in ("task_yamls", "prompts"):
-        if resource_dir(folder) != package / folder:
-            sys.exit(f"{folder} was found in {resource_dir(folder)}, not in the installed package")
-
-    if not (package / "py.typed").is_file():
+    if any(each[0] == module and each[-1] in ("pyproject.toml", "README.md") for each in parts):
+        sys.exit("the wheel has files that are for building a wheel")
+    folder = Path(str(package.__file__)).parent
+    if not (folder / "py.typed").is_file():
         sys.exit("py.typed is missing: type checkers ignore our types")
 
-    from figlang_tasks.metrics.entailment import macro_f1  # only now known to be the installed one
+    if name == "figlang-tasks":
+        for resources in ("task_yamls", "prompts"):
+            if package.resource_dir(resources) != folder / resources:
+                sys.exit(f"{resources} was found in {package.resource_dir(resources)}, not in the installed package")
+        module += ".metrics"
+    elif found := [harness for harness in HARNESSES if importlib.util.find_spec(harness)]:
+        sys.exit(f"{found} are here: {name} is to be checked without a harness")
 
-    if macro_f1([1, 0], [1, 0]) != 1.0:
+    entailment = importlib.import_module(f"{module}.entailment")  # only now known to be the installed one
+    if entailment.macro_f1([1, 0], [1, 0]) != 1.0:
         sys.exit("metrics do not work")
-    print(f"wheel {figlang_tasks.__version__}: {len(files)} files, all in figlang_tasks/")
+    print(f"wheel {name} {package.__version__}: {len(files)} files")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--surplus"]:
-        print(*sorted({canonicalize_name(each.name) for each in distributions()} - needed() - INSTALLER))
+    if sys.argv[1] == "--surplus":
+        print(*sorted({canonicalize_name(each.name) for each in distributions()} - needed(sys.argv[2]) - INSTALLER))
     else:
-        check()
+        check(sys.argv[1])

@@ -93,7 +93,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--device", default="auto", help="auto (default: the GPU, if the models fit), cpu, cuda:1 ...")
     add("--workers", type=int, default=1, metavar="N", help="processes that share the cores of a CPU (default: 1)")
     add("--bertscore-model", metavar="MODEL", help="another BERT or DeBERTa: a folder, ORG/NAME or ORG/NAME@COMMIT")
-    add("--bertscore-layer", type=int, metavar="LAYER", help="its layer (default: that of bert-score, if it has one)")
+    add("--bertscore-layer", type=int, metavar="LAYER", help="its layer (default: that of bert-score, if known)")
     add("--bleurt-model", metavar="MODEL", help="another BLEURT checkpoint, named in the same ways")
     kept = "use the scores in $FIGLANG_CACHE or the user's cache folder (default), or not"
     add("--cache", action=argparse.BooleanOptionalAction, default=True, help=kept)
@@ -119,8 +119,8 @@ def _read(given: argparse.Namespace) -> tuple[list[str], list[str]]:
         references, candidates = _lines(given.refs), _lines(given.cands)
         if len(references) != len(candidates):
             raise _FileError(
-                f"{given.refs} has {len(references)} lines, and {given.cands} has {len(candidates)}: give each pair a "
-                "line in both, an empty one for an empty text"
+                f"{given.refs} has {len(references)} lines, and {given.cands} has {len(candidates)} lines: give each "
+                "pair a line in both, an empty one for an empty text"
             )
     else:
         rows = list((_json_rows if given.pairs.suffix.lower() == ".jsonl" else _table_rows)(given.pairs))

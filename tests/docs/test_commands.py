@@ -107,6 +107,7 @@ CHANGES = [
     ),
     (r"(?<=--tasks )irfl_(\w+)(,irfl_(\w+))?", r"figlang_mini_irfl_\1", "pictures of 1.7 GB: the same tasks on ours"),
     (r"--scorer vflute25", "--scorer embedded", "weights of 5 GB"),
+    (r"^figlang-score ", "python -m figlang_tasks.metrics.explanation ", "a script of figlang-metrics"),
     (r"(figlang score (?!.*--scorer).*)", r"\1 --scorer embedded", "weights of 5 GB"),
     (
         r"(submit (?:hub|every-eval-ever)) results/MODEL",
@@ -468,6 +469,9 @@ def _for_explanation_score(folder: Path, world: World) -> None:
     (samples,) = (folder / "made").rglob("*_samples_vflute.jsonl")
     (folder / "results/MODEL").mkdir(parents=True)
     shutil.copyfile(samples, folder / "results/MODEL/DATE_samples_vflute.jsonl")
+    for name in ("refs.txt", "hyps.txt"):
+        (folder / name).write_text("He is calm.\nThe lawyer has fins.\n")
+    (folder / "pairs.csv").write_text("gold,output\nHe is calm.,He is a storm.\n")
 
 
 def _for_model_classes(folder: Path, world: World) -> None:

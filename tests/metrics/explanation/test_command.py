@@ -1,0 +1,243 @@
+"""``figlang-score``: files of texts in, the numbers of `get_scorer` out; a fault of a file is said in one line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from figlang_tasks.metrics.explanation import ExplanationScores, Scorer, get_scorer
+from figlang_tasks.metrics.explanation.__main__ import main
+from figlang_tasks.mini import DATA_DIR
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+EMBEDDED = ("--scorer", "embedded", "--device", "cpu", "--no-cache")
+
+
+@cache
+def pairs() -> tuple[tuple[str, str], ...]:
+    """Explanations of figlang_mini, each against the next; then what a reader of files can trip over, without \\n."""
+    rows = pyarrow.parquet.read_table(next(DATA_DIR.glob("**/test-*.parquet")), columns=["explanation"])
+    texts = rows["explanation"].to_pylist()[:6]
+    odd = [('He said "no", and left.', "He\u2028left,\vhe said."), (texts[0], ""), ("\ufeffÉté", " été\t")]
+    return (*zip(texts, texts[1:], strict=False), *odd)
+
+
+@cache
+def expected() -> ExplanationScores:
+    references, candidates = zip(*pairs(), strict=True)
+    return get_scorer("embedded", device="cpu", cache=False).score(references, candidates)
+
+
+def write_lines(folder: Path, end: str = "\n", last: str = "\n") -> list[str]:
+    for name, texts in zip(("refs.txt", "hyps.txt"), zip(*pairs(), strict=True), strict=True):
+        (folder / name).write_bytes((end.join(texts) + last).encode("utf-8"))
+    return ["-r", str(folder / "refs.txt"), "-c", str(folder / "hyps.txt")]
+
+
+def write_table(path: Path) -> Path:
+    if path.suffix == ".jsonl":
+        rows = [json.dumps({"id": 7, "gold": gold, "said": said or None}) for gold, said in pairs()]
+        path.write_text("\n\n".join(rows), encoding="utf-8")
+    else:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+            writer.writerows([["said", "id", "gold"], *([said, 7, gold] for gold, said in pairs())])
+    return path
+
+
+def means_of(output: str) -> dict[str, str]:
+    return dict(line.split(maxsplit=1) for line in output.splitlines())
+
+
+@pytest.mark.parametrize(("end", "last"), [("\n", "\n"), ("\r\n", "\r\n"), ("\n", "")])
+def test_a_text_a_line(end: str, last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*write_lines(tmp_path, end, last), *EMBEDDED]) == 0
+    mean = f"{expected().mean.mean():.6f}"
+    told = {"pairs": str(len(pairs())), "bertscore": mean, "mean": mean, "signature": expected().signature}
+    assert means_of(capsys.readouterr().out) == told
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.TSV", "pairs.jsonl"])
+def test_columns_of_a_table(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_table(tmp_path / name)
+    output = tmp_path / ("scores.csv" if name == "pairs.jsonl" else "scores.jsonl")
+    output.write_text("of an earlier run")
+    assert main([str(path), "--reference=gold", "--candidate=said", *EMBEDDED, "--output", str(output), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {
+        "pairs": len(pairs()),
+        "bertscore": pytest.approx(expected().bertscore.mean(), abs=1e-12),
+        "mean": pytest.approx(expected().mean.mean(), abs=1e-12),
+        "signature": expected().signature,
+    }
+    lines = output.read_text().splitlines()
+    rows = list(csv.DictReader(lines)) if output.suffix == ".csv" else [json.loads(line) for line in lines]
+    assert [list(row) for row in rows] == [["bertscore", "mean"]] * len(pairs())
+    assert [float(row["mean"]) for row in rows] == expected().mean.tolist()
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, output.name])
+
+
+def test_both_scores_of_other_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, output = tmp_path / "pairs.jsonl", tmp_path / "scores.csv"
+    path.write_text('{"reference": "He is calm.", "candidate": "He is a storm."}\n')
+    deberta, bleurt = str(FIXTURES / "deberta"), str(FIXTURES / "bleurt")
+    options = ["--bertscore-model", deberta, "--bertscore-layer", "4", "--bleurt-model", bleurt]
+    options += ["--device", "cpu", "--dtype", "fast", "--no-cache"]
+    assert main([str(path), *options, "--output", str(output)]) == 0
+    models = {"bertscore_model": deberta, "bleurt_model": bleurt}
+    scorer = get_scorer("vflute25", device="cpu", dtype="fast", cache=False, bertscore_layer=4, **models)
+    scores = scorer.score(["He is calm."], ["He is a storm."])
+    assert scores.bleurt is not None
+    values = [scores.bertscore[0], scores.bleurt[0], scores.mean[0]]
+    assert output.read_text() == f"bertscore,bleurt,mean\n{','.join(map(str, map(float, values)))}\n"
+    assert means_of(capsys.readouterr().out)["signature"] == scores.signature
+
+
+@pytest.mark.parametrize("name", ["refs.txt", "hyps.txt"])
+def test_files_of_unequal_length(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = write_lines(tmp_path)
+    with (tmp_path / name).open("a") as file:
+        file.write("one more\n")
+    assert main([*arguments, *EMBEDDED]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    count = len(pairs())
+    assert f"{name} has {count + 1} lines" in line and f"has {count} lines" in line and "an empty one" in line
+
+
+FAULTS = {
+    "no file": ("none.csv", None, "none.csv cannot be read: No such file or directory"),
+    "no rows": ("a.csv", "reference,candidate\n", "a.csv has no pairs"),
+    "nothing": ("a.csv", "", "a.csv has no pairs"),
+    "no lines": ("a.jsonl", "\n", "a.jsonl has no pairs"),
+    "no column": (
+        "a.csv",
+        "reference,said\na,b\n",
+        "line 2 has no column 'candidate'; --candidate names one of 'reference', 'said'",
+    ),
+    "no key": (
+        "a.jsonl",
+        '{"reference": "a", "candidate": "b"}\n{"gold": "a"}',
+        "line 2 has no column 'reference'; --reference",
+    ),
+    "a number": ("a.jsonl", '{"reference": "a", "candidate": 7}', "line 1, column 'candidate' is 7: write a text"),
+    "no reference": (
+        "a.jsonl",
+        '{"reference": null, "candidate": "b"}',
+        "line 1, column 'reference' is None: write a text",
+    ),
+    "a list": ("a.jsonl", '["a", "b"]', "line 1 is ['a', 'b']: write one JSON object a line"),
+    "no JSON": (
+        "a.jsonl",
+        '\n{"reference": "a"',
+        "line 2 is not JSON (Expecting ',' delimiter): write one object a line",
+    ),
+    "deep": ("a.jsonl", "[" * 100_000, "line 1 is not JSON ("),
+    "short": ("a.csv", 'reference,candidate\n"a\na",b\na\n', "line 4 has not 2 cells"),
+    "long": ("a.tsv", "reference\tcandidate\na\tb\tc\n", "line 2 has not 2 cells"),
+    "twice": (
+        "a.csv",
+        "reference,candidate,candidate\na,b,c\n",
+        "line 1 names the column 'candidate' twice: rename one",
+    ),
+    "quote": ("a.csv", 'reference,candidate\na,b\n"a,b\nc,d\n', "line 3 is not CSV (unexpected end of data)"),
+    "Latin-1": (
+        "a.csv",
+        "reference,candidate\na,b\né,b\n".encode("latin-1"),
+        "line 3 is not UTF-8: save the file as UTF-8",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), FAULTS.values(), ids=FAULTS)
+def test_faults_of_a_table(
+    name: str, content: str | bytes | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output = tmp_path / name, tmp_path / "scores.csv"
+    if content is not None:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert main([str(path), *EMBEDDED, "--output", str(output)]) == 1
+    told = capsys.readouterr()
+    (line,) = told.err.splitlines()
+    assert line.startswith(f"figlang-score: {path}") and message in line
+    assert not told.out and not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--bertscore-layer", "9"], "has layers 1 to 6, not 9"),
+        (["--bertscore-model", "nowhere"], "'nowhere' is neither a folder nor a hub repository"),
+        (["--device", "gpu"], "device is 'gpu'; valid: auto, cpu"),
+        (["--workers", "0"], "workers is 0, must be at least 1"),
+        (["--bleurt-model", "a/b"], "no BLEURT in it"),
+        (["--output", "nowhere/scores.csv"], "--output nowhere/scores.csv cannot be written: name a file in a folder"),
+        (["--output", "pairs.csv"], "--output pairs.csv is an input: name another file"),
+    ],
+)
+def test_what_the_scorer_does_not_take(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = "reference,candidate\na,b\n"
+    Path("pairs.csv").write_text(content)
+    assert main(["pairs.csv", *EMBEDDED, *options]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert Path("pairs.csv").read_text() == content and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give either -r FILE and -c FILE, or one file PAIRS"),
+        (["-r", "a.txt"], "give either -r FILE and -c FILE"),
+        (["a.csv", "-r", "a.txt", "-c", "b.txt"], "give either -r FILE and -c FILE"),
+        (["-r", "a.txt", "-c", "b.txt", "--reference", "gold"], "--reference and --candidate name columns of PAIRS"),
+        (["a.txt"], "a.txt must end in .csv, .tsv or .jsonl; for a text a line use -r and -c"),
+        (["a.csv", "--output", "scores.xlsx"], "--output scores.xlsx must end in .csv or .jsonl"),
+        (["a.csv", "--scorer", "bleu"], "argument --scorer: invalid choice"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_an_interrupt_leaves_no_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(self: Scorer, *_: object) -> ExplanationScores:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scorer, "score", interrupted)
+    path = write_table(tmp_path / "pairs.csv")
+    arguments = [str(path), "--reference=gold", "--candidate=said", *EMBEDDED]
+    assert main([*arguments, "--output", str(tmp_path / "scores.csv")]) == 130
+    assert "interrupted" in capsys.readouterr().err and list(tmp_path.iterdir()) == [path]
+
+
+def test_help_is_quick_and_names_the_distribution() -> None:
+    """In a process of its own: torch takes seconds."""
+    code = (
+        "import runpy, sys; sys.argv[0:] = ['', sys.argv[1]]\n"
+        "try: runpy.run_module('figlang_tasks.metrics.explanation', run_name='__main__')\n"
+        "finally: print({'torch', 'transformers'} & set(sys.modules))\n"
+    )
+    told = [
+        subprocess.run([sys.executable, "-c", code, option], capture_output=True, text=True, timeout=60, check=True)
+        for option in ("--help", "--version")
+    ]
+    assert all(each.stdout.endswith("set()\n") for each in told)
+    assert "figlang-score -r refs.txt -c hyps.txt" in told[0].stdout and told[1].stdout.startswith("figlang-tasks ")
