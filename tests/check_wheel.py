@@ -1,7 +1,7 @@
 """Run by .ci/run with the Python of an environment that holds one of our wheels: what landed in site-packages is right.
 
     python tests/check_wheel.py figlang-tasks
-    python tests/check_wheel.py --surplus 'figlang-tasks[demo]'
+    python tests/check_wheel.py figlang-tasks --surplus
 
 With ``--surplus`` it prints the packages of the environment that the wheel does not ask for, itself or through others.
 """
@@ -21,15 +21,14 @@ INSTALLER = {"pip", "setuptools"}  # of each new environment
 HARNESSES = ("lmms_eval", "lm_eval")
 
 
-def needed(wanted: str) -> set[str]:
-    """The packages that NAME or NAME[EXTRA,...] asks for, itself or through others, by their canonical names."""
-    root = Requirement(wanted)
-    pending, seen = [(canonicalize_name(root.name), each) for each in ("", *root.extras)], set()
+def needed(root: str) -> set[str]:
+    """The packages that a distribution asks for, itself or through others, by their canonical names."""
+    pending, seen = [(root, "")], set()
     while pending:
-        name, extra = item = pending.pop()
-        if item in seen:
+        name, extra = wanted = pending.pop()
+        if wanted in seen:
             continue
-        seen.add(item)
+        seen.add(wanted)
         try:
             lines = distribution(name).requires or []
         except PackageNotFoundError:  # `pip check` says so if it must be there
@@ -69,7 +68,7 @@ def check(name: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--surplus":
-        print(*sorted({canonicalize_name(each.name) for each in distributions()} - needed(sys.argv[2]) - INSTALLER))
+    if sys.argv[2:] == ["--surplus"]:
+        print(*sorted({canonicalize_name(each.name) for each in distributions()} - needed(sys.argv[1]) - INSTALLER))
     else:
         check(sys.argv[1])
