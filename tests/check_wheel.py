@@ -44,11 +44,9 @@ def check(name: str) -> None:
     module = name.replace("-", "_")
     package = importlib.import_module(module)
     files = distribution(name).files or []
-    parts = [Path(str(file)).parts for file in files]
-    if unexpected := {top for top, *_ in parts if top not in {module, ".."} and not top.endswith(".dist-info")}:
+    top = {Path(str(file)).parts[0] for file in files}
+    if unexpected := {name for name in top if name not in {module, ".."} and not name.endswith(".dist-info")}:
         sys.exit(f"the wheel puts {sorted(unexpected)} at the top of site-packages")
-    if any(each[0] == module and each[-1] in ("pyproject.toml", "README.md") for each in parts):
-        sys.exit("the wheel has files that are for building a wheel")
     folder = Path(str(package.__file__)).parent
     if not (folder / "py.typed").is_file():
         sys.exit("py.typed is missing: type checkers ignore our types")
