@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import yaml
+
+import figlang_tasks
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / ".github/workflows/ci.yml"
@@ -23,6 +26,13 @@ def test_every_target_exists_and_ci_runs_those_of_the_local_run() -> None:
     local, forge = targets(ROOT / ".ci/run"), targets(*CI.parent.glob("*.yml"))
     assert {"setup", "test", "lint", "docs"} <= local <= forge <= known
     assert local - {"upstream-newest", "linkcheck"} == targets(CI)  # these two weekly
+
+
+def test_a_tag_is_compared_with_the_version() -> None:
+    release = (CI.parent / "release.yml").read_text(encoding="utf-8")
+    (command,) = re.findall(r'= "v\$\((sed .*)\)"', release)
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == f"{figlang_tasks.__version__}\n"
 
 
 def test_ci_tries_the_declared_versions() -> None:

@@ -60,6 +60,7 @@ TESTS = {
     "figlang_tasks/answers": ["tests/answers/test_corpus.py", "tests/answers/test_alternatives.py"],
     "metrics/explanation/bertscore.py": ["tests/metrics/explanation/test_bertscore.py", "-k", _QUICK],
     "metrics/explanation/reference.py": ["tests/metrics/explanation/test_bertscore.py", "-k", _QUICK],
+    "metrics/explanation/__main__.py": ["tests/metrics/explanation/test_command.py"],
     "metrics/explanation/cache.py": ["tests/metrics/explanation/test_cache.py", "-k", "not several_processes"],
     "metrics/explanation/weights.py": [
         "tests/metrics/explanation/test_weights.py",

@@ -290,7 +290,8 @@ def _known_layer(name: str) -> int:
 
     model = name.rpartition("/")[2]
     if model not in LAYERS:
-        raise ValueError(f"give bertscore_layer for {name}: bert-score names a layer only for {', '.join(LAYERS)}")
+        known = ", ".join(LAYERS)
+        raise ValueError(f"give bertscore_layer for {name}, a BERT or DeBERTa (version 1): it is known for {known}")
     return LAYERS[model]
 
 

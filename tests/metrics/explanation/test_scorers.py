@@ -174,7 +174,10 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
         ({"name": "embedded", "provider": "bert-score", "dtype": "fast"}, "fp32 only"),
         ({"name": "embedded", "dtype": "fp16"}, "valid: 'fp32'"),
         ({"name": "embedded", "bleurt_model": "a/b"}, "no BLEURT in it"),
-        ({"name": "figlang24", "bertscore_model": "org/own"}, "give bertscore_layer for org/own"),
+        (
+            {"name": "figlang24", "bertscore_model": "org/own"},
+            r"give bertscore_layer for org/own, a BERT or DeBERTa \(version 1\): it is known for deb",
+        ),
     ],
 )
 def test_arguments_that_do_not_fit(arguments: dict, message: str) -> None:
