@@ -114,8 +114,8 @@ class Layer(nn.Module):
         contexts = []
         for (texts, _), query, rows in zip(groups, queries, self.key_value(x).split(sizes), strict=True):
             key, value = rows.unflatten(1, (2, self.heads, -1)).permute(1, 2, 0, 3).contiguous()
-            parts = (part.unflatten(1, (texts, -1)) for part in (self._by_head(query), key, value))
-            contexts.append(self._attend(*parts, mask))
+            query, key, value = (part.unflatten(1, (texts, -1)) for part in (self._by_head(query), key, value))
+            contexts.append(self._attend(query, key, value, mask))
         context = contexts[0] if len(contexts) == 1 else torch.cat(contexts)
         x = self.output_norm(self.output(context, add=source))
         inner = self.inner(x, with_gelu=self.fused)
