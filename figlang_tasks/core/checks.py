@@ -125,7 +125,8 @@ def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
 
 @contextmanager
 def reading(name: str, folder: Path | None) -> Iterator[None]:
-    """Let the loaders read `folder`."""
+    """Let the loaders read `folder`; in any case they look at the files again."""
+    hub.look_again()
     if folder is None:
         yield
         return

@@ -10,12 +10,12 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from loguru import logger
 
@@ -28,6 +28,9 @@ DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
 OWN = "own"
 """In place of a revision: rows that the user brought, which are not those of the release."""
+
+_TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv", ".txt", ".zip")
+_Loader = TypeVar("_Loader", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,52 @@ def source(name: str) -> Source:
     return known[name]
 
 
-@lru_cache(maxsize=8)
+def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
+    """Keep the last results of a function whose first argument is the name of a dataset, as `functools.lru_cache`.
+
+    A result is used again while the environment names the same folder or revision, and the tables there are as they
+    were at the last :func:`look_again`: those of all datasets of the benchmark, because one may take data from another.
+    """
+
+    def decorate(load: _Loader) -> _Loader:
+        found = lru_cache(maxsize=maxsize)(lambda state, *args, **kwargs: load(*args, **kwargs))
+
+        @wraps(load)
+        def same(name: str, *args: Any, **kwargs: Any) -> Any:
+            return found(_state(name), name, *args, **kwargs)
+
+        same.cache_clear = found.cache_clear  # type: ignore[attr-defined]
+        return cast("_Loader", same)
+
+    return decorate
+
+
+def look_again() -> None:
+    """Look at the files in ``FIGLANG_DATA_DIR`` again; not while a run asks, which would mix old and new rows."""
+    _tables.cache_clear()
+
+
+def _state(name: str) -> Hashable:
+    """What decides the rows of a dataset; files of the hub and of this package do not change."""
+    from figlang_tasks.core.benchmark import of_dataset
+
+    folders = [(each, local_folder(each)) for each in of_dataset(name).sources]
+    return tuple(
+        os.environ.get(each.pin_variable) if folder is None else _tables(folder.absolute()) for each, folder in folders
+    )
+
+
+@cache
+def _tables(folder: Path) -> Hashable:
+    """The tables and folders below a folder, each with what changes when it is written."""
+    paths = [str(folder)]
+    for place, folders, files in os.walk(folder):
+        paths += [os.path.join(place, each) for each in (*folders, *(each for each in files if each.endswith(_TABLES)))]
+    written = [(path, os.stat(path)) for path in paths if os.path.exists(path)]  # not a link to nothing
+    return tuple((path, stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in written)
+
+
+@kept(maxsize=8)
 def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]]:
     """Load one split of a dataset; only this split is downloaded.
 

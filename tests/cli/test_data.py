@@ -25,7 +25,6 @@ from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.metaclue import annotations as annotations_of_metaclue
-from figlang_tasks.benchmarks.metaclue import candidates
 from figlang_tasks.benchmarks.metaclue import rows as rows_of_metaclue
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.benchmarks.nykms.parse import QUESTIONS
@@ -197,9 +196,6 @@ def test_metaclue_what_a_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert len(rows_of_metaclue.load("MetaCLUE", name))
     (folder / "candidates").mkdir(exist_ok=True)
     (folder / "candidates" / "random50.jsonl").write_text("{\n")
-    annotations_of_metaclue.read.cache_clear()
-    rows_of_metaclue.load.cache_clear()
-    candidates.load.cache_clear()
     done = RUN.invoke(app, ["data", "check", "metaclue", str(tmp_path)])
     assert done.exit_code == 1 and "random50.jsonl, line 1 is not valid JSON" in done.stdout.splitlines()[-2]
     picture = sorted((folder / "0").iterdir())[0]
@@ -356,7 +352,6 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
     content[7]["label"], content[9]["source_dataset"] = "neutral", "newspaper"
     content[11]["image"]["bytes"] = content[11]["image"]["bytes"][:40]
     pq.write_table(pa.Table.from_pylist(content, schema=vflute_hub.FEATURES.arrow_schema), path)
-    hub.load_split.cache_clear()
     status, lines, _ = check("vflute", tmp_path / "V-FLUTE")
     assert status == 1 and lines[-1] == "3 fault(s)"
     assert found_in(r"^V-FLUTE/test row (\d+)", lines) == ["7", "9", "11"]
@@ -388,8 +383,6 @@ def test_irfl_every_fault_of_a_table_and_every_picture(tmp_path: Path) -> None:
     irfl_hub.write_table(folder, "metaphor-detection-task", rows)
     shown = irfl_hub.images_of(folder) - {"1e76", irfl_hub.uuid(1)}
     irfl_hub.write_pictures(folder, shown)
-    for read in (tables.read, tables.detection):
-        read.cache_clear()
     status, lines, _ = check("irfl", folder)
     faults = [line for line in lines if line.startswith("IRFL/metaphor-detection-task")]
     assert status == 1 and len(faults) == 3

@@ -1,13 +1,16 @@
-"""Checks before a model is loaded: all that is wrong with a task is told at once."""
+"""Documents of the data as it is now; checks before a model is loaded: all that is wrong is told at once."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from figlang_tasks import FigLangError
-from figlang_tasks.core import documents
+from figlang_tasks import FigLangError, mini
+from figlang_tasks.benchmarks.irfl.archive import pictures
+from figlang_tasks.core import documents, hub
 
 
 @pytest.mark.parametrize(
@@ -29,3 +32,50 @@ def test_options_and_data_are_told_together(dataset_name: str, told: list[str] |
         return
     assert "unknown V-FLUTE task option(s) num_shot" in str(raised.value)
     assert len(lines) == 1 + len(told) and all(any(each in line for line in lines) for each in told)
+
+
+@pytest.mark.parametrize(
+    ("folder", "asked", "table"),
+    [
+        (mini.IRFL_DIR, "table=metaphor-detection-task", "metaphor_detection_task.csv"),
+        (mini.FLUTE_DIR, "part=train", "train.jsonl"),
+        (mini.METACLUE_DIR, "task=caption", "annotations.jsonl"),
+        (mini.NYKMS_DIR, "question=mc,modality=image", "nyk_m.jsonl"),
+    ],
+)
+def test_rows_of_another_folder_and_rows_that_were_changed(
+    folder: Path, asked: str, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notebook keeps its process: the next run has the rows of the folder and the files as they are then."""
+
+    def data_in(place: str) -> set[str]:
+        monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / place))
+        return set(documents.process_docs(hub.stub(f"{folder.name},{asked}"))["data"])
+
+    def change(place: str) -> None:
+        path = tmp_path / place / folder.name / table
+        path.write_text(path.read_text("utf-8").replace(" a ", " the "), "utf-8")
+
+    for place in ("one", "two"):
+        shutil.copytree(folder, tmp_path / place / folder.name)
+    change("two")
+    before, changed = data_in("one"), data_in("two")
+    assert before != changed
+    assert data_in("one") == before
+    change("one")
+    assert data_in("one") == changed
+
+
+def test_a_run_that_goes_on_keeps_what_it_reads_for_each_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    folder = tmp_path / mini.IRFL_DIR.name
+    shutil.copytree(mini.IRFL_DIR, folder)
+    stub = hub.stub(f"{folder.name},table=metaphor-detection-task")
+    documents.process_docs(stub)
+    before = pictures(folder.name)
+    (folder / "IRFL_images.zip").unlink()
+    assert pictures(folder.name) is before
+    with pytest.raises(FigLangError, match=r"neither IRFL_images\.zip nor a folder images"):
+        documents.process_docs(stub)

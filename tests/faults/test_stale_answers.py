@@ -51,14 +51,6 @@ def change(folder: Path, split: str, number: int, column: str, new: Callable[[An
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
 
 
-def forget_data() -> None:
-    """As a new process would."""
-    from figlang_tasks.benchmarks.vflute import rows
-
-    for function in (hub.load_split, rows.load, rows.exemplars):
-        function.cache_clear()
-
-
 def one_pixel(cell: Mapping[str, Any]) -> dict[str, Any]:
     image = Image.open(io.BytesIO(cell["bytes"])).convert("RGB")
     red, green, blue = image.getpixel((3, 3))  # type: ignore[misc]
@@ -80,10 +72,8 @@ def test_a_picture_changes_by_one_pixel(force_simple: bool, runs: Runs, data: Pa
     options: dict[str, Any] = {"limit": LIMIT, "force_simple": force_simple}
     runs.here(**options)
     change(data, "test", 2, "image", saved_again)
-    forget_data()
     runs.here(**options)
     change(data, "test", 3, "image", one_pixel)
-    forget_data()
     runs.here(**options)
     assert runs.asked == [[f"figlang_mini {number}" for number in range(LIMIT)], [], ["figlang_mini 3"]]
 
@@ -92,7 +82,6 @@ def test_a_text_changes(runs: Runs, data: Path) -> None:
     """Another digest of the data: all rows are asked again, since nothing tells what else is different."""
     runs.here(limit=LIMIT)
     change(data, "test", 70, "claim", lambda claim: f"{claim}!")
-    forget_data()
     runs.here(limit=LIMIT)
     assert len(runs.asked[1]) == LIMIT
 
@@ -106,7 +95,6 @@ def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: 
     new = one_pixel if column == "image" else lambda text: f"{text} Indeed."
     for number in range(hub.sources()["figlang_mini"].splits["train"]):
         change(data, "train", number, column, new)
-    forget_data()
     runs.here("mini_2shot", **options)
     assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
 
@@ -143,7 +131,6 @@ def test_both_rounds_of_an_agentic_task(runs: Runs, data: Path) -> None:
     runs.here("mini_sg", **options)
     runs.here("mini_sg", **options)
     change(data, "test", 1, "image", one_pixel)
-    forget_data()
     runs.here("mini_sg", **options)
     assert [len(asked) for asked in runs.asked[:2]] == [2 * LIMIT, 0]
     assert set(runs.asked[2]) == {"mini_sg 1"}

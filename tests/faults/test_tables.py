@@ -56,8 +56,7 @@ def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
     row = {"phrase": "a", "category": "literal", "figurative_type": "metaphor", "definition": '["x"]', "uuid": uuid(1)}
     path = write_table(local, "metaphors-dataset", [row])
     assert tables.images("figlang_mini_irfl", "metaphors-dataset").whole()[0].uuid == uuid(1)
-    tables.images.cache_clear()
-    tables.read.cache_clear()
+    hub.look_again()
     pandas.read_csv(path, dtype={"uuid": float}).to_csv(path, index=False)
     assert "e+7" in path.read_text(encoding="utf-8")
     with pytest.raises(
@@ -96,8 +95,7 @@ def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_extra_column_of_a_parquet_file_is_left_alone(test_rows: Path) -> None:
     before = rows.load("figlang_mini", "test")["data"][0]
-    for function in (hub.load_split, rows.load):
-        function.cache_clear()
+    hub.look_again()
     table = pq.read_table(test_rows)
     pq.write_table(table.append_column("note", pa.array(["x"] * len(table))), test_rows)
     assert rows.load("figlang_mini", "test")["data"][0] == before

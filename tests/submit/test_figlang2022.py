@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,6 @@ from figlang_tasks.submit import SubmissionError
 from figlang_tasks.submit.figlang2022 import write_submission
 
 KEYS = ["codalab_id", "id", "premise", "hypothesis", "predicted_label", "model_explanation"]
-
-
-@pytest.fixture(autouse=True)
-def no_cached_rows() -> Iterator[None]:
-    yield
-    rows.load_blind.cache_clear()
 
 
 @pytest.fixture(scope="module")

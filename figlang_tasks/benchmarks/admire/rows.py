@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,7 @@ ROWS = {
 """How many rows each table has as published."""
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) -> datasets.Dataset:
     """Return the documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand together.
 
@@ -54,8 +53,8 @@ def load(dataset: str, table: str, shown: str, look_at_pictures: bool = True) ->
     if table not in ROWS or shown not in SHOWN:
         raise DataError(f"{dataset} has no table={table},shown={shown}; it has {', '.join(ROWS)}; {', '.join(SHOWN)}")
     root = hub.snapshot(hub.source(dataset), ["*"]).folder.absolute()
-    pictures_of = dataset if look_at_pictures and shown == "pictures" else None
-    found = [row for each in BOTH.get(table, (table,)) for row in _read(root, each, shown, pictures_of)]
+    look = look_at_pictures and shown == "pictures"
+    found = [row for each in BOTH.get(table, (table,)) for row in _read(dataset, root, each, shown, look)]
     faults = [row for row in found if isinstance(row, str)]
     documents = [{"dataset": dataset} | row for row in found if not isinstance(row, str)]
     checks.end_with_the_first(faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire")
@@ -93,8 +92,8 @@ def _archives(root: Path, table: str) -> str:
     )
 
 
-def _read(root: Path, table: str, shown: str, pictures_of: str | None) -> Iterator[dict[str, Any] | str]:
-    """The documents of a file; of a row that is not valid, what is wrong with it. Pictures are checked of a dataset."""
+def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Iterator[dict[str, Any] | str]:
+    """The documents of a file; of a row that is not valid, what is wrong with it. Pictures are checked if `look`."""
     path, is_sequence = _file(root, table), table.startswith("sequence")
     label = "expected_item" if is_sequence else "expected_order"
     seen: set[str] = set()
@@ -104,26 +103,26 @@ def _read(root: Path, table: str, shown: str, pictures_of: str | None) -> Iterat
             if isinstance(cells, str):
                 raise DataError(f"{where} {cells}")
             if not cells[label]:
-                cells |= _target(root, label, cells, where)
+                cells |= _target(dataset, root, label, cells, where)
             found = _document(cells, table, shown, where)
             if found["compound"] in seen:
                 raise DataError(f"{where}: a second row of {found['compound']!r}: leave one")
             folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
             paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
-            if pictures_of and not (root / folder).is_dir():
+            if look and not (root / folder).is_dir():
                 raise DataError(f"{where}: there are no pictures in {root / folder}. {_archives(root, table)}")
-            for picture in paths if pictures_of else []:
-                images.check({"path": picture}, where, pictures_of)
+            for picture in paths if look else []:
+                images.check({"path": picture}, where, dataset)
             yield {"id": f"{table}-{len(seen)}"} | found | {"paths": paths}
             seen.add(found["compound"])
         except DataError as error:
             yield str(error)
 
 
-def _target(root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The label of a row that has none: from a file of targets."""
     names = [cell for key, cell in cells.items() if key.endswith("_name")]
-    for other in _targets(root, label):
+    for other in _targets(dataset, root, label):
         if other["compound"] == cells["compound"] and any(name in other[label] for name in names):
             return {"sentence_type": other["sentence_type"], label: other[label]}
     raise DataError(
@@ -132,8 +131,8 @@ def _target(root: Path, label: str, cells: Mapping[str, Any], where: str) -> dic
     )
 
 
-@lru_cache(maxsize=2)
-def _targets(root: Path, label: str) -> list[dict[str, Any]]:
+@hub.kept(maxsize=2)
+def _targets(dataset: str, root: Path, label: str) -> list[dict[str, Any]]:
     rows = (row for path in sorted(root.rglob("*targets*.tsv")) for _, row in row_files.read(path, []))
     return [row for row in rows if not isinstance(row, str) and {"compound", "sentence_type", label} <= row.keys()]
 

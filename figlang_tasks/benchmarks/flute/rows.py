@@ -13,7 +13,6 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -132,7 +131,7 @@ def _sha256(*texts: str) -> str:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets.Dataset:
     """Return the documents of one part of a dataset.
 
@@ -265,7 +264,7 @@ class Release(NamedTuple):
     revision: str
 
 
-@lru_cache(maxsize=4)
+@hub.kept(maxsize=4)
 def read(name: str) -> Release:
     """Return the valid rows of a dataset, and all faults of its file.
 
@@ -375,7 +374,6 @@ def _half_a_pair(text: str) -> bool:
 # --- the shared task's blind rows ------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=2)
 def load_blind() -> datasets.Dataset:
     """Return the shared task's 1,500 test rows, which come without answers, as documents.
 

@@ -7,7 +7,6 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
@@ -115,7 +114,7 @@ class Pictures:
 _AGAIN = "Load it again from the hub's repository (delete the damaged file first)."
 
 
-@lru_cache(maxsize=2)
+@hub.kept(maxsize=2)
 def pictures(dataset: str) -> Pictures:
     """Return the pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive (1.7 GB).
 

@@ -18,7 +18,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 from loguru import logger
@@ -44,7 +43,7 @@ CONFIGURATIONS = {
 }
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def load(dataset: str, name: str) -> Table[Detection]:
     """Return the rows of a configuration, read or drawn.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
+from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 
@@ -20,7 +20,7 @@ CLASSES = tuple(dict.fromkeys(TYPES.values()))
 """Of idioms, which the paper reports apart: scopes of the measures."""
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
     """Return the documents of a table; all pictures are known to be there.
 

@@ -18,7 +18,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -160,7 +159,7 @@ class Image:
         return (self.uuid,)
 
 
-@lru_cache(maxsize=16)
+@hub.kept(maxsize=16)
 def read(dataset: str, name: str) -> Table[Line]:
     """Read a table, whose cells are not looked at; its faults are those of the file as a whole.
 
@@ -239,7 +238,7 @@ def checked(table: Table[Line], check: Callable[[Line], _Row]) -> Table[_Row]:
     return Table(tuple(rows), tuple(faults), table.data)
 
 
-@lru_cache(maxsize=16)
+@hub.kept(maxsize=16)
 def detection(dataset: str, name: str) -> Table[Detection]:
     """Read a detection table (``idiom-detection-task`` ...).
 
@@ -304,7 +303,7 @@ def detection_row(line: Line, kind: str, candidates: int = _CANDIDATES) -> Detec
     return Detection(where, phrase, definitions, cells["type"], answers[0], distractors, roles)
 
 
-@lru_cache(maxsize=16)
+@hub.kept(maxsize=16)
 def retrieval(dataset: str, name: str) -> Table[Retrieval]:
     """Read a retrieval table (``idiom-retrieval-task`` ...).
 
@@ -331,7 +330,7 @@ def retrieval(dataset: str, name: str) -> Table[Retrieval]:
     return checked(read(dataset, name), check)
 
 
-@lru_cache(maxsize=4)
+@hub.kept(maxsize=4)
 def images(dataset: str, name: str) -> Table[Image]:
     """Read a base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``).
 

@@ -15,7 +15,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,7 +60,7 @@ class Table:
         return [row for row in self.rows if row.split == split and row.set in sets]
 
 
-@lru_cache(maxsize=4)
+@hub.kept(maxsize=4)
 def read(dataset: str) -> Table:
     """Read the annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
 

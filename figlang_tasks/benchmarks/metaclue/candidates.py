@@ -26,7 +26,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ from loguru import logger
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue.annotations import Table
 from figlang_tasks.benchmarks.metaclue.schema import TEXT, Annotation, Metaphor, is_text, statement
-from figlang_tasks.core import json_lines
+from figlang_tasks.core import hub, json_lines
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import printable
@@ -75,7 +74,7 @@ class Candidates:
     answer: int
 
 
-@lru_cache(maxsize=12)
+@hub.kept(maxsize=12)
 def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
     """Return the candidates of a setting, read or drawn, in the order of the annotations, and a digest of them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -36,7 +35,7 @@ GENERATED = 300  # samples of the paper's text-to-image evaluation
 TEMPLATES = (1, 2)
 
 
-@lru_cache(maxsize=48)
+@hub.kept(maxsize=48)
 def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Dataset:
     """Return the documents of a task; all its pictures are known to be there.
 

@@ -11,7 +11,6 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,7 +73,7 @@ def count(asked: Mapping[str, str]) -> int:
     return OTHER.get(asked["config"], TEST[task][fold])
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset:
     """Return the test rows of a configuration as documents.
 
@@ -125,7 +124,7 @@ def _other_number(dataset: str, name: str, rows: int) -> list[str]:
     return []
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if they are not there."""
     import datasets
@@ -188,7 +187,7 @@ def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> li
     return [_document(table[number], f"{dataset}/{name}, train row {number}", config(name)) for number in numbers]
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def _contests(dataset: str, name: str) -> dict[int, list[int]]:
     """The training rows of each contest."""
     found: dict[int, list[int]] = {}

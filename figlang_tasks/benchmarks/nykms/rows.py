@@ -24,7 +24,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -148,11 +147,10 @@ def load(
             f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; `figlang data "
             "template nykms` writes example files"
         )
-    stat = path.stat()
-    return _documents(name, path, question, modality, check_images, split, (stat.st_mtime_ns, stat.st_size))
+    return _documents(name, path, question, modality, check_images, split)
 
 
-@lru_cache(maxsize=18)
+@hub.kept(maxsize=18)
 def _documents(
     name: str,
     path: Path,
@@ -160,12 +158,11 @@ def _documents(
     modality: Modality,
     check_images: bool,
     split: str | None,
-    version: tuple[int, int],
 ) -> datasets.Dataset:
-    """The documents of one task; `version` tells apart states of the file."""
+    """The documents of one task."""
     import datasets
 
-    source = _shown(name, path, modality, check_images, version)
+    source = _shown(name, path, modality, check_images)
     rows = about(question, source.rows, path)
     if split is not None:
         rows = [row for row in rows if split_of(row) == split]
@@ -220,8 +217,8 @@ class Shown(NamedTuple):
     data: str
 
 
-@lru_cache(maxsize=8)
-def _shown(name: str, path: Path, modality: Modality, check_images: bool, version: tuple[int, int]) -> Shown:
+@hub.kept(maxsize=8)
+def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> Shown:
     rows, faults = read(path)
     end_with_the_first(faults, "nykms")
     _compare_with_the_paper(name, path, rows)

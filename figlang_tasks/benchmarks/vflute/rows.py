@@ -12,7 +12,6 @@ import random
 import reprlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,7 +63,7 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
     return source_dataset
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """Return the documents of one split.
 
@@ -217,7 +216,7 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
     return ""
 
 
-@lru_cache(maxsize=8)
+@hub.kept(maxsize=8)
 def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     """Draw few-shot exemplars from the *train* split, stratified over sources and labels.
 

@@ -14,6 +14,7 @@ from docs.documents import ROOT, blocks
 
 from figlang_tasks import DataError
 from figlang_tasks.benchmarks.admire import parse, rows, task
+from figlang_tasks.core import hub
 
 REAL = "data/admire/targets/a_en_test_targets.tsv"
 
@@ -73,7 +74,7 @@ def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
         for row in generated.rows("en_test")
     ]
     generated.write_table(here, "en_test", other[::-1])
-    rows.load.cache_clear()
+    hub.look_again()
     assert {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")} == found
 
 
@@ -83,7 +84,7 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         found = generated.rows(table)
         document = rows.load("AdMIRe", table, "captions")[3]
         generated.write_table(here, table, [row | {"sentence_type": "", label: ""} for row in found])
-        rows.load.cache_clear()
+        hub.look_again()
         with pytest.raises(
             DataError, match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault"
         ):
@@ -92,7 +93,7 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         kept = [{key: row[key] for key in ("compound", "sentence_type", label)} for row in found]
         path = generated.write_table(here / "elsewhere", table, kept)
         path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
-        rows._targets.cache_clear()
+        hub.look_again()
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
 
 

@@ -112,8 +112,7 @@ def invented() -> list[Values]:
 
 def parts_of() -> dict[str, Dataset]:
     """The documents of each part, read from the files as they are now."""
-    for cached in (rows.load, rows.read):
-        cached.cache_clear()
+    hub.look_again()
     return {part: rows.load("FLUTE", part) for part in rows.PARTS}
 
 

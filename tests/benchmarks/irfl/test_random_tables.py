@@ -10,6 +10,7 @@ import pytest
 from irfl_hub import uuid, write_table
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
 NAME = "random4-idiom-figurative"
@@ -76,8 +77,7 @@ def test_images_are_drawn_alike(local: Path) -> None:
 
 def test_the_order_of_the_table_is_of_no_effect(local: Path) -> None:
     before, data = load()
-    for cached in (random_tables.load, tables.read, tables.images):
-        cached.cache_clear()
+    hub.look_again()
     shuffled = base_rows()
     random.Random(1).shuffle(shuffled)
     write_table(local, "idioms-dataset", shuffled)
@@ -90,8 +90,7 @@ def test_the_written_rows_are_the_same_rows(local: Path, tmp_path: Path) -> None
     assert path.parent.name == f"figlang_mini_irfl-{data.rpartition(':')[2]}"
     path.rename(local / path.name)
     (local / "idioms_dataset.csv").unlink()  # they are read, not drawn again
-    for cached in (random_tables.load, tables.read, tables.images):
-        cached.cache_clear()
+    hub.look_again()
     assert load() == (rows, data)
 
 

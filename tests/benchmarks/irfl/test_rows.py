@@ -10,6 +10,7 @@ import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_pictures, write_table
 
 from figlang_tasks.benchmarks.irfl import rows, tables
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
 TABLES = ["idiom-detection-task", "metaphor-detection-task", "simile-detection-task"]
@@ -76,8 +77,7 @@ def test_documents_of_detection(local: Path) -> None:
 
 def test_other_rows_do_not_move_an_answer(local: Path) -> None:
     both = rows.load("figlang_mini_irfl", "metaphor-detection-task")
-    for cached in (rows.load, tables.read, tables.detection):
-        cached.cache_clear()
+    hub.look_again()
     write_table(local, "metaphor-detection-task", [metaphor_row()])
     alone = rows.load("figlang_mini_irfl", "metaphor-detection-task")
     assert alone[0]["candidates"] == both[0]["candidates"]

@@ -19,7 +19,7 @@ from models import tiny_encoders
 
 from figlang_tasks import FigLangError, mini
 from figlang_tasks.benchmarks.irfl import measures as irfl_measures
-from figlang_tasks.benchmarks.irfl import rows, tables
+from figlang_tasks.benchmarks.irfl import rows
 from figlang_tasks.benchmarks.irfl import task as task_of
 from figlang_tasks.core import documents as documents_of
 from figlang_tasks.core import notes, score_requests
@@ -338,8 +338,6 @@ def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     table = tmp_path / "figlang_mini_irfl" / "idiom_detection_task.csv"
 
     def run() -> tuple[str, int]:
-        for cached in (rows.load, tables.read, tables.detection):
-            cached.cache_clear()
         results = demo_runs.evaluate(name, "figlang_random", "", use_cache=str(tmp_path / "cache"))
         stored = 0
         for database in (tmp_path / "cache").rglob("*.db"):

@@ -9,6 +9,7 @@ import pytest
 from irfl_hub import copy_tables, metaphor_row, uuid, write_table
 
 from figlang_tasks.benchmarks.irfl import tables
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
 SHARED = ["data/irfl/idiom_detection_task.csv"]  # the others lie beside it
@@ -93,8 +94,7 @@ def test_data_names_table_revision_and_digest(local: Path) -> None:
     write_table(local, "metaphor-detection-task", [metaphor_row()])
     first = tables.detection("figlang_mini_irfl", "metaphor-detection-task").data
     assert first.startswith("figlang_mini_irfl/metaphor-detection-task@local:")
-    for cached in (tables.read, tables.detection):
-        cached.cache_clear()
+    hub.look_again()
     write_table(local, "metaphor-detection-task", [metaphor_row(phrase="another")])
     assert tables.detection("figlang_mini_irfl", "metaphor-detection-task").data != first
 
@@ -128,8 +128,7 @@ def test_similes_need_the_retrieval_table_to_tell_target_from_random(local: Path
     (found,) = detection("simile-detection-task")
     assert found.roles == {uuid(1): "source", uuid(2): "target", uuid(3): "random"}
 
-    for cached in (tables.read, tables.detection, tables.retrieval):
-        cached.cache_clear()
+    hub.look_again()
     write_table(local, "simile-retrieval-task", [ranked | {"phrase": "another"}])
     with pytest.raises(DataError, match="row 0.*one source, one target and one random"):
         detection("simile-detection-task")

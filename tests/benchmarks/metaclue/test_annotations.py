@@ -18,6 +18,7 @@ from PIL import Image
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import pictures, rows, schema
 from figlang_tasks.benchmarks.metaclue.check import check
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.metrics.captions import tokenize
 
@@ -276,7 +277,7 @@ def test_import(pitt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suf
     (pitt / "0/10.jpg").write_bytes(picture(9, side=48))  # another file under its name
     imported(pitt, tmp_path, as_csv([COLUMNS, *again]))
     assert (folder / "0/10.jpg").read_bytes() == picture(9, side=48)
-    annotation_file.read.cache_clear()
+    hub.look_again()
     assert len(annotation_file.read("MetaCLUE").rows) == 2
 
 

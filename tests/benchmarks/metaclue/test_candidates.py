@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, schema
 from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, Candidates, normal
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
 HARD = [name for name in SETTINGS if name.startswith("neg_")]
@@ -32,8 +33,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def put(folder: Path, rows: list[dict[str, Any]]) -> None:
     write(folder, rows, pictures=False)
-    for function in (annotation_file.read, candidates.load):
-        function.cache_clear()
+    hub.look_again()
 
 
 def own(row: schema.Annotation) -> set[str]:
@@ -265,7 +265,7 @@ def test_a_written_file_is_read_in_place_of_a_draw(local: Path, name: str, capsy
     folder = local / "MetaCLUE" / "candidates"
     assert candidates.main([str(folder), "--setting", name]) == 0
     assert digest in capsys.readouterr().out
-    candidates.load.cache_clear()
+    hub.look_again()
     assert candidates.load("MetaCLUE", name) == (drawn, digest)
     # an edited file counts, and has another digest
     path = folder / f"{name}.jsonl"
@@ -273,7 +273,7 @@ def test_a_written_file_is_read_in_place_of_a_draw(local: Path, name: str, capsy
     place = 1 - min(lines[0]["answer"], 1)
     lines[0]["candidates"][place] = "something is as else as altogether"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    candidates.load.cache_clear()
+    hub.look_again()
     edited, other = candidates.load("MetaCLUE", name)
     assert other != digest and edited[0].texts[place] == "something is as else as altogether"
     assert edited[1:] == drawn[1:]
@@ -350,7 +350,7 @@ def test_a_file_of_swaps_has_the_images_that_a_draw_keeps(local: Path) -> None:
     candidates.write(drawn, path)
     assert candidates.load("MetaCLUE", "swap")[0] == tuple(drawn)
     candidates.write(drawn[:-1], path)
-    candidates.load.cache_clear()
+    hub.look_again()
     with pytest.raises(DataError, match="lacks 1 image\\(s\\), e.g. 4/4.jpg"):
         candidates.load("MetaCLUE", "swap")
     candidates.write([*drawn, Candidates("0/0.jpg", ("a is as odd 0 as b", "x"), 0)], path)

@@ -15,6 +15,7 @@ from benchmarks.metaclue.generated import metaphor, negative, row, write
 from figlang_tasks.benchmarks.metaclue import candidates
 from figlang_tasks.benchmarks.metaclue import rows as tasks
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
 IMAGES = [*(row(number) for number in range(60)), negative(60), negative(61, "literal"), row(62, split="train")]
@@ -152,7 +153,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_a_run_refuses_the_check_finds(folder: Path, damage: str) -> None:
     change, task, message, is_fault = DAMAGES[damage]
     change(folder)
-    tasks.annotation_file.read.cache_clear()  # which the drawing of candidates has filled
+    hub.look_again()  # the drawing of candidates has read them
     with pytest.raises(DataError) as refused:
         BENCHMARK.load({"dataset": "MetaCLUE", "task": task}, True)
     assert message in str(refused.value)

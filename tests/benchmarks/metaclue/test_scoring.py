@@ -510,8 +510,6 @@ def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
     numbers = []
     for place, found in enumerate((given, given[::-1])):
         monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path / str(place), found, same=True)))
-        for function in (rows.load, rows.annotation_file.read):
-            function.cache_clear()
         numbers.append([(doc["number"], doc["image"], doc["primary"]) for doc in rows.load("MetaCLUE", "generate")])
     assert numbers[0] == numbers[1] and [number for number, _, _ in numbers[0]] == [*range(8)]
 

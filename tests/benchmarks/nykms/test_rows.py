@@ -32,6 +32,7 @@ def records(folder: Path, name: str = "nyk_m") -> list[dict[str, Any]]:
 def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> None:
     text = "".join(json.dumps(record) + "\n" for record in found)
     (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    hub.look_again()
 
 
 def test_without_the_variable_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
