@@ -252,6 +252,25 @@ def table_of_seeds(
     return table(lines)
 
 
+def encoder_name(given: str) -> str:
+    """What a probe keeps of an encoder: the id of the hub, or the whole path of a folder, as it runs from anywhere."""
+    folder = Path(given).expanduser()
+    return str(folder.resolve()) if folder.is_dir() else given
+
+
+def require_encoder(name: str) -> None:
+    """Check that the encoder of a probe (:func:`encoder_name`) is still there, if it is a folder.
+
+    Raises:
+        FigLangError: it is not.
+    """
+    if Path(name).is_absolute() and not Path(name).is_dir():
+        raise FigLangError(
+            f"figlang_probe: the encoder that the probe was trained with, {name}, is not there any more: put the "
+            f"folder back, or write its new place into {FILE}"
+        )
+
+
 def refuse_existing(folder: Path) -> None:
     """Before the training, so that it is not in vain.
 

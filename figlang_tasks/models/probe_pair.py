@@ -21,7 +21,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KEY, only_ranks
 from figlang_tasks.metrics.explanation.cache import cache_root
 from figlang_tasks.models.dual_encoder import Features, FigLangCLIP
-from figlang_tasks.models.probe import Probe, Weights, fit
+from figlang_tasks.models.probe import Probe, Weights, fit, require_encoder
 
 _Floats = npt.NDArray[np.float32]
 
@@ -35,6 +35,7 @@ class Network:
 
     def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
         self._probe, settings = probe, probe.settings
+        require_encoder(settings["encoder"])
         self._encoder = encoder(settings["encoder"], settings["revision"], **loading)
         if self._encoder.identity() != settings["identity"]:
             logger.warning(

@@ -71,6 +71,7 @@ def train(
     probe.refuse_existing(output)
     tested = _tested(dataset, table)
     documents = _trainable(dataset, tested, FIGURATIVE + OTHERS[: -1 if without_none else None])
+    encoder = probe.encoder_name(encoder)
     own = probe_pair.encoder(encoder, revision, device=device, batch_size="auto")
     settings = {"encoder": encoder, "revision": revision, "identity": own.identity()}
 

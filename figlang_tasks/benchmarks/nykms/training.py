@@ -66,8 +66,8 @@ def train(
     if seeds < 1:
         raise FigLangError(f"seeds is {seeds}, must be at least 1")
     settings = kind.Settings(
-        text_encoder=text_encoder,
-        image_encoder=image_encoder,
+        text_encoder=probe.encoder_name(text_encoder),
+        image_encoder=probe.encoder_name(image_encoder),
         modality=modality,
         alignment=alignment,
         epochs=epochs,

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from models import tiny_encoders
 from PIL import Image
 from typer.testing import CliRunner
 
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import training
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.models import probe
@@ -61,6 +63,20 @@ def test_a_seed_decides_the_weights(clip: Path, tmp_path: Path) -> None:
         train(clip, folder, "metaphor-retrieval-task", seeds=2, hidden=4)
     content = [(folder / f"seed-{seed}.safetensors").read_bytes() for folder in (first, again) for seed in (0, 1)]
     assert content[0] == content[2] != content[1] == content[3]
+
+
+def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(clip, tmp_path / "clip")
+    monkeypatch.chdir(tmp_path)
+    train(Path("clip"), tmp_path / "probe", "metaphor-retrieval-task", seeds=1, hidden=0)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    probe.FigLangProbe(probe="../probe")
+    (tmp_path / "clip").rename(tmp_path / "moved")
+    with pytest.raises(FigLangError, match=r"trained with, .*/clip, is not there any more: put .* into probe\.json"):
+        probe.FigLangProbe(probe="../probe")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.models.probe import FigLangProbe
 from tools.mini.draw import draw
 
 WORDS = "they say the house is warm this snail slow we are a b c d e f".split()
@@ -96,6 +97,20 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
         change(tmp_path, lambda _: {"caption": "New."})
         with pytest.raises(FigLangError, match="reads a picture, and this task shows none"):
             evaluate("nykms_mc_text", "figlang_probe", probe)
+
+
+def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
+    towers: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = [*towers, "--text-encoder", "bert", "--image-encoder", "./vit", "--seeds", "1", "--epochs", "1"]
+    done = RUN.invoke(app, ["train", "nykms", *options, "--output", "probe"])
+    assert done.exit_code == 0, done.output
+    monkeypatch.chdir(tmp_path / "NYK-MS")
+    FigLangProbe(probe="../probe")
+    (tmp_path / "vit").rename(tmp_path / "moved")
+    with pytest.raises(FigLangError, match=r"trained with, .*/vit, is not there any more"):
+        FigLangProbe(probe="../probe")
 
 
 def test_a_test_row_among_the_others_is_refused(towers: list[str], tmp_path: Path) -> None:
