@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Format = Literal["md", "csv", "latex"]
 
 _ALPHA = 0.05
+_LEAST_P = 0.00005  # with four digits, less reads as 0
 _LISTED = 5
 _SECONDS_BEFORE_A_BAR = 2
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
@@ -287,7 +288,7 @@ def _sentence(each: Difference, measure: Measure, named: bool) -> str:
         told += f" [{measure.text(each.low)}, {measure.text(each.high)}]"
     if each.p_holm is None:
         return f"no test of {told} ({each.second} against {each.first})"
-    p = f"p = {_p(each.p_holm)}"
+    p = f"p {_p(each.p_holm)}"
     if better is None:
         return f"no difference was found{f' between {each.first} and {each.second}' * named}: {told}, {p}"
     return f"{better} is better{f' than {each.first}' * named}: {told}, {p}"
@@ -310,8 +311,14 @@ def _better(each: Difference, measure: Measure) -> str | None:
 
 
 def _p(value: float) -> str:
-    """A p-value as papers print it: three digits, four where these would be zeros."""
-    return f"{value:.{3 if value >= 0.00095 else 4}f}".removeprefix("0")
+    """A p-value as papers print it, ``= .021``: four digits where three would be zeros, or ``< .0001``."""
+    if value < _LEAST_P:
+        return "< .0001"
+    return f"= {value:.{3 if value >= 0.00095 else 4}f}".replace("0.", ".", 1)
+
+
+def _p_cell(value: float) -> str:
+    return "<0.0001" if value < _LEAST_P else f"{value:.4f}"
 
 
 def _pairs(own: Sequence[Difference]) -> Iterator[list[Difference]]:
@@ -458,4 +465,4 @@ def _p_values(each: Difference, all_tests: bool) -> list[str]:
     if each.p is None or each.p_holm is None or each.p_bootstrap is None:
         return ["no test", "", *[""] * all_tests]
     star = "*" if each.p_holm < _ALPHA else " "
-    return [f"{each.p:.4f}", f"{each.p_holm:.4f}{star}", *[f"{each.p_bootstrap:.4f}"] * all_tests]
+    return [_p_cell(each.p), f"{_p_cell(each.p_holm)}{star}", *[_p_cell(each.p_bootstrap)] * all_tests]

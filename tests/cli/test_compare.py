@@ -88,10 +88,26 @@ def test_a_sentence_for_each_pair_and_task_is_adjusted_for_the_others(both: tupl
 
 
 @pytest.mark.parametrize(
-    ("p", "text"), [(1.0, "1.000"), (0.5, ".500"), (0.00999, ".010"), (0.00099, ".001"), (0.0001, ".0001")]
+    ("p", "text"),
+    [
+        (1.0, "= 1.000"),
+        (0.5, "= .500"),
+        (0.00999, "= .010"),
+        (0.00099, "= .001"),
+        (0.0001, "= .0001"),
+        (0.00005, "= .0001"),
+        (0.0000499, "< .0001"),
+    ],
 )
 def test_a_p_value_keeps_its_zeros(p: float, text: str) -> None:
     assert _p(p) == text
+
+
+def test_no_p_value_reads_as_0(tmp_path: Path) -> None:
+    named = [labelled(tmp_path / name, range(40), lambda number, right=name: right == "b") for name in ("a", "b")]
+    shown = compare(*named, "--metric", "acc", "--overall", "--all-tests", "--resamples", 25_000).stdout
+    assert shown.splitlines()[-1].endswith(", p < .0001")
+    assert "| <0.0001 | <0.0001* | " in shown and "0.0000" not in shown
 
 
 def test_csv_holds_plain_numbers(both: tuple[str, str]) -> None:
