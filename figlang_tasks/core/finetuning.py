@@ -12,7 +12,6 @@ left out. Three forms are written, each with its pictures as files beside it:
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -171,10 +170,12 @@ class _Task:
         return (self.subject(doc) for doc in self.benchmark.load(self.asked, False))
 
     def subject(self, doc: Document) -> frozenset[str]:
-        """What a row is about: its texts, and the digest of its picture."""
+        """What a row is about: its texts, and the key of what its picture shows."""
         texts = [doc[column] for column in self.finetuning.texts if column in doc]
-        pictures = [images.digest(doc["image"], doc["id"], self.asked["dataset"])] if "image" in doc else []
-        return frozenset([*(" ".join(text.casefold().split()) for text in texts), *pictures])
+        keys = [" ".join(text.casefold().split()) for text in texts]
+        if "image" in doc:
+            keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.asked["dataset"])))
+        return frozenset(keys)
 
     def function(self, key: str) -> Callable[..., Any]:
         found: Callable[..., Any] = task_files.named(self.config[key])
@@ -198,8 +199,7 @@ class _Task:
                 prompt.append(part["text"])
             else:
                 prompt.append(None)
-                pixels = b"%d %d " % part["url"].size + part["url"].tobytes()
-                name = f"images/{hashlib.sha256(pixels).hexdigest()[:24]}.png"
+                name = f"images/{images.content_key(part['url'])[:24]}.png"
                 if not (folder / name).exists():  # one picture can have several rows
                     part["url"].save(folder / name, compress_level=1)
                 pictures.append(name)

@@ -47,6 +47,7 @@ from tqdm import tqdm
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.images import content_key
 from figlang_tasks.core.score_requests import KEY, KINDS, ScoreRequestError, answer, only_ranks, score_request
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
@@ -724,16 +725,6 @@ class _ViltMatcher(_Matcher):
 
     def _text_method(self) -> Callable[..., Any]:
         return self.model.forward
-
-
-def content_key(image: Image.Image) -> str:
-    """A digest of what the image shows: mode, size and pixels, with palette and transparency."""
-    shown = image
-    if image.mode in ("P", "PA") or image.info.get("transparency") is not None:
-        shown = image.convert("RGBA")
-    digest = hashlib.sha256(f"{image.mode} {image.width} {image.height} ".encode())
-    digest.update(shown.tobytes())
-    return digest.hexdigest()
 
 
 def _pooled(features: Any) -> torch.Tensor:

@@ -65,7 +65,7 @@ class Probe:
         """End a run that would ask the probe about its training data.
 
         Args:
-            shown: the texts and the keys of the pictures (``dual_encoder.content_key``) of the requests.
+            shown: the texts and the keys of the pictures (``core.images.content_key``) of the requests.
 
         Raises:
             FigLangError: one of them was in the training data.

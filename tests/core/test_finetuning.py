@@ -160,7 +160,8 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     (folder / "V-FLUTE" / "images").mkdir(parents=True)
     for number, name in enumerate(("tested", "copy", "new")):
-        Image.new("RGB", (8, 8) if number < 2 else (4, 16)).save(folder / "V-FLUTE" / "images" / f"{name}.png")
+        image = Image.new("RGB", (8, 8) if number < 2 else (4, 16))
+        image.save(folder / "V-FLUTE" / "images" / f"{name}.png", dpi=(72 + number, 72))  # another file of one picture
     reason = "It shows that."
     train = [
         ("nothing", "new", "It is late.", reason),

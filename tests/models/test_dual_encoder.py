@@ -28,10 +28,11 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from figlang_tasks import FigLangError
+from figlang_tasks.core.images import content_key
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.ahead import THREADS
-from figlang_tasks.models.dual_encoder import FigLangCLIP, content_key
+from figlang_tasks.models.dual_encoder import FigLangCLIP
 
 DUAL = ("clip", "siglip", "siglip2", "align", "aimv2", "blip_model")
 

@@ -14,8 +14,8 @@ from models import tiny_encoders
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import rows, task
+from figlang_tasks.core.images import content_key
 from figlang_tasks.models import probe, probe_pair
-from figlang_tasks.models.dual_encoder import content_key
 
 TASK = "figlang_mini_irfl_retrieve_metaphor"
 
