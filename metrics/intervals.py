@@ -29,6 +29,7 @@ __all__ = [
     "Interval",
     "bootstrap",
     "mean",
+    "of_mean",
     "of_two_classes",
     "share",
     "standard_error",
@@ -91,6 +92,24 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike, confidence: float = 0.95) 
         rows = min(n, found * (1 - found) / variance) if variance > 0 else n
         rows *= (_t(n - 1, confidence) / _t(units - 1, confidence)) ** 2
     return _wilson(found, rows, confidence)
+
+
+def of_mean(values: Sequence[float], ends: Sequence[Interval]) -> Interval:
+    """The interval of the unweighted mean of independent values, from their own: MOVER (Zou & Donner 2008).
+
+    Args:
+        values: at least one.
+        ends: the interval of each.
+
+    Examples:
+        >>> low, high = of_mean([0.5, 0.7], [Interval(0.4, 0.6), Interval(0.4, 0.8)])
+        >>> round(low, 3), round(high, 3)
+        (0.442, 0.671)
+    """
+    middle = sum(values) / len(values)
+    below = math.hypot(*(value - end.low for value, end in zip(values, ends, strict=True))) / len(values)
+    above = math.hypot(*(end.high - value for value, end in zip(values, ends, strict=True))) / len(values)
+    return Interval(middle - below, middle + above)
 
 
 def _wilson(found: float, n: float, confidence: float) -> Interval:

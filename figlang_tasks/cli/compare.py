@@ -99,10 +99,10 @@ def compare(
 
     from figlang_tasks.results.comparison import ComparisonError
     from figlang_tasks.results.comparison import compare as compare_runs
-    from figlang_tasks.results.runs import RunError, read_all
+    from figlang_tasks.results.runs import RunError, read_all, with_folds
 
     try:
-        found = read_all(runs, scorer, repeats=True)
+        found = [with_folds(run, task or ()) for run in read_all(runs, scorer, repeats=True)]
         with tqdm(
             total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
         ) as bar:
@@ -179,7 +179,7 @@ def _text(
         parts.append(_values(task, by_name, own, paper))
         for pair in _pairs(own):
             parts.append(_pair(pair, by_name, all_tests))
-    more = _of_repeats(differences)
+    more = _of_folds(runs, differences) + _of_repeats(differences)
     more += " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
@@ -187,6 +187,12 @@ def _text(
         f"samples. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{more}"
     )
     return "\n\n".join([*parts, "\n".join(_sentences(runs, differences))])
+
+
+def _of_folds(runs: Sequence[Run], differences: Sequence[Difference]) -> str:
+    """Which tasks are means of folds, if any are."""
+    folds = {name: len(of.folds) for run in runs for name, of in run.tasks.items() if of.folds}
+    return "".join(f" {task}: unweighted mean of {folds[task]} folds." for task in _tasks(differences) if task in folds)
 
 
 def _of_repeats(differences: Sequence[Difference]) -> str:
@@ -209,7 +215,7 @@ def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, 
     how = (
         f"95 % intervals. Best value bold. Superscripts: significantly better than that run (p < .05, approximate "
         f"randomization, two-sided, {resamples:,} swaps, seed {seed}; Holm's method for {_counted(differences)})."
-        f"{_of_repeats(differences)}"
+        f"{_of_folds(runs, differences)}{_of_repeats(differences)}"
     )
     parts = ["\n".join(f"% {line}" for line in [r"\usepackage{booktabs}", *_caveats(runs)])]
     for task in _tasks(differences):

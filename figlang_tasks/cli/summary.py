@@ -129,12 +129,11 @@ def _mean(results: Mapping[str, Any], group: str, members: Sequence[_Task]) -> _
     if not published.for_task(group):
         return None
     own = {name.partition(",")[0]: value for name, value in results["results"].get(group, {}).items()}
-    names = [name for name in members[0].estimates if isinstance(own.get(name), float)]
-    # What is not in every task has no mean, and of no number there are no rows.
+    means = runs.mean_of([task.estimates for task in members])
+    estimates = {name: scopes for name, scopes in means.items() if isinstance(own.get(name), float)}
     rows = sum(_n(_overall(task).values()) or 0 for task in members)
-    estimates = {name: {OVERALL: Estimate(own[name], rows=rows)} for name in names}
     run = published.Measured(rows, runs.cut(results, [task.name for task in members]), members[0].scorer)
-    return _Task(group, estimates, members[0].scorer, *published.comparable(group, names, [run]))
+    return _Task(group, estimates, members[0].scorer, *published.comparable(group, list(estimates), [run]))
 
 
 def _overall(task: _Task) -> dict[str, Estimate]:

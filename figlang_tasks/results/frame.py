@@ -118,6 +118,6 @@ def compare(
     """
     import pandas as pd
 
-    read = runs.read_all([str(path) for path in paths], repeats=True)
+    read = [runs.with_folds(run, tasks or ()) for run in runs.read_all([str(path) for path in paths], repeats=True)]
     found = comparison.compare(read, metrics, tasks, overall, resamples, seed)
     return pd.DataFrame(map(asdict, found), columns=[field.name for field in fields(comparison.Difference)])

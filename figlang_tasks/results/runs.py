@@ -7,12 +7,13 @@ file, or a folder that holds them; explanation scores that ``figlang score`` wro
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,8 +26,10 @@ from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
+from figlang_tasks.metrics import intervals
+from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.results import samples
-from figlang_tasks.results.published import Measured
+from figlang_tasks.results.published import Measured, for_task
 from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record
 from figlang_tasks.scoring.explained import is_explained
@@ -59,6 +62,7 @@ class TaskRun:
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
         failed: measures whose computation failed in the run: the results file has no number of them.
+        folds: the tasks that this one is the unweighted mean of (`with_folds`); of others none.
     """
 
     task: str
@@ -72,6 +76,7 @@ class TaskRun:
     scorer: str | None
     signature: str | None
     failed: tuple[str, ...] = ()
+    folds: tuple[TaskRun, ...] = ()
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -154,6 +159,54 @@ class TaskRun:
         metadata = self.config.get("metadata")
         version = metadata.get("version") if isinstance(metadata, Mapping) else None
         return None if version is None else str(version)
+
+
+def with_folds(run: Run, apart: Collection[str] = ()) -> Run:
+    """The run with one task in place of each group whose own value, the unweighted mean of folds, is what a paper has.
+
+    Args:
+        apart: names of tasks; a group stays as it is where one of its tasks is among them.
+    """
+    tasks = dict(run.tasks)
+    for group, names in (run.results.get("group_subtasks") or {}).items():
+        if for_task(group) and set(names) <= tasks.keys() and set(names).isdisjoint(apart):
+            tasks[group] = _of_folds(group, [tasks.pop(name) for name in names])
+    return replace(run, tasks=tasks)
+
+
+def _of_folds(group: str, folds: Sequence[TaskRun]) -> TaskRun:
+    scorers = dict.fromkeys(fold.scorer for fold in folds if fold.scorer)
+    signatures = dict.fromkeys(fold.signature for fold in folds if fold.signature)
+    return replace(
+        folds[0],
+        task=group,
+        sha256=_digest(fold.sha256 for fold in folds),
+        data=replace(folds[0].data, part=group, digest=_digest(str(fold.data) for fold in folds)[:12]),
+        lines=tuple(line for fold in folds for line in fold.lines),
+        reported=mean_of([fold.estimates for fold in folds]),
+        scorer="; ".join(scorers) or None,
+        signature="; ".join(signatures) or None,
+        failed=tuple(dict.fromkeys(name for fold in folds for name in fold.failed)),
+        folds=tuple(folds),
+    )
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def mean_of(folds: Sequence[Estimates]) -> Estimates:
+    """The unweighted means of the estimates of folds, which have no row in common; of what one lacks there is none."""
+    found: dict[str, dict[str, Estimate]] = {}
+    for measure, scope, _ in scoring.flat(folds[0]):
+        own = [fold[measure][scope] for fold in folds if scope in fold.get(measure, {})]
+        if len(own) == len(folds):
+            ends = [Interval(each.low, each.high) for each in own if each.low is not None and each.high is not None]
+            values, counts = [each.value for each in own], [each.rows for each in own if each.rows is not None]
+            found.setdefault(measure, {})[scope] = Estimate.of(
+                sum(values) / len(own), intervals.of_mean(values, ends) if len(ends) == len(own) else None
+            )._replace(rows=sum(counts) if len(counts) == len(own) else None)
+    return found
 
 
 def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]], object]) -> str:
@@ -281,12 +334,17 @@ def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
 
 def measured(run: Run, task: TaskRun) -> Measured:
     """What decides whether published results are comparable with a task of a run."""
-    return Measured(task.rows, cut(run.results, [task.task]), task.signature or task.scorer, task.own)
+    return Measured(task.rows, cut(run.results, _names(task)), task.signature or task.scorer, task.own)
 
 
 def limited(run: Run) -> str | None:
     """Why a run is partial: ``limit 8``, ``offset 4``; None for a complete run, or if there is no results file."""
-    return cut(run.results, run.tasks)
+    return cut(run.results, [name for task in run.tasks.values() for name in _names(task)])
+
+
+def _names(task: TaskRun) -> list[str]:
+    """As the results file has them."""
+    return [fold.task for fold in task.folds or (task,)]
 
 
 def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:

@@ -22,6 +22,7 @@ from figlang_tasks.metrics.intervals import (
     error_of_resamples,
     linked,
     mean,
+    of_mean,
     of_resamples,
     of_two_classes,
     share,
@@ -437,3 +438,20 @@ def test_half_of_the_resamples_must_have_a_value() -> None:
     half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
     assert of_resamples(half, 4, 0.95) is not None and error_of_resamples(half, 4) == pytest.approx((4 / 3) ** 0.5)
     assert of_resamples(less, 4, 0.95) is None and error_of_resamples(less, 4) is None
+
+
+# --- means of independent values --------------------------------------------------------------------------------------
+
+
+def test_the_interval_of_a_mean_of_five_shares() -> None:
+    """Of equal intervals 1 / sqrt(5); and the true mean is in it as often as it says, with shares that differ."""
+    low, high = of_mean([0.5] * 5, [Interval(0.4, 0.7)] * 5)
+    assert (low, high) == pytest.approx((0.5 - 0.1 / math.sqrt(5), 0.5 + 0.2 / math.sqrt(5)))
+    rng = np.random.default_rng(1)
+    true, rows, held = np.array([0.1, 0.2, 0.5, 0.8, 0.95]), [20, 40, 100, 200, 50], 0
+    for _ in range(1000):
+        hits = rng.binomial(rows, true)
+        ends = [share(*rows_of(int(hit), n)) for hit, n in zip(hits, rows, strict=True)]
+        low, high = of_mean(list(hits / rows), ends)
+        held += low <= true.mean() <= high
+    assert 930 <= held <= 975

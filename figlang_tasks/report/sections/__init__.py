@@ -20,7 +20,7 @@ from figlang_tasks.report.sections.overview import overview
 from figlang_tasks.report.sections.parsing import parsing
 from figlang_tasks.report.sections.results import Results, by_task, dataset_name, instruction_of, slug
 from figlang_tasks.report.sections.tables import all_metrics, by_part
-from figlang_tasks.results.runs import Run
+from figlang_tasks.results.runs import Run, with_folds
 
 __all__ = ["Cell", "Group", "Section", "Table", "build"]
 
@@ -44,6 +44,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     """
     if not runs:
         raise ValueError("there are no runs")
+    runs = [with_folds(run) for run in runs]
     results = by_task(runs)
     plain = {task: of for task, of in results.items() if instruction_of(task, of) is None}
     makers: dict[tuple[str, str], list[_Maker]] = {("overview", "Overview"): [lambda: overview(runs, plain, published)]}

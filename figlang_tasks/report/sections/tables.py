@@ -102,6 +102,8 @@ def _notes_of_table(results: Results, metrics: Sequence[str]) -> str:
         parts.append(f"Explanation scorer: {next(iter(signatures.values()))}.")
     elif signatures:
         parts.append("Explanation scorers: " + "; ".join(f"{run}: {each}" for run, each in signatures.items()) + ".")
+    folds = {task: len(of_task[0].of.folds) for task, of_task in results.items() if of_task[0].of.folds}
+    parts += [f"{task}: unweighted mean of {count} folds." for task, count in folds.items()]
     found = {task: comparable(task, of_task, metrics) for task, of_task in results.items()}
     if protocols := sorted({papers.protocol(task, shown) for task, (shown, _) in found.items() if shown}):
         parts.append(f"Published, not measured here: {' / '.join(protocols)}.")

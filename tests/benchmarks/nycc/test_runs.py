@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from benchmarks.nycc import release
 from demo_runs import DEMO, evaluate
 from hub_server import HubServer
 from models import tiny_encoders
+from typer.testing import CliRunner
 
+import figlang_tasks
 from figlang_tasks.benchmarks.nycc import measures, rows
+from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.judge.export import export
@@ -35,11 +39,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("group", "chance"), [("nycc_rank_description", 0.5), pytest.param("nycc_match", 0.2, marks=pytest.mark.slow)]
 )
 def test_a_group_is_the_unweighted_mean_of_five_folds_and_random_is_at_chance(
-    folder: Path, group: str, chance: float
+    folder: Path, group: str, chance: float, tmp_path: Path
 ) -> None:
     kind = KINDS[group.split("_")[1]] + ("" if "description" in group else "_from_pixels")
     release.release(folder, *(kind + fold for fold in FIVE))
-    results = evaluate(group, "figlang_random", "seed=1")
+    saved = [tmp_path / "saved" / name for name in ("one", "two")]
+    other, results = (evaluate(group, "figlang_random", f"seed={2 - n}", saved=saved[n]) for n in (1, 0))
     folds = [results["results"][f"{group}_{fold}"]["acc,none"] for fold in range(5)]
     found = results["results"][group]
     assert found["acc,none"] == pytest.approx(sum(folds) / 5, abs=1e-12) and "unweighted mean" in found["alias"]
@@ -47,8 +52,30 @@ def test_a_group_is_the_unweighted_mean_of_five_folds_and_random_is_at_chance(
     shown = summary_table(results)
     mean = next(line for line in shown.splitlines() if "mean, unweighted" in line)
     assert f"{100 * found['acc,none']:.1f}" in mean and "published:" in shown and "Random" in shown
+    interval = f"{100 * found['acc,none']:.1f} {_mover(results, [f'{group}_{fold}' for fold in range(5)])}"
+    assert interval in mean
+    (there,) = figlang_tasks.compare(*saved, metrics=["acc"], overall=True, resamples=200).to_dict("records")
+    assert (there["task"], there["value_first"]) == (group, pytest.approx(found["acc,none"]))
+    assert there["value_second"] == pytest.approx(other["results"][group]["acc,none"]) and 0 < there["p_randomization"]
+    assert len(figlang_tasks.compare(*saved, tasks=[f"{group}_0"], metrics=["acc"], resamples=200)) == 1
+    asked = ["compare", *map(str, saved), "--overall", "--resamples", "200"]
+    table = CliRunner().invoke(app, [*asked, "--paper"]).stdout
+    assert f"## {group}\n" in table and interval in table and " (published, Table 2)" in table
+    assert f" {group}: unweighted mean of 5 folds." in table
+    page = tmp_path / "report.html"
+    assert CliRunner().invoke(app, ["report", *map(str, saved), "-o", str(page), "--no-images"]).exit_code == 0
+    shown = re.sub('<wbr>|<span class="interval">', "", page.read_text(encoding="utf-8")).replace("\xa0", " ")
+    assert interval in shown and f"{group}: unweighted mean of 5 folds." in shown and "2209.06293 (ACL 2023)" in shown
     alone = evaluate(f"{group}_0", "figlang_random", "seed=1")  # one fold is never shown beside the paper
     assert "published" not in summary_table(alone)
+
+
+def _mover(results: Any, tasks: list[str]) -> str:
+    """The interval of an unweighted mean, from those of its folds."""
+    found = [results["configs"][task]["metadata"]["measures"]["values"]["acc"]["all"] for task in tasks]
+    value = sum(each["value"] for each in found) / 5
+    below, above = (sum((each["value"] - each[end]) ** 2 for each in found) ** 0.5 / 5 for end in ("low", "high"))
+    return f"[{100 * (value - below):.1f}, {100 * (value + above):.1f}]"
 
 
 def test_five_folds_that_are_cut_are_not_beside_the_paper(folder: Path) -> None:
@@ -106,6 +133,7 @@ def test_records_give_what_was_reported_and_sheets_for_judges(folder: Path, tmp_
 
 LOAD = """
 import json
+import figlang_tasks
 from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.benchmark import benchmarks
 found = rows.load("NYCC", "ranking_1")
