@@ -143,15 +143,15 @@ def _state(name: str) -> Hashable:
     """What decides the rows of a dataset; files of the hub and of this package do not change."""
     from figlang_tasks.core.benchmark import of_dataset
 
-    folders = [(each, local_folder(each)) for each in of_dataset(name).sources]
-    return tuple(
-        os.environ.get(each.pin_variable) if folder is None else _tables(folder.absolute()) for each, folder in folders
-    )
+    root = os.environ.get(DATA_DIR_VARIABLE)
+    origins = of_dataset(name).sources
+    tables = [_tables(Path(root).expanduser().absolute() / each.name) for each in origins] if root else []
+    return root, *(os.environ.get(each.pin_variable) for each in origins), *tables
 
 
 @cache
 def _tables(folder: Path) -> Hashable:
-    """The tables and folders below a folder, each with what changes when it is written."""
+    """A folder, the tables and the folders below it, each with what changes when it is written; nothing without it."""
     paths = [str(folder)]
     for place, folders, files in os.walk(folder):
         paths += [os.path.join(place, each) for each in (*folders, *(each for each in files if each.endswith(_TABLES)))]
