@@ -2,8 +2,9 @@
 
 ``lmms_eval`` takes some eight seconds of a core to import what it needs. A call is the command's own main function,
 with the caller's arguments, folder, environment and files, in a process of its own that can be killed like any other.
-All processes of the tests share one server. A test of the start itself (entry points, what is imported) starts the real
-program.
+All processes of the tests share one server. A test of the start itself (entry points, what is imported) says
+`harness=False`: its process has torch and other people's libraries alone, nine tenths of the time, and imports the
+harnesses and this package itself. A test of the interpreter's start runs the real program.
 
     warm.run(["lmms_eval", "--tasks", "figlang_mini"], cwd=folder)     # in a test, as subprocess.run
     python -IS tests/warm.py SOCKET NAME ARGUMENT...     # in a shell
@@ -30,6 +31,18 @@ if TYPE_CHECKING:  # a call from a shell imports little
 
 HEADER = struct.Struct("!I")
 NUMBER = struct.Struct("!i")  # the process, then how it ended: as subprocess gives it
+PROGRAMS = {
+    "figlang": "figlang_tasks.cli.figlang:main",
+    "lm_eval": "lm_eval.__main__:cli_evaluate",
+    "lmms-eval": "lmms_eval.cli.dispatch:main",
+    "lmms_eval": "figlang_tasks.cli.lmms_eval:main",
+}
+# What the harnesses import that takes long.
+LIBRARIES = (
+    "accelerate", "aiohttp", "datasets", "httpx", "jinja2", "nltk", "numpy", "openai", "pandas", "PIL.Image", "pyarrow",
+    "requests", "scipy.stats", "sklearn.metrics", "sympy", "torch.distributed", "torchvision", "transformers",
+    "transformers.generation", "transformers.modeling_utils",
+)  # fmt: skip
 
 
 # --- the caller ------------------------------------------------------------------------------------------------------
@@ -39,11 +52,12 @@ class Process:
     """A command that runs; as ``subprocess.Popen``, whose output is kept in files.
 
     Args:
-        command: ``lmms_eval``, ``lmms-eval``, ``lm_eval``, ``figlang`` or a Python, and the arguments.
+        command: one of ``PROGRAMS`` or a Python, and the arguments.
         cwd: folder that it runs in.
         env: all of its environment; folders of ``PYTHONPATH`` are looked into for modules and plugins first.
         stdout, stderr: open files in place of those kept here.
         largest_file: bytes that no file may exceed, as on a full disk.
+        harness: False to import the harnesses and this package anew, as at a start.
     """
 
     def __init__(
@@ -55,6 +69,7 @@ class Process:
         stdout: IO[str] | None = None,
         stderr: IO[str] | None = None,
         largest_file: int | None = None,
+        harness: bool = True,
     ) -> None:
         import tempfile
 
@@ -67,7 +82,8 @@ class Process:
         wanted = {"argv": argv, "cwd": str(cwd), "env": dict(os.environ if env is None else env)}
         with open(os.devnull) as nothing:
             files = [nothing.fileno(), self._out.fileno(), self._err.fileno()]
-            self._connection = _ask(server(), wanted | {"largest_file": largest_file, "session": True}, files)
+            wanted |= {"largest_file": largest_file, "session": True}
+            self._connection = _ask(server(harness), wanted, files)
         self.pid: int = NUMBER.unpack(_read(self._connection, NUMBER.size))[0]
 
     def poll(self) -> int | None:
@@ -149,8 +165,8 @@ def run_ranks(
     return ranks
 
 
-def server() -> str:
-    """The socket of the server; the first process that asks starts it."""
+def server(harness: bool = True) -> str:
+    """The socket of the server, `harness` as of :class:`Process`; the first process that asks starts both."""
     import subprocess
 
     from filelock import FileLock
@@ -167,7 +183,11 @@ def server() -> str:
                 )  # fmt: skip
             assert started.stdout is not None
             assert started.stdout.readline() == "ready\n", Path(f"{path}.log").read_text()
-    return str(path)
+    return str(path) if harness else _of_libraries(path)
+
+
+def _of_libraries(path: str | Path) -> str:
+    return f"{path}.libraries"
 
 
 def call(path: str, arguments: list[str]) -> int:
@@ -208,10 +228,31 @@ def ask_the_hub_at_once() -> None:
 
 
 def serve(path: str, owner: str) -> None:
-    """Answer calls until the socket is removed, or the process `owner` has ended."""
-    import gc
-    import select
+    """Answer calls until the socket is removed, or the process `owner` has ended: in two processes of two sockets."""
+    from importlib import import_module
 
+    for name in LIBRARIES:
+        with suppress(ImportError):  # one that this version of the harnesses does not need
+            import_module(name)
+    ask_the_hub_at_once()
+    with socket.socket(socket.AF_UNIX) as of_libraries, socket.socket(socket.AF_UNIX) as listening:
+        of_libraries.bind(_of_libraries(path))
+        of_libraries.listen()
+        if os.fork() == 0:
+            listening.close()
+            os.dup2(2, 1)  # the end of the pipe is for the other
+            _serve(of_libraries, owner)
+            os._exit(0)
+        of_libraries.close()
+        _import_harnesses()
+        read_task_files_once(Path(path).with_name("lm_eval_index"))
+        listening.bind(path)
+        listening.listen()
+        print("ready", flush=True)
+        _serve(listening, owner)
+
+
+def _import_harnesses() -> None:
     from figlang_tasks.harness import plugin
 
     plugin.register()
@@ -224,23 +265,71 @@ def serve(path: str, owner: str) -> None:
 
     import figlang_tasks.models.llava_hf
     import figlang_tasks.models.vlm  # noqa: F401
+    from figlang_tasks.core import benchmark
 
-    ask_the_hub_at_once()
+    benchmark.benchmarks()  # imports them
+
+
+def read_task_files_once(of_lm_eval: Path) -> None:
+    """Keep what the harnesses find in the task files of their own and ours, which takes two and ten seconds at a start.
+
+    Args:
+        of_lm_eval: the file for what lm-eval finds; the first process that asks writes it.
+    """
+    import copy
+    import functools
+    import pickle
+
+    import lm_eval.tasks._index
+    from filelock import FileLock
+    from lmms_eval.tasks import TaskManager
+
+    find = TaskManager._get_task_and_group
+    found: dict[str, Any] = {}
+
+    def keep(manager: TaskManager, task_dir: str) -> Any:
+        found[task_dir] = find(manager, task_dir)
+        return found[task_dir]
+
+    @functools.wraps(find)
+    def again(manager: TaskManager, task_dir: str) -> Any:
+        return copy.deepcopy(found[task_dir]) if task_dir in found else find(manager, task_dir)
+
+    TaskManager._get_task_and_group = keep
+    TaskManager()
+    TaskManager._get_task_and_group = again
+
+    own = Path(lm_eval.tasks.__file__).parent
+    index = lm_eval.tasks._index.TaskIndex
+    build = index.build
+
+    @functools.wraps(build)
+    def build_once(paths: Sequence[Path], **options: Any) -> Any:
+        if paths[:1] != [own] or options:
+            return build(paths, **options)
+        with FileLock(f"{of_lm_eval}.lock"):
+            if not of_lm_eval.exists():
+                of_lm_eval.write_bytes(pickle.dumps(build([own])))
+        return {**pickle.loads(of_lm_eval.read_bytes()), **build(paths[1:])}
+
+    index.build = staticmethod(build_once)
+
+
+def _serve(listening: socket.socket, owner: str) -> None:
+    import gc
+    import select
+
     gc.collect()
     gc.freeze()  # a child that collects would copy all of it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(path)
-        listening.listen()
-        print("ready", flush=True)
-        while Path(path).exists() and _runs(int(owner)):
-            if select.select([listening], [], [], 1)[0]:
-                connection, _ = listening.accept()
-                if os.fork() == 0:
-                    listening.close()
-                    _answer(connection)
-                connection.close()
+    while Path(listening.getsockname()).exists() and _runs(int(owner)):
+        if select.select([listening], [], [], 1)[0]:
+            connection, _ = listening.accept()
+            if os.fork() == 0:
+                listening.close()
+                _answer(connection)
+            connection.close()
 
 
 def _runs(process: int) -> bool:
@@ -286,18 +375,19 @@ def _begin(wanted: dict[str, Any], files: list[int]) -> None:
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     if new := [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in sys.path]:
-        import lmms_eval.models
-
         sys.path[1:1] = new
-        lmms_eval.models.MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
+        if harness := sys.modules.get("lmms_eval.models"):
+            harness.MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
     _read_environment_again()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _read_environment_again() -> None:
-    """For the modules that read it when they are imported."""
+    """For the modules that read it when they are imported, or once."""
     import importlib
+    import tempfile
 
+    tempfile.tempdir = None
     import datasets.config
     from huggingface_hub import constants, hf_api
 
@@ -330,14 +420,10 @@ def _run(argv: list[str]) -> int:
                 sys.path[0] = str(Path(arguments[0]).resolve().parent)
                 runpy.run_path(arguments[0], run_name="__main__")
         else:
-            from lm_eval.__main__ import cli_evaluate
-            from lmms_eval.cli import dispatch
-
-            from figlang_tasks.cli import figlang, lmms_eval
+            import pkgutil
 
             sys.argv = argv
-            programs = {"figlang": figlang.main, "lmms_eval": lmms_eval.main}
-            (programs | {"lmms-eval": dispatch.main, "lm_eval": cli_evaluate})[name]()
+            pkgutil.resolve_name(PROGRAMS[name])()
         status: object = 0
     except SystemExit as exit:
         status = exit.code

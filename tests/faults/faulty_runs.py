@@ -58,18 +58,25 @@ class Runs:
             return demo_runs.evaluate(task, "faulty", use_cache=str(self.cache) if cached else None, **options)
 
     def command(
-        self, *options: str, launch: tuple[str, ...] | None = None, largest_file: int | None = None, **how: Any
+        self,
+        *options: str,
+        launch: tuple[str, ...] | None = None,
+        largest_file: int | None = None,
+        harness: bool = True,
+        **how: Any,
     ) -> subprocess.Popen[str] | warm.Process:
         """Start ``lmms_eval`` without its imports, or by a `launch` of its own; `how` as for :meth:`_prepared`.
 
         Args:
             options: of the command.
             largest_file: bytes that no file that it writes may exceed.
+            harness: as of ``warm.Process``.
         """
         arguments, environment = self._prepared(*options, **how)
         if not launch:
             command = ["lmms_eval", *arguments]
-            return warm.Process(command, cwd=self.folder, env=environment, largest_file=largest_file)
+            limits: dict[str, Any] = {"largest_file": largest_file, "harness": harness}
+            return warm.Process(command, cwd=self.folder, env=environment, **limits)
         return subprocess.Popen(
             [*launch, *arguments],
             env=environment,

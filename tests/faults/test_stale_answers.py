@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -152,15 +151,11 @@ def test_the_wording_of_a_prompt_changes(runs: Runs) -> None:
         shutil.copytree(figlang_tasks.resource_dir("prompts").parent / name, copy / name)
     path = [str(copy.parent)]
 
-    def run() -> subprocess.CompletedProcess[str]:
-        command = (sys.executable, "-m", "figlang_tasks.cli.lmms_eval")
-        return runs.by_command("--limit", str(LIMIT), more_path=path, launch=command)
-
     for template, asked in ((None, LIMIT), ("vflute/question.jinja", LIMIT)):
         if template:
             prompt = copy / "prompts" / template
             prompt.write_text(prompt.read_text(encoding="utf-8") + " Please.", encoding="utf-8")
-        done = run()
+        done = runs.by_command("--limit", str(LIMIT), more_path=path, harness=False)
         assert (done.returncode, len(runs.asked[-1])) == (0, asked), done.stderr[-3000:]
     (newest,) = runs.files("*_samples_*.jsonl")[-1:]
     assert all("Please." in json.loads(line)["input"] for line in newest.read_text(encoding="utf-8").splitlines())

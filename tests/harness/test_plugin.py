@@ -23,19 +23,12 @@ from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
 from figlang_tasks.harness import judgement, plugin
 
-BIN = Path(sys.executable).parent
 OUR_TASKS = {"vflute", "vflute_val", "vflute_5shot", "vflute_sg", "vflute_all", "vflute_instructions", "figlang_mini"}
 FRESH_TASK_MANAGER = """
 import lmms_eval.evaluator
 from lmms_eval.tasks import TaskManager
 print("\\n".join(TaskManager().all_tasks))
 """
-# Each starts an interpreter with torch in it: they run two at a time.
-COMMANDS: dict[str, list[str]] = {
-    "TaskManager()": [sys.executable, "-c", FRESH_TASK_MANAGER],
-    "lmms_eval beside a broken plugin": [str(BIN / "lmms_eval"), "tasks", "list"],
-    "lmms-eval beside a broken plugin": [str(BIN / "lmms-eval"), "--tasks", "list"],
-}
 
 
 def broken_plugin(folder: Path, name: str) -> None:
@@ -46,22 +39,10 @@ def broken_plugin(folder: Path, name: str) -> None:
     (info / "entry_points.txt").write_text(f"[lmms_eval.models]\n{name} = {name}_is_not_there:manifests\n")
 
 
-Outcomes = dict[str, subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    folder = tmp_path_factory.mktemp("elsewhere")  # not the checkout: nothing may depend on the working directory
+def beside_a_broken_plugin(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     broken_plugin(folder / "site", "aaa_broken")  # stands before site-packages
-
-    def run(name: str) -> subprocess.CompletedProcess[str]:
-        environment = dict(os.environ)
-        if "broken" in name:
-            environment["PYTHONPATH"] = os.pathsep.join([str(folder / "site"), environment.get("PYTHONPATH", "")])
-        return subprocess.run(COMMANDS[name], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        return dict(zip(COMMANDS, pool.map(run, COMMANDS), strict=True))
+    path = os.pathsep.join([str(folder / "site"), os.environ.get("PYTHONPATH", "")])
+    return warm.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, harness=False)
 
 
 def listed(output: str) -> set[str]:
@@ -69,23 +50,24 @@ def listed(output: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_our_tasks_are_found_beside_the_harness_ones(outcomes: Outcomes) -> None:
-    done = outcomes["TaskManager()"]
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["python", "-c", FRESH_TASK_MANAGER], id="TaskManager()"),
+        pytest.param(["lmms-eval", "--tasks", "list"], id="lmms-eval"),
+        pytest.param(["python", "-m", "lmms_eval", "--tasks", "list"], id="python -m lmms_eval"),
+    ],
+)
+def test_our_tasks_are_found_beside_the_harness_ones(command: list[str], tmp_path: Path) -> None:
+    """Not in the checkout: nothing may depend on the working directory."""
+    done = warm.run(command, cwd=tmp_path, harness=False)
     assert done.returncode == 0, done.stderr
     assert listed(done.stdout) >= OUR_TASKS | {"mme"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [["lmms-eval"], ["python", "-m", "lmms_eval"]], ids=" ".join)
-def test_the_harness_own_command_lists_our_tasks(command: list[str], tmp_path: Path) -> None:
-    done = warm.run([*command, "--tasks", "list"], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert listed(done.stdout) >= OUR_TASKS | {"mme"}
-
-
-@pytest.mark.slow
-def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(outcomes: Outcomes) -> None:
-    done = outcomes["lmms_eval beside a broken plugin"]
+def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(tmp_path: Path) -> None:
+    done = beside_a_broken_plugin(tmp_path, "lmms_eval", "tasks", "list")
     assert done.returncode == 0
     assert listed(done.stdout) >= OUR_TASKS | {"mme"}
     printed = done.stdout + done.stderr  # the harness decides where the log goes
@@ -94,8 +76,8 @@ def test_a_broken_entry_point_of_another_package_is_named_and_costs_us_nothing(o
 
 
 @pytest.mark.slow
-def test_the_harness_own_command_says_what_failed_when_a_broken_entry_point_comes_first(outcomes: Outcomes) -> None:
-    done = outcomes["lmms-eval beside a broken plugin"]
+def test_the_harness_own_command_says_what_failed_when_a_broken_entry_point_comes_first(tmp_path: Path) -> None:
+    done = beside_a_broken_plugin(tmp_path, "lmms-eval", "--tasks", "list")
     assert "No module named 'aaa_broken_is_not_there'" in done.stdout + done.stderr
 
 

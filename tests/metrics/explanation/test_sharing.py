@@ -10,10 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from loguru import logger
 from torch.distributed import HashStore
 
@@ -217,14 +219,14 @@ def test_an_error_in_the_first_ends_all() -> None:
 
 SCRIPT = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:0] = {folders!r}
 import test_sharing
 scorer = test_sharing.tiny(workers=3, token_budget=40)
 
 def share(models, missing, advance):
     return scorer._workers.lead(models, missing, lambda done: print(done, flush=True))
 
-pairs = test_sharing.pairs_of(2000)
+pairs = test_sharing.pairs_of(600)
 scorer.score([pair[0] for pair in pairs], [pair[1] for pair in pairs], False, share)
 """
 
@@ -238,22 +240,26 @@ def children(of: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["interrupt", "kill", "kill a worker"])
 def test_no_worker_outlives_the_first_process(how: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SCRIPT.format(folder=str(Path(__file__).parent))]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", SCRIPT.format(folders=[str(FIXTURES.parent), str(Path(__file__).parent)])]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
     errors = tmp_path / "errors"
-    with errors.open("w") as file, subprocess.Popen(command, env=environment, stdout=-1, stderr=file) as first:
+    reading, writing = os.pipe()
+    with open(reading) as printed:
+        with open(writing, "w") as out, errors.open("w") as file:
+            first = warm.Process(command, cwd=tmp_path, env=environment, stdout=out, stderr=file)
         try:
-            assert first.stdout is not None and first.stdout.readline(), "something is scored"
+            assert printed.readline(), "something is scored"
             workers = children(first.pid)
             assert len(workers) == 2
             if how == "kill a worker":
                 os.kill(workers[0], signal.SIGKILL)
             else:
                 first.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGKILL)
-            first.stdout.read()
+            printed.read()
             assert first.wait(60) != 0
         finally:
-            first.kill()
+            with suppress(ProcessLookupError):
+                first.kill()
     said = "ChildProcessError: worker 1 ended with status -9; the most frequent cause is too little memory"
     assert (said in errors.read_text()) == (how == "kill a worker")
     deadline = time.monotonic() + 60
