@@ -97,7 +97,7 @@ def test_every_variant_runs_on_chat_and_on_simple_backends(
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(repository.parent))
     names = ["vflute_val", "vflute_5shot", "vflute_10shot", "vflute_sg", "vflute_blind", "vflute_label"]
     names.append("vflute_instruction_21")
-    settings = "num_beams=1,max_new_tokens=40"
+    settings = "num_beams=1,max_new_tokens=12"
     results = evaluate(names, limit=2, force_simple=force_simple, gen_kwargs=settings)
     assert set(results["samples"]) == set(names)
     for name, samples in results["samples"].items():
@@ -148,7 +148,7 @@ class Says(lmms):
     ids=["nothing", "odd characters", "1 MB", "entailment", "contradiction"],
 )
 def test_any_answer_is_scored(answer: str, accuracy: float | str, parse_rate: float) -> None:
-    results = evaluate(["figlang_mini"], model=Says(answer), limit=8)
+    results = evaluate(["figlang_mini"], model=Says(answer), limit=8 if len(answer) < 1000 else 2)
     gold = [sample["sample"]["gold"] for sample in results["samples"]["figlang_mini"]]
     if isinstance(accuracy, str):
         accuracy = sum(label == rows.LABELS[accuracy] for label in gold) / len(gold)
@@ -202,7 +202,10 @@ def one_process(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 
 @pytest.mark.slow
-def test_all_723_rows_from_the_gated_hub_dataset(test_rows: list[VFluteRow], hub: HubServer, tmp_path: Path) -> None:
+def test_all_723_rows_from_the_gated_hub_dataset(
+    test_rows: list[VFluteRow], hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "off")  # most of the time, and no part of what is checked
     model = ("--model", "figlang_random")
     check_723_rows(command_line(["lmms_eval"], hub, tmp_path, *model), test_rows, hub)
 

@@ -383,7 +383,7 @@ def test_help_and_version_are_quick_and_have_examples() -> None:
 
 # --- a kill ----------------------------------------------------------------------------------------------------------
 
-ROWS = 700
+ROWS = 400
 
 
 def stored_scores(cache: Path) -> dict[str, float]:
@@ -399,7 +399,7 @@ def stored_scores(cache: Path) -> dict[str, float]:
 
 @pytest.fixture
 def many_rows() -> bytes:
-    """About as many rows as V-FLUTE has, all texts different."""
+    """So many that a run can be killed between two of them, all texts different."""
     draw = random.Random(0)
     words = "the a lawyer shark kettle cold slow bright is of on under like winter bridge says cruel never".split()
     pattern = json.loads(first_lines(1))

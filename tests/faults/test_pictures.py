@@ -76,11 +76,11 @@ def one_bit_png(width: int, height: int) -> dict[str, Any]:
 def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
     bomb = one_bit_png(60_000, 60_000)  # 10.8 GB as RGB
     assert len(bomb["bytes"]) < 4_000_000
-    started = time.perf_counter()
+    started = time.process_time()
     for look in (images.check, images.decode):
         with pytest.raises(DataError, match=r"irfl-test-7\): .*DecompressionBombError.*3600000000 pixels"):
             look(bomb, WHERE)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_twelve_thousand_pixels_a_side_are_read() -> None:

@@ -380,6 +380,6 @@ def test_shares_give_the_rows_of_the_paper(shared_file: Path) -> None:
 
 
 def test_many_pairs_are_quick() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     preference_shares([preference(["left", "right", "left", "left", "left", "right", "left"])] * 20_000)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

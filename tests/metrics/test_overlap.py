@@ -152,10 +152,10 @@ def test_what_is_trimmed(text: str) -> None:
 
 
 def test_a_megabyte_of_punctuation_is_trimmed_in_no_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text = "a" + "!" * 1_000_000 + "a"
     assert overlap.relaxed(text) == overlap.relaxed(f"...{text}...") == text
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 @relaxed

@@ -602,7 +602,7 @@ def test_random_scores_give_the_expected_precision_of_the_tables(name: str) -> N
     assert sum(doc["positive"] for doc in documents) == sum(k for k, _ in sizes)
     generator = np.random.default_rng(5)
     places = [np.arange(n) < k for k, n in sizes]
-    runs = 1000
+    runs = 300
     found = np.zeros((runs, 2))
     for run in range(runs):
         hits = [ranking.precision_at_k(generator.random(len(each)), each) for each in places]

