@@ -245,7 +245,7 @@ def serve(path: str, owner: str) -> None:
             os._exit(0)
         of_libraries.close()
         _import_harnesses()
-        read_task_files_once(Path(path).with_name("lm_eval_index"))
+        keep_task_index_of_lm_eval(Path(path).with_name("lm_eval_index"))
         listening.bind(path)
         listening.listen()
         print("ready", flush=True)
@@ -268,36 +268,42 @@ def _import_harnesses() -> None:
     from figlang_tasks.core import benchmark
 
     benchmark.benchmarks()  # imports them
+    keep_task_index()
+    lmms_eval.tasks.TaskManager()
 
 
-def read_task_files_once(of_lm_eval: Path) -> None:
-    """Keep what the harnesses find in the task files of their own and ours, which takes two and ten seconds at a start.
-
-    Args:
-        of_lm_eval: the file for what lm-eval finds; the first process that asks writes it.
-    """
+def keep_task_index() -> None:
+    """Let lmms-eval read the two thousand task files of its own, and ours, once a process: two seconds each time."""
     import copy
+    import functools
+
+    import lmms_eval.tasks
+
+    from figlang_tasks.harness.task_index import tasks_dir
+
+    manager = lmms_eval.tasks.TaskManager
+    find = manager._get_task_and_group
+    folders = (f"{Path(lmms_eval.tasks.__file__).absolute().parent}/", str(tasks_dir()))
+    found: dict[str, Any] = {}
+
+    @functools.wraps(find)
+    def find_once(self: Any, task_dir: str) -> Any:
+        if task_dir not in folders:
+            return find(self, task_dir)
+        if task_dir not in found:
+            found[task_dir] = find(self, task_dir)
+        return copy.deepcopy(found[task_dir])
+
+    manager._get_task_and_group = find_once
+
+
+def keep_task_index_of_lm_eval(file: Path) -> None:
+    """Keep in a file, which the first process writes, what lm-eval finds in its own task files: ten seconds."""
     import functools
     import pickle
 
     import lm_eval.tasks._index
     from filelock import FileLock
-    from lmms_eval.tasks import TaskManager
-
-    find = TaskManager._get_task_and_group
-    found: dict[str, Any] = {}
-
-    def keep(manager: TaskManager, task_dir: str) -> Any:
-        found[task_dir] = find(manager, task_dir)
-        return found[task_dir]
-
-    @functools.wraps(find)
-    def again(manager: TaskManager, task_dir: str) -> Any:
-        return copy.deepcopy(found[task_dir]) if task_dir in found else find(manager, task_dir)
-
-    TaskManager._get_task_and_group = keep
-    TaskManager()
-    TaskManager._get_task_and_group = again
 
     own = Path(lm_eval.tasks.__file__).parent
     index = lm_eval.tasks._index.TaskIndex
@@ -307,10 +313,10 @@ def read_task_files_once(of_lm_eval: Path) -> None:
     def build_once(paths: Sequence[Path], **options: Any) -> Any:
         if paths[:1] != [own] or options:
             return build(paths, **options)
-        with FileLock(f"{of_lm_eval}.lock"):
-            if not of_lm_eval.exists():
-                of_lm_eval.write_bytes(pickle.dumps(build([own])))
-        return {**pickle.loads(of_lm_eval.read_bytes()), **build(paths[1:])}
+        with FileLock(f"{file}.lock"):
+            if not file.exists():
+                file.write_bytes(pickle.dumps(build([own])))
+        return {**pickle.loads(file.read_bytes()), **build(paths[1:])}
 
     index.build = staticmethod(build_once)
 

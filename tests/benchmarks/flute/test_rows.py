@@ -253,6 +253,18 @@ def change(**values: Any) -> Callable[[list[Values]], Any]:
         (change(type="CreativeParaphrase", label="Contradiction"), "line 5: type is .* but paraphrases entail"),
         (change(label="x" * 100_000), "line 5: unknown label 'xxx.{1,40}; it must be one of"),
         (change(explanation="half \ud800"), "line 5: explanation contains half a surrogate pair"),
+    ],
+)
+def test_a_row_that_is_not_valid_is_named(
+    damage: Callable[[list[Values]], Any], message: str, data_dir: Path, invented: list[Values]
+) -> None:
+    """Also where too few rows are there: those are named first."""
+    refuses(invented[:20], damage, message, data_dir)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
         (lambda found: found.append(found[4]), "has 7535 rows, the published train split has 7534"),
         (lambda found: found.pop(), "has 7533 rows, the published train split has 7534. To run .* --limit"),
         (
@@ -261,10 +273,14 @@ def change(**values: Any) -> Callable[[list[Values]], Any]:
         ),
     ],
 )
-def test_a_row_that_is_not_valid_is_named(
+def test_valid_rows_that_are_not_the_released_ones(
     damage: Callable[[list[Values]], Any], message: str, data_dir: Path, invented: list[Values]
 ) -> None:
-    found = [dict(values) for values in invented]
+    refuses(invented, damage, message, data_dir)
+
+
+def refuses(values: list[Values], damage: Callable[[list[Values]], Any], message: str, data_dir: Path) -> None:
+    found = [dict(each) for each in values]
     damage(found)
     write_lines(data_dir / "train.jsonl", found)
     told = refused(BENCHMARK, dataset="FLUTE", part="train")
@@ -305,9 +321,10 @@ def test_no_json(content: bytes, message: str, data_dir: Path) -> None:
 
 
 def test_a_byte_order_mark_is_read(data_dir: Path, invented: list[Values]) -> None:
-    path = write_lines(data_dir / "train.jsonl", invented)
+    path = write_lines(data_dir / "train.jsonl", invented[:20])
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert len(accepted(BENCHMARK, dataset="FLUTE", part="train")) == 7534
+    (fault,) = faults(BENCHMARK)
+    assert "has 20 rows" in fault
 
 
 def test_columns_called_as_ours_are_left_out(data_dir: Path, invented: list[Values]) -> None:
@@ -353,7 +370,7 @@ def a_damaged_file(folder: Path, values: list[Values]) -> None:
 def test_parquet_that_is_not_valid(
     write: Callable[[Path, list[Values]], None], message: str, data_dir: Path, invented: list[Values]
 ) -> None:
-    write(data_dir, as_on_the_hub(invented))
+    write(data_dir, as_on_the_hub(invented[:20]))
     assert re.search(message, refused(BENCHMARK, dataset="FLUTE", part="train"))
 
 

@@ -21,7 +21,6 @@ TASKS = [
     "irfl_match_metaphor",
     "irfl_match_simile",
     "irfl_retrieve_metaphor",
-    "irfl_retrieve_simile",
 ]
 
 
@@ -68,7 +67,6 @@ def test_the_released_tables_by_a_tiny_clip(shared_file: Path, tmp_path: Path) -
     assert {("metaphor", "literal_preference", "all"), ("simile", "figurative_over_source", "all")} <= scopes
     assert ("simile", "source_over_target", "all") in scopes and ("simile", "acc", "figurative") not in scopes
     assert len(samples(output, "irfl_retrieve_metaphor")) == 323 + 729
-    assert len(samples(output, "irfl_retrieve_simile")) == 1107 + 3314
     uuids = {each for sample in samples(output, "irfl_match_idiom") for each in sample["sample"]["candidates"]}
     assert all(isinstance(each, str) and len(each) >= 72 for each in uuids)
     assert "CLIP" in done.stdout  # the paper's numbers beside ours

@@ -600,6 +600,7 @@ def test_random_scores_give_the_expected_precision_of_the_tables(name: str) -> N
     pooled = sum(k * k / n for k, n in sizes) / pooled_size
     documents = [dict(doc) for doc in rows.load("IRFL", name)]
     assert sum(doc["positive"] for doc in documents) == sum(k for k, _ in sizes)
+    assert len(documents) == {"metaphor-retrieval-task": 323 + 729, "simile-retrieval-task": 1107 + 3314}[name]
     generator = np.random.default_rng(5)
     places = [np.arange(n) < k for k, n in sizes]
     runs = 300
