@@ -79,10 +79,10 @@ class Process:
         self.returncode: int | None = None
         self._out = stdout or tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed with this object)
         self._err = stderr or tempfile.TemporaryFile("w+")  # noqa: SIM115
-        wanted = {"argv": argv, "cwd": str(cwd), "env": dict(os.environ if env is None else env)}
+        wanted: dict[str, Any] = {"argv": argv, "cwd": str(cwd), "env": dict(os.environ if env is None else env)}
+        wanted |= {"largest_file": largest_file, "session": True}
         with open(os.devnull) as nothing:
             files = [nothing.fileno(), self._out.fileno(), self._err.fileno()]
-            wanted |= {"largest_file": largest_file, "session": True}
             self._connection = _ask(server(harness), wanted, files)
         self.pid: int = NUMBER.unpack(_read(self._connection, NUMBER.size))[0]
 
@@ -188,6 +188,15 @@ def server(harness: bool = True) -> str:
 
 def _of_libraries(path: str | Path) -> str:
     return f"{path}.libraries"
+
+
+def write_programs(folder: Path, *names: str, harness: bool = True) -> None:
+    """Write programs that call the server, for a shell; `harness` as of :class:`Process`."""
+    folder.mkdir()
+    for name in names:
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {__file__} {server(harness)} {name} "$@"\n')
+        program.chmod(0o755)
 
 
 def call(path: str, arguments: list[str]) -> int:

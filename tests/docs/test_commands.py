@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -362,12 +361,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def write_programs(folder: Path) -> Path:
-    """Write programs that call the server of warm.py, and return their folder."""
-    folder.mkdir()
-    for name in (*PROGRAMS, "python"):
-        script = folder / name
-        script.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {warm.__file__} {warm.server()} {name} "$@"\n')
-        script.chmod(0o755)
+    """Write the programs of the documents, and return their folder."""
+    warm.write_programs(folder, *PROGRAMS, "python")
     for name in ("sh", "grep"):
         (folder / name).symlink_to(str(shutil.which(name)))
     return folder
