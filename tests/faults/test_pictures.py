@@ -80,7 +80,7 @@ def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
     for look in (images.check, images.decode):
         with pytest.raises(DataError, match=r"irfl-test-7\): .*DecompressionBombError.*3600000000 pixels"):
             look(bomb, WHERE)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5
 
 
 def test_twelve_thousand_pixels_a_side_are_read() -> None:
