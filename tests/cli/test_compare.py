@@ -104,7 +104,10 @@ def test_a_p_value_keeps_its_zeros(p: float, text: str) -> None:
 
 
 def test_no_p_value_reads_as_0(tmp_path: Path) -> None:
-    named = [labelled(tmp_path / name, range(40), lambda number, right=name: right == "b") for name in ("a", "b")]
+    named = [
+        labelled(tmp_path / "a", range(40), lambda row: False),
+        labelled(tmp_path / "b", range(40), lambda row: True),
+    ]
     shown = compare(*named, "--metric", "acc", "--overall", "--all-tests", "--resamples", 25_000).stdout
     assert shown.splitlines()[-1].endswith(", p < .0001")
     assert "| <0.0001 | <0.0001* | " in shown and "0.0000" not in shown
