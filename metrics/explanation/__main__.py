@@ -59,18 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         columns = _columns(scores)
         if given.output is not None:
             _write(given.output, columns)
+        _print(scores.signature, len(references), columns, given.json)
     except (_FileError, WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
         print(f"figlang-score: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("figlang-score: interrupted; what is in the cache is not computed again", file=sys.stderr)
         return 130
-    means = {name: math.fsum(values) / len(values) for name, values in columns.items()}
-    if given.json:
-        print(json.dumps({"pairs": len(references), **means, "signature": scores.signature}))
-    else:
-        told = {"pairs": len(references)} | {name: f"{mean:.6f}" for name, mean in means.items()}
-        print(*(f"{name:<10} {value}" for name, value in (told | {"signature": scores.signature}).items()), sep="\n")
     return 0
 
 
@@ -217,6 +212,21 @@ def _write(path: Path, columns: dict[str, list[float]]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _print(signature: str, pairs: int, columns: dict[str, list[float]], as_json: bool) -> None:
+    means = {name: math.fsum(values) / len(values) for name, values in columns.items()}
+    if as_json:
+        lines = [json.dumps({"pairs": pairs, **means, "signature": signature})]
+    else:
+        told = {"pairs": pairs} | {name: f"{mean:.6f}" for name, mean in means.items()} | {"signature": signature}
+        lines = [f"{name:<10} {value}" for name, value in told.items()]
+    try:
+        print("\n".join(lines), flush=True)
+    except OSError as error:  # a full disk, a reader that has gone
+        # Or Python tries again when it ends, with a message of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise _FileError(f"the means cannot be printed: {error.strerror}") from error
 
 
 if __name__ == "__main__":

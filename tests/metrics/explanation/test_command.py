@@ -228,6 +228,18 @@ def test_an_interrupt_leaves_no_output(
     assert "interrupted" in capsys.readouterr().err and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
+def test_a_full_disk_behind_the_means_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # a buffer is written once more when Python ends
+    path = tmp_path / "texts.txt"
+    path.write_text("\n")
+    command = [sys.executable, "-m", "figlang_tasks.metrics.explanation", "-r", path, "-c", path, *EMBEDDED]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    assert done.stderr == "figlang-score: the means cannot be printed: No space left on device\n"
+    assert done.returncode == 1
+
+
 def test_help_is_quick_and_names_the_distribution() -> None:
     """In a process of its own: torch takes seconds."""
     code = (
