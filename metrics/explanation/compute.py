@@ -17,7 +17,7 @@ from .encoder import Encoder
 from .kernels import FLOAT32, choose, wanted
 
 DType: TypeAlias = Literal["fp32", "fast"]
-"""``fp32`` for official results; ``fast`` is bfloat16 (on a CPU where float32 is quicker: its weights alone)."""
+"""``fp32`` for official results; ``fast`` is bfloat16. On a CPU that computes faster in float32, only its weights are."""
 
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
@@ -167,11 +167,13 @@ def _free_bytes(index: int) -> int:
 
 def _check_device(name: str) -> None:
     try:
-        kind = torch.device(name).type
-    except RuntimeError as error:
-        raise ValueError(f"device is {name!r}; valid: auto, cpu, cuda, cuda:0, mps ...") from error
-    if kind == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device is {name!r}, but torch sees no GPU here; use auto or cpu")
+        device = torch.device(name)
+        if device.type != "cuda":  # there it would take memory for a context
+            torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # the second: torch was built without it
+        raise ValueError(f"device is {name!r}; valid: auto, cpu, and what torch has here of cuda:0, mps ...") from error
+    if device.type == "cuda" and (device.index or 0) >= (count := torch.cuda.device_count()):
+        raise ValueError(f"device is {name!r}, but torch sees {count or 'no'} GPU here; use auto or cpu")
 
 
 def padded(length: int) -> int:
@@ -231,8 +233,8 @@ def _on(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module
         kernel = choose(dtype) if device.type == "cpu" else "torch"
         if kernel == FLOAT32:
             logger.warning(
-                "figlang_tasks: this CPU is slower in bfloat16 than in float32: dtype 'fast' rounds the weights to "
-                "bfloat16, computes in float32, and is no faster than 'fp32'"
+                "figlang: dtype 'fast' computes in float32 here, with weights rounded to bfloat16: it is no faster than "
+                "'fp32' and less exact"
             )
             model, kernel = model.float(), choose(torch.float32)
         for module in model.modules():

@@ -167,6 +167,9 @@ def test_unknown_device_and_budget() -> None:
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="device is 'cuda:0', but torch sees no GPU here"):
             runner(device="cuda:0")
+    for absent in {"mps", "xpu"} - {"mps" * torch.backends.mps.is_available(), "xpu" * torch.xpu.is_available()}:
+        with pytest.raises(ValueError, match=f"device is '{absent}'; valid: auto, cpu"):
+            runner(device=absent)
     with pytest.raises(ValueError, match="token_budget is 0"):
         runner(token_budget=0)
 
