@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from loguru import logger
+
 from .. import DISTRIBUTION, __version__
 from . import SCORERS, ExplanationScores, WeightsError, get_scorer
 
@@ -38,6 +40,8 @@ class _FileError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status. Wrong usage ends with ``SystemExit``, as argparse does it."""
     given = _arguments(arguments)
+    logger.remove()
+    logger.add(lambda message: print(message, end="", file=sys.stderr), level="INFO", format="{message}")
     try:
         references, candidates = _read(given)
         if given.output is not None:
@@ -84,7 +88,12 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--reference", metavar="COLUMN", help="column of PAIRS with the references (default: reference)")
     add("--candidate", metavar="COLUMN", help="column of PAIRS with the candidates (default: candidate)")
     add("--scorer", choices=SCORERS, default="vflute25", help="default: vflute25, the mean of BERTScore and BLEURT")
-    add("--dtype", choices=("fp32", "fast"), default="fp32", help="fp32 (default) for results; fast is bfloat16")
+    add(
+        "--dtype",
+        choices=("fp32", "fast"),
+        default="fp32",
+        help="fp32 (default) for results; fast: bfloat16, on some CPUs no faster",
+    )
     add("--device", default="auto", help="auto (default: the GPU, if the models fit), cpu, cuda:1 ...")
     add("--workers", type=int, default=1, metavar="N", help="processes that share the cores of a CPU (default: 1)")
     add("--bertscore-model", metavar="MODEL", help="another BERT or DeBERTa: a folder, ORG/NAME or ORG/NAME@COMMIT")

@@ -84,7 +84,10 @@ def test_columns_of_a_table(name: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, output.name])
 
 
-def test_both_scores_of_other_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_scores_of_other_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FIGLANG_KERNEL", "float32")  # with it there is a message
     path, output = tmp_path / "pairs.jsonl", tmp_path / "scores.csv"
     path.write_text('{"reference": "He is calm.", "candidate": "He is a storm."}\n')
     deberta, bleurt = str(FIXTURES / "deberta"), str(FIXTURES / "bleurt")
@@ -97,7 +100,9 @@ def test_both_scores_of_other_models(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert scores.bleurt is not None
     values = [scores.bertscore[0], scores.bleurt[0], scores.mean[0]]
     assert output.read_text() == f"bertscore,bleurt,mean\n{','.join(map(str, map(float, values)))}\n"
-    assert means_of(capsys.readouterr().out)["signature"] == scores.signature
+    told = capsys.readouterr()
+    assert means_of(told.out)["signature"] == scores.signature
+    assert any(line.startswith("figlang: dtype 'fast' computes in float32 here") for line in told.err.splitlines())
 
 
 @pytest.mark.parametrize("name", ["refs.txt", "hyps.txt"])
