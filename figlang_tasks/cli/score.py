@@ -46,7 +46,10 @@ def score(
     ] = None,
     dtype: Annotated[
         Literal["fp32", "fast"],
-        typer.Option(envvar=explanations.DTYPE_VARIABLE, help="fp32 for official results; fast is bfloat16."),
+        typer.Option(
+            envvar=explanations.DTYPE_VARIABLE,
+            help="fp32 for official results; fast is bfloat16, on some CPUs no faster.",
+        ),
     ] = "fp32",
     device: Annotated[
         str,

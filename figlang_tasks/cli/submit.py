@@ -113,7 +113,10 @@ def score2024(
     ] = "figlang24",
     dtype: Annotated[
         Literal["fp32", "fast"],
-        typer.Option(envvar=explanations.DTYPE_VARIABLE, help="fp32 for official results; fast is bfloat16."),
+        typer.Option(
+            envvar=explanations.DTYPE_VARIABLE,
+            help="fp32 for official results; fast is bfloat16, on some CPUs no faster.",
+        ),
     ] = "fp32",
     device: Annotated[
         str,

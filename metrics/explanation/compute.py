@@ -17,7 +17,7 @@ from .encoder import Encoder
 from .kernels import FLOAT32, choose, wanted
 
 DType: TypeAlias = Literal["fp32", "fast"]
-"""``fp32`` for official results; ``fast`` is bfloat16. On a CPU that computes faster in float32, only its weights are."""
+"""``fp32`` for official results; ``fast`` is bfloat16. Where a CPU is faster in float32, only the weights are."""
 
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
@@ -233,8 +233,8 @@ def _on(model: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module
         kernel = choose(dtype) if device.type == "cpu" else "torch"
         if kernel == FLOAT32:
             logger.warning(
-                "figlang: dtype 'fast' computes in float32 here, with weights rounded to bfloat16: it is no faster than "
-                "'fp32' and less exact"
+                "figlang: dtype 'fast' computes in float32 here, with weights rounded to bfloat16: it is less exact "
+                "than 'fp32', and no faster than 'fp32'"
             )
             model, kernel = model.float(), choose(torch.float32)
         for module in model.modules():

@@ -188,7 +188,8 @@ def get_scorer(
     Args:
         name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see `SCORERS`).
         device: ``auto`` takes the GPU with the most free memory if the weights fit, else the CPU; or a torch device.
-        dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own.
+        dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A CPU that is faster in
+            float32 takes the weights in bfloat16 and computes in float32: no faster, and other last digits.
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
         token_budget: padded tokens of a batch; bounds the memory. None: 2,048 on a CPU, 32,768 on a GPU.
         bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or ``ORG/NAME@COMMIT``.
