@@ -238,7 +238,7 @@ def test_a_full_disk_behind_the_means_is_one_line(tmp_path: Path, monkeypatch: p
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # a buffer is written once more when Python ends
     path = tmp_path / "texts.txt"
     path.write_text("\n")
-    command = [sys.executable, "-m", "figlang_tasks.metrics.explanation", "-r", path, "-c", path, *EMBEDDED]
+    command = [sys.executable, "-m", "figlang_tasks.metrics.explanation", "-r", str(path), "-c", str(path), *EMBEDDED]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     assert done.stderr == "figlang-score: the means cannot be printed: No space left on device\n"
