@@ -106,6 +106,7 @@ def run(processes: int, site: Path, home: Path, tasks: Iterable[str], *options: 
     environment = os.environ | {
         "ACCELERATE_USE_CPU": "true",
         "FIGLANG_CACHE": str(home / "cache"),  # nothing that another run has computed
+        "FIGLANG_KERNEL": "torch",  # two libraries that are about as quick would be chosen by chance
         "HF_HUB_OFFLINE": "1",
         "PATH": str(Path(sys.executable).parent),  # no Java: METEOR would take most of the time
         "PYTHONPATH": f"{site}{os.pathsep}{Path(__file__).parent}",
