@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 
-_MODEL_TYPES = ("bert", "deberta", "bleurt")  # BERTScore's and BLEURT's modules look closer
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 _OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository is for other frameworks
@@ -181,10 +180,7 @@ def _download(weights: Weights) -> Path:
         if weight_file is None:
             raise WeightsError(f"{page} at {info.sha} has none of {', '.join(_WEIGHT_FILES)}")
         logger.info(f"figlang: downloading the metric model {weights.name}@{info.sha}")
-        folder = Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=list(_OTHER_FILES)))
-        if (kind := read_config(Located(folder, "")).get("model_type")) not in _MODEL_TYPES:  # before gigabytes
-            raise WeightsError(f"{page} is a {kind} model; implemented here are {', '.join(_MODEL_TYPES)}")
-        return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[weight_file]))
+        return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[weight_file, *_OTHER_FILES]))
     except errors.RevisionNotFoundError as error:
         raise WeightsError(f"{page} has no revision {weights.revision}") from error
     except WeightsError:

@@ -179,21 +179,6 @@ def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -
     assert remedy.get(state, "FIGLANG_WEIGHTS_DIR/deberta-xlarge-mnli") in done.stderr
 
 
-def test_a_model_of_another_kind_is_refused_before_its_weights_are_downloaded(tmp_path: Path) -> None:
-    repository = tmp_path / "roberta"
-    shutil.copytree(FIXTURES / "deberta", repository)
-    config = json.loads((repository / "config.json").read_text()) | {"model_type": "roberta"}
-    (repository / "config.json").write_text(json.dumps(config))
-    script = "from figlang_tasks.metrics.explanation import get_scorer\n"
-    script += "get_scorer('figlang24', bertscore_model='org/roberta', bertscore_layer=1, cache=False)"
-    with HubServer() as server:
-        server.add_repo("org/roberta", repository, repo_type="model", commit="e" * 40)
-        done = run(server, tmp_path / "home", script)
-        fetched = [request.path for request in server.requests if "/resolve/" in request.path]
-    assert "org/roberta is a roberta model; implemented here are bert, deberta, bleurt" in done.stderr
-    assert fetched and not any("safetensors" in path or ".bin" in path for path in fetched)
-
-
 def test_an_unfinished_download_is_finished(tmp_path: Path) -> None:
     """The folder of the hub's cache exists, but without its weights, or without its tokenizer."""
     with HubServer() as server:
