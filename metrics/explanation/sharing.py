@@ -294,6 +294,7 @@ class Workers:
             f"from {__name__} import work; work()"
         )
         for process in range(1, self._count):
+            _mark(folder, process).touch()
             child = subprocess.Popen(
                 [sys.executable, "-c", code],
                 stdin=subprocess.PIPE,
@@ -318,17 +319,25 @@ class Workers:
 def work() -> None:
     """The main function of a worker: helps until its standard input ends, as it does when the first process ends."""
     given = json.loads(sys.stdin.buffer.readline())
+    folder, process = given["folder"], given["process"]
+    opening = threading.Lock()
 
     def end_with_the_first() -> None:
         sys.stdin.buffer.read()
-        # Here as well: the first may have been killed.
-        shutil.rmtree(given["folder"], ignore_errors=True)
+        # Here as well: the first may have been killed. A store that is opened where its folder is gone waits for 300
+        # seconds and lets no thread run: so no worker opens one any more, and the last removes the folder.
+        opening.acquire()
+        _mark(folder, process).unlink(missing_ok=True)
+        if not any(_mark(folder, other).exists() for other in range(1, given["count"])):
+            with suppress(OSError):  # by another name: this process may write to its store now
+                shutil.rmtree(Path(folder).rename(f"{folder}-removed"))
         os._exit(0)
 
     threading.Thread(target=end_with_the_first, daemon=True).start()
     from .scorers import get_scorer
 
-    sharing = Sharing(_store(given["folder"], given["count"]), given["process"])
+    with opening:
+        sharing = Sharing(_store(folder, given["count"]), process)
     scorers: list[Scorer] = []
 
     def models() -> Sequence[Model]:
@@ -338,6 +347,11 @@ def work() -> None:
 
     while sharing.order() is not None:
         sharing.help(models)
+
+
+def _mark(folder: str, process: int) -> Path:
+    """A file that is there until the worker has ended."""
+    return Path(folder) / f"worker-{process}"
 
 
 def _store(folder: str, count: int) -> Store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -21,7 +22,7 @@ from torch.distributed import HashStore
 
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.metrics.explanation import sharing as module
-from figlang_tasks.metrics.explanation.sharing import Pair, Sharing
+from figlang_tasks.metrics.explanation.sharing import Pair, Sharing, work
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 WORDS = "the a lawyer shark kettle cold slow bright is of on under like winter bridge says cruel never".split()
@@ -267,3 +268,18 @@ def test_no_worker_outlives_the_first_process(how: str, tmp_path: Path) -> None:
         time.sleep(0.05)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
     assert not list(tmp_path.glob("figlang-workers-*"))
+
+
+@pytest.mark.slow
+def test_the_last_worker_removes_the_folder_of_the_store(tmp_path: Path) -> None:
+    """One that opens the store later than the others end would wait for its folder, deaf to all."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+    for process in (1, 2):
+        (folder / f"worker-{process}").touch()
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {work.__module__} import work; work()"
+    for process in (2, 1):
+        assert folder.is_dir()
+        given = {"folder": str(folder), "count": 3, "process": process, "settings": {}}
+        subprocess.run([sys.executable, "-c", code], input=f"{json.dumps(given)}\n", text=True, check=True, timeout=60)
+    assert not list(tmp_path.iterdir())
