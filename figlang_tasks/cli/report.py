@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from figlang_tasks.cli import say
-from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.core.text import printable
+from figlang_tasks.metrics.files import write_whole
 
 if TYPE_CHECKING:
     from figlang_tasks.report.page import Page

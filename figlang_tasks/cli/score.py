@@ -18,7 +18,8 @@ import typer
 from figlang_tasks import scoring
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.summary import estimates_table, scorer_line
-from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.core.text import printable
+from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import measures, samples
 from figlang_tasks.results.samples import NothingToScore, Samples, SamplesError
 from figlang_tasks.scoring import explained, explanations

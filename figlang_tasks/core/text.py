@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 # What a terminal would obey, what turns the direction of writing, and halves of characters.
 _CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -98,24 +96,3 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
     rule = "|" + "|".join("-" * (width + 1) + (":" if index else "-") for index, width in enumerate(widths)) + "|"
     return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
-
-
-def write_whole(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file beside its place first, then move it there; an earlier one is replaced.
-
-    Args:
-        path: the file; its folder must be there.
-        content: all of it.
-        check: looks at the file before it is moved, and raises to keep it from its place.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        if check is not None:
-            check(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -19,8 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from figlang_tasks.core.text import no_formula, printable, write_whole
+from figlang_tasks.core.text import no_formula, printable
 from figlang_tasks.judge import JudgeError
+from figlang_tasks.metrics.files import write_whole
 
 LETTERS = string.ascii_uppercase
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")

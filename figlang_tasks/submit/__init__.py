@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.text import listing, printable, write_whole
+from figlang_tasks.core.text import listing, printable
+from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
 

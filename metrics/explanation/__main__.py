@@ -20,6 +20,7 @@ from typing import Any
 from loguru import logger
 
 from .. import DISTRIBUTION, __version__
+from ..files import write_whole
 from . import SCORERS, ExplanationScores, WeightsError, get_scorer
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             scorer.release()
         columns = _columns(scores)
         if given.output is not None:
-            _write(given.output, columns)
+            write_whole(given.output, _table(given.output.suffix.lower(), columns).encode())
         _print(scores.signature, len(references), columns, given.json)
     except (_FileError, WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
         print(f"figlang-score: {error}", file=sys.stderr)
@@ -208,19 +209,14 @@ def _check_output(path: Path, inputs: Sequence[Path | None]) -> None:
         raise _FileError(f"--output {path} is an input: name another file")
 
 
-def _write(path: Path, columns: dict[str, list[float]]) -> None:
-    """Write a file beside the place first and move it there: it is whole, or it is not there."""
-    rows = list(zip(*columns.values(), strict=True))
-    if path.suffix.lower() == ".csv":
+def _table(kind: str, columns: dict[str, list[float]]) -> str:
+    """The scores of each row, as ``.csv`` or ``.jsonl``."""
+    rows = zip(*columns.values(), strict=True)
+    if kind == ".csv":
         lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
     else:
         lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    return "\n".join([*lines, ""])
 
 
 def _print(signature: str, pairs: int, columns: dict[str, list[float]], as_json: bool) -> None:

@@ -16,6 +16,7 @@ from loguru import logger
 from torch import nn
 from torch.nn.functional import gelu, linear
 
+from ..files import write_whole
 from .cache import cache_root
 
 KERNEL_VARIABLE = "FIGLANG_KERNEL"
@@ -133,7 +134,10 @@ def quickest(dtype: torch.dtype, threads: int, folder: Path | None) -> str:
         seconds = timing(dtype)
         best = min(seconds, key=seconds.__getitem__)
         if path is not None:
-            _write(path, {**known, key: best})
+            try:
+                write_whole(path, json.dumps({**known, key: best}, indent=1).encode())
+            except OSError as error:
+                logger.debug(f"figlang: {path} cannot be written ({error}); the next process times the kernels again")
     return best
 
 
@@ -189,14 +193,3 @@ def _read(path: Path | None) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}
-
-
-def _write(path: Path, known: dict[str, str]) -> None:
-    """Replace the file at once, so that no process reads half of it."""
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(known, indent=1), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        logger.debug(f"figlang: {path} cannot be written ({error}); the next process times the kernels again")

@@ -27,7 +27,8 @@ from figlang_tasks.benchmarks.irfl.tables import Detection, Line, Table
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.core.text import printable, write_whole
+from figlang_tasks.core.text import printable
+from figlang_tasks.metrics.files import write_whole
 
 SEED = 2023
 COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
