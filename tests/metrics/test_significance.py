@@ -351,6 +351,8 @@ def test_of_rows_that_are_all_alike_it_is_welchs_t_test(first: tuple[float, ...]
     found = pooled(*(np.repeat(np.array(of)[:, None], 30, axis=1) for of in (first, second)))
     theirs = stats.ttest_ind(second, first, equal_var=False)
     assert found.p_repeats == pytest.approx(theirs.pvalue, rel=0.05)
+    half, power = stats.t.ppf((0.975, 0.8), theirs.df)
+    assert (found.high - found.low) / 2 / found.smallest == pytest.approx(half / (half + power))
 
 
 def test_equal_systems_with_repeats_are_seldom_called_different() -> None:
