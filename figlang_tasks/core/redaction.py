@@ -72,7 +72,7 @@ _SHAPES = (
     r"dapi[0-9a-f]{32}|dckr_pat_[\w-]{20,}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{50,}",  # Databricks, Docker, npm, PyPI
     r"eyJ[\w-]{8,600}\.eyJ[\w-]{8,}\.[\w-]*",  # JSON web token
 )
-_SHAPE = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{shape})[\w-]*" for shape in _SHAPES))
+_SHAPE = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_SHAPES)})[\w-]*")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----.*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)", re.S
 )
