@@ -14,6 +14,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
@@ -304,9 +305,12 @@ def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str,
     return ScoredLine(values, kind(**checked))
 
 
+_types = cache(get_type_hints)
+
+
 def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord] | type[BlindRecord]) -> dict[str, Any]:
     """The fields of a record, each of the type that it must have."""
-    types = get_type_hints(kind)
+    types = _types(kind)
     for field in fields(kind):
         if field.name not in record:
             raise SamplesError(

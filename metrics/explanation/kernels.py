@@ -98,14 +98,14 @@ def choices(dtype: torch.dtype) -> list[str]:
 def choose(dtype: torch.dtype) -> str:
     """The kernel for linear layers of `dtype` on this CPU: that of ``$FIGLANG_KERNEL``, else the quickest of `timing`.
 
-    The timing is done once a process, and kept in the cache's folder for this CPU, torch and number of threads.
+    The timing is done once a process, and kept in the cache's folder for this CPU and torch.
 
     Raises:
         ValueError: ``$FIGLANG_KERNEL`` is not valid here.
     """
     named = wanted(dtype)
     timed = named == "auto" or named not in choices(dtype)
-    return quickest(dtype, torch.get_num_threads(), cache_root()) if timed else named
+    return quickest(dtype, cache_root()) if timed else named
 
 
 def wanted(dtype: torch.dtype) -> str:
@@ -121,11 +121,11 @@ def wanted(dtype: torch.dtype) -> str:
 
 
 @cache
-def quickest(dtype: torch.dtype, threads: int, folder: Path | None) -> str:
+def quickest(dtype: torch.dtype, folder: Path | None) -> str:
     """The quickest of `timing`, by the file in `folder` or timed now; None: keep nothing."""
     if len(candidates := choices(dtype)) == 1:
         return candidates[0]
-    key = f"{_cpu()}, torch {torch.__version__}, {threads} threads, {dtype}"
+    key = f"{_cpu()}, torch {torch.__version__}, {dtype}"
     with ExitStack() as stack:
         path = None if folder is None else _locked(folder, stack)
         known = _read(path)
@@ -153,25 +153,34 @@ def _locked(folder: Path, stack: ExitStack) -> Path | None:
     return path
 
 
+@cache
 def timing(dtype: torch.dtype) -> dict[str, float]:
-    """Seconds of each of `choices` for the widest layer of an encoder, the best of several turns."""
+    """CPU seconds of each of `choices` for the widest layer of an encoder, the best of several turns.
+
+    On one thread: several wait for each other, and how long depends on what else the machine does.
+    """
     shapes = ((_ROWS, _INPUTS), (_OUTPUTS, _INPUTS), (_OUTPUTS,))
     layers = []
     for each in dict.fromkeys((dtype, torch.float32)):
         x, weight, bias = (torch.full(shape, 0.01, dtype=each) for shape in shapes)
         layers += [(kernel if each == dtype else FLOAT32, kernel, Linear(weight, bias), x) for kernel in kernels(each)]
     best = {name: float("inf") for name, *_ in layers}
-    with torch.inference_mode():
-        for _, kernel, layer, _ in layers:
-            if kernel == "onednn":
-                layer.pack()
-        turns, begin = 0, time.perf_counter()
-        while turns < _TURNS or time.perf_counter() - begin < _SECONDS:
-            turns += 1
-            for name, _, layer, x in layers:
-                start = time.perf_counter()
-                layer(x, with_gelu=True)
-                best[name] = min(best[name], time.perf_counter() - start)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode():
+            for _, kernel, layer, _ in layers:
+                if kernel == "onednn":
+                    layer.pack()
+            turns, begin = 0, time.thread_time()
+            while turns < _TURNS or time.thread_time() - begin < _SECONDS:
+                turns += 1
+                for name, _, layer, x in layers:
+                    start = time.thread_time()
+                    layer(x, with_gelu=True)
+                    best[name] = min(best[name], time.thread_time() - start)
+    finally:
+        torch.set_num_threads(threads)
     return best
 
 

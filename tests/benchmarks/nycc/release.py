@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ EXAMPLE: dict[str, Any] = {
 """The example of the card: made up by us."""
 
 
+@cache
 def features(config: str) -> Features:
     """The columns of a configuration, as the hub's pages show them."""
     of = rows.config(config)
