@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 import warm
 from hypothesis import settings
 
@@ -33,6 +34,8 @@ settings.register_profile("fast", max_examples=30)
 settings.load_profile("fast")
 
 warm.ask_the_hub_at_once()
+# Each call of a command in a test made all commands anew, a tenth of a second.
+typer.testing._get_command = lru_cache(typer.testing._get_command)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -31,9 +31,12 @@ def save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwarg
 
 def save_samples(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
     bound = inspect.signature(original).bind(tracker, *args, **kwargs).arguments
-    for sample in bound["samples"]:  # a server may repeat in its answer what it was sent
-        sample.update(redaction.without_secrets({name: sample[name] for name in sample if name != "doc"}))
-    lines = len(bound["samples"])  # at least: a run of the same second adds to the file
+    samples = bound["samples"]
+    # A server may repeat in its answer what it was sent.
+    shown = redaction.without_secrets([{name: sample[name] for name in sample if name != "doc"} for sample in samples])
+    for sample, fields in zip(samples, shown, strict=True):
+        sample.update(fields)
+    lines = len(samples)  # at least: a run of the same second adds to the file
     try:
         return original(tracker, *args, **kwargs)
     finally:
