@@ -310,7 +310,7 @@ _types = cache(get_type_hints)
 
 def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord] | type[BlindRecord]) -> dict[str, Any]:
     """The fields of a record, each of the type that it must have."""
-    types = _types(kind)
+    types = _types(kind)  # type: ignore[arg-type]  # mypy takes a class to be no more hashable than its instances
     for field in fields(kind):
         if field.name not in record:
             raise SamplesError(
