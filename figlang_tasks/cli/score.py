@@ -17,6 +17,7 @@ import typer
 
 from figlang_tasks import scoring
 from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli.scorer_options import BertscoreLayer, BertscoreModel, Cache, Dtype
 from figlang_tasks.cli.summary import estimates_table, scorer_line
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
@@ -45,21 +46,12 @@ def score(
             show_default=False,
         ),
     ] = None,
-    dtype: Annotated[
-        Literal["fp32", "fast"],
-        typer.Option(
-            envvar=explanations.DTYPE_VARIABLE,
-            help="fp32 for official results; fast is bfloat16, on some CPUs no faster.",
-        ),
-    ] = "fp32",
+    dtype: Dtype = "fp32",
     device: Annotated[
         str,
         typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the models fit), cpu, cuda:1, ..."),
     ] = "auto",
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the score cache. [default: $FIGLANG_CACHE or the user's cache folder]"),
-    ] = None,
+    cache: Cache = None,
     no_cache: Annotated[
         bool,
         typer.Option(
@@ -71,10 +63,8 @@ def score(
         int | None,
         typer.Option(min=1, help="Tokens in a batch; limits the memory. [default: 2048 on a CPU, 32768 on a GPU]"),
     ] = None,
-    bertscore_model: Annotated[
-        str | None, typer.Option(help="Another model for BERTScore: a folder, ORG/NAME or ORG/NAME@COMMIT.")
-    ] = None,
-    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of that model to use.")] = None,
+    bertscore_model: BertscoreModel = None,
+    bertscore_layer: BertscoreLayer = None,
     bleurt_model: Annotated[str | None, typer.Option(help="Another checkpoint for BLEURT.")] = None,
     provider: Annotated[
         Literal["figlang", "bert-score"],

@@ -11,6 +11,7 @@ import typer
 import typer.core
 
 from figlang_tasks.cli import own_commands, say, say_json
+from figlang_tasks.cli.scorer_options import BertscoreLayer, BertscoreModel, Cache, Dtype
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
 from figlang_tasks.scoring import explanations
@@ -111,26 +112,15 @@ def score2024(
     scorer: Annotated[
         Literal["figlang24", "embedded"], typer.Option(help="figlang24 is the board's scorer; embedded is for demos.")
     ] = "figlang24",
-    dtype: Annotated[
-        Literal["fp32", "fast"],
-        typer.Option(
-            envvar=explanations.DTYPE_VARIABLE,
-            help="fp32 for official results; fast is bfloat16, on some CPUs no faster.",
-        ),
-    ] = "fp32",
+    dtype: Dtype = "fp32",
     device: Annotated[
         str,
         typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the model fits), cpu, cuda:1, ..."),
     ] = "auto",
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the score cache. [default: $FIGLANG_CACHE or the user's cache folder]"),
-    ] = None,
+    cache: Cache = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no scores.")] = False,
-    bertscore_model: Annotated[
-        str | None, typer.Option(help="Another model for BERTScore: a folder, ORG/NAME or ORG/NAME@COMMIT.")
-    ] = None,
-    bertscore_layer: Annotated[int | None, typer.Option(min=1, help="The layer of that model to use.")] = None,
+    bertscore_model: BertscoreModel = None,
+    bertscore_layer: BertscoreLayer = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Score a FigLang 2024 zip by the rules of its board.

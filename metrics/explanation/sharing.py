@@ -288,15 +288,10 @@ class Workers:
     def _start(self, threads: int) -> None:
         self._folder = folder = tempfile.mkdtemp(prefix="figlang-workers-")
         self._sharing = Sharing(_store(folder, self._count), 0, self._check)
-        # A terminal sends an interrupt to all processes; the others end when this one does.
-        code = (
-            f"import sys; sys.path[:] = {sys.path!r}; import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-            f"from {__name__} import work; work()"
-        )
         for process in range(1, self._count):
             _mark(folder, process).touch()
             child = subprocess.Popen(
-                [sys.executable, "-c", code],
+                _command(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "OMP_NUM_THREADS": str(threads)},
@@ -347,6 +342,16 @@ def work() -> None:
 
     while sharing.order() is not None:
         sharing.help(models)
+
+
+def _command() -> list[str]:
+    """What starts a worker."""
+    # A terminal sends an interrupt to all processes; the others end when the first does.
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+        f"from {__name__} import work; work()"
+    )
+    return [sys.executable, "-c", code]
 
 
 def _mark(folder: str, process: int) -> Path:

@@ -24,6 +24,7 @@ from figlang_tasks.benchmarks.metaclue.schema import Annotation, Box, Metaphor, 
 from figlang_tasks.core import hub, images, json_lines, row_files
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
+from figlang_tasks.metrics.files import write_whole
 
 DATASET = "MetaCLUE"
 FILE = "annotations.jsonl"
@@ -415,6 +416,4 @@ def _write(target: Path, pitt: Path, rows: Sequence[Annotation]) -> None:
         except OSError:  # another file system, or one without hard links
             shutil.copyfile(source, picture)
     target.mkdir(parents=True, exist_ok=True)
-    part = target / f"{FILE}.part"
-    part.write_text("".join(f"{schema.as_json(row)}\n" for row in rows), encoding="utf-8", newline="\n")
-    part.replace(target / FILE)
+    write_whole(target / FILE, "".join(f"{schema.as_json(row)}\n" for row in rows).encode())

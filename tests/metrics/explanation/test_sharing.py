@@ -22,7 +22,7 @@ from torch.distributed import HashStore
 
 from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.metrics.explanation import sharing as module
-from figlang_tasks.metrics.explanation.sharing import Pair, Sharing, work
+from figlang_tasks.metrics.explanation.sharing import Pair, Sharing
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 WORDS = "the a lawyer shark kettle cold slow bright is of on under like winter bridge says cruel never".split()
@@ -279,10 +279,9 @@ def test_the_last_worker_removes_the_folder_of_the_store(tmp_path: Path) -> None
     folder = tmp_path / "store"
     folder.mkdir()
     for process in (1, 2):
-        (folder / f"worker-{process}").touch()
-    code = f"import sys; sys.path[:] = {sys.path!r}; from {work.__module__} import work; work()"
+        module._mark(str(folder), process).touch()
     for process in (2, 1):
         assert folder.is_dir()
         given = {"folder": str(folder), "count": 3, "process": process, "settings": {}}
-        subprocess.run([sys.executable, "-c", code], input=f"{json.dumps(given)}\n", text=True, check=True, timeout=60)
+        subprocess.run(module._command(), input=f"{json.dumps(given)}\n", text=True, check=True, timeout=60)
     assert not list(tmp_path.iterdir())
