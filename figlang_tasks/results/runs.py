@@ -169,7 +169,7 @@ def with_folds(run: Run, apart: Collection[str] = ()) -> Run:
     """
     tasks = dict(run.tasks)
     for group, names in (run.results.get("group_subtasks") or {}).items():
-        if for_task(group) and set(names) <= tasks.keys() and set(names).isdisjoint(apart):
+        if names and for_task(group) and set(names) <= tasks.keys() and set(names).isdisjoint(apart):
             tasks[group] = _of_folds(group, [tasks.pop(name) for name in names])
     return replace(run, tasks=tasks)
 

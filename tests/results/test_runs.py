@@ -217,6 +217,15 @@ def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -
         runs.read(str(folder))
 
 
+def test_a_task_that_was_asked_for_by_name_is_no_group_of_folds(folder: Path) -> None:
+    """The harness saves it as a group without tasks. It has published figures, as a group of folds."""
+    samples = folder / NAME
+    samples.rename(folder / NAME.replace("figlang_mini", "vflute"))
+    (folder / RESULTS).write_text(json.dumps({"group_subtasks": {"vflute": []}}), encoding="utf-8")
+    run = runs.read(str(folder))
+    assert runs.with_folds(run).tasks == run.tasks and "vflute" in run.tasks
+
+
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other = folder / NAME.replace("figlang_mini", "mme")
     other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
