@@ -2,7 +2,9 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-PIP_ARGS ?=
+# uv takes a third of pip's time. It reads no settings of pip.
+INSTALLER ?= uv
+PACKAGES ?=
 TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 TESTS ?= tests
@@ -12,6 +14,9 @@ RESULTS ?= results/demo
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.figlang-installed
 DEMO_MODEL := figlang_tasks/mini/demo_model
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
+INSTALL.pip := $(PIP_INSTALL)
+INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs --python $(BIN)/python
 
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck demo-model clean
@@ -27,7 +32,8 @@ $(STAMP): pyproject.toml
 	@echo "==> 1 of 2: creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "==> 2 of 2: installing figlang_tasks with lmms-eval and torch (about 7 GB; some minutes, once)"
-	@$(BIN)/python tools/pip_progress.py $(PIP_ARGS) --editable '.[dev]'
+	@$(INSTALL.$(INSTALLER)) --editable '.[dev]' $(PACKAGES) || \
+	  { echo "$(INSTALLER) could not install it; where the settings of pip name an index: make setup INSTALLER=pip"; exit 1; }
 	@touch $@
 
 demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show the result table
@@ -69,7 +75,7 @@ test-families: $(STAMP)  ## figlang_vlm on some fifty architectures, tiny, again
 
 test-families-newest: $(STAMP)  ## the same with transformers' newest release; nothing is installed
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target "$$folder" \
+	  $(PIP_INSTALL) --quiet --no-deps --target "$$folder" \
 	    transformers huggingface_hub tokenizers safetensors && \
 	  PYTHONPATH="$$folder" $(BIN)/python $(FAMILIES)
 
@@ -91,7 +97,7 @@ upstream: $(STAMP)  ## are our hooks in lmms-eval and lm-eval still as we use th
 
 upstream-newest: $(STAMP)  ## the same in their newest releases, development releases too; nothing is installed
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --pre --no-deps --target "$$folder" lmms-eval lm-eval && \
+	  $(PIP_INSTALL) --quiet --pre --no-deps --target "$$folder" lmms-eval lm-eval && \
 	  PYTHONPATH="$$folder" $(BIN)/python tools/check_upstream.py
 
 SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going
