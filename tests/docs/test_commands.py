@@ -511,7 +511,7 @@ RUN_HERE = [
 ]
 
 
-QUICK = {"data", "explanation_score", "figlang_mini", "irfl", "judge", "report", "submit", "vflute"}
+QUICK = {"README", "data", "explanation_score", "figlang_mini", "irfl", "judge", "report", "submit", "vflute"}
 """Documents whose commands take some seconds; those of the others are not in each run of CI."""
 
 

@@ -117,8 +117,8 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: boo
         assert TOLD not in found or not raised, found[-3000:]
     last = start_in(folder)
     assert last.wait(300) == 0, printed(folder)[-3000:]
-    whole_results = [json.loads(path.read_bytes())["results"] for path in sorted(folder.rglob("*_results.json"))]
-    assert all(each == expected for each in whole_results) and whole_results
+    results = json.loads(max(folder.rglob("*_results.json")).read_text(encoding="utf-8"))["results"]
+    assert results == expected
     # Half a file, of an interrupt while it was written, has another name.
     for path in folder.rglob("*_samples_*.jsonl"):
         assert len(list(map(json.loads, path.read_bytes().splitlines()))) == int(rows), path
