@@ -42,8 +42,8 @@ def cite(
     """Print BibTeX, and a signature for each task of a run.
 
     BibTeX: of the benchmarks and of this software. A signature is a line that names all that a number depends on: task
-    and its version, data, prompts, harness, version of this package, and scorer of explanations. Publish it with the
-    number, like the signature of sacreBLEU.
+    and its version, data, prompts, --gen_kwargs, harness, version of this package, and scorer of explanations. Publish
+    it with the number, like the signature of sacreBLEU.
 
     \b
     figlang cite vflute
@@ -79,6 +79,7 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
     """
     from figlang_tasks.results.runs import cut
     from figlang_tasks.scoring.explanations import short as short_scorer
+    from figlang_tasks.submit.provenance import generation_arguments
 
     found = task.config.get("metadata")
     metadata = found if isinstance(found, Mapping) else {}
@@ -90,6 +91,7 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
         "data": str(task.data),
         "rows": "own" if task.own else None,
         "prompt": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", prompt) if short else prompt,
+        "generation": generation_arguments(run) or None,
         "harness": f"lm-eval {lm_eval}" if lm_eval else f"lmms-eval {versions.get('lmms-eval', _UNKNOWN)}",
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
         "cut": cut(run.results, [task.task]),

@@ -135,7 +135,16 @@ def harness(run: Run) -> tuple[str, str]:
 
 def model_arguments(run: Run) -> str:
     """``--model_args`` of the run as one text, keys and passwords in it masked."""
-    arguments = redacted((run.results.get("config") or {}).get("model_args") or "")
+    return _arguments(run, "model_args")
+
+
+def generation_arguments(run: Run) -> str:
+    """``--gen_kwargs`` of the run, as `model_arguments`."""
+    return _arguments(run, "gen_kwargs")
+
+
+def _arguments(run: Run, option: str) -> str:
+    arguments = redacted((run.results.get("config") or {}).get(option) or "")
     if isinstance(arguments, Mapping):
         return ",".join(f"{name}={value}" for name, value in arguments.items())
     return str(arguments)
@@ -159,7 +168,7 @@ def command(run: Run, tasks: list[str]) -> str | None:
     for option, value in (
         ("--model_args", model_arguments(run)),
         ("--batch_size", config.get("batch_size")),
-        ("--gen_kwargs", redacted(config.get("gen_kwargs"))),
+        ("--gen_kwargs", generation_arguments(run)),
     ):
         words += [option, str(value)] if value else []
     return shlex.join([*words, "--log_samples", "--output_path", "results"])

