@@ -553,7 +553,9 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
     config = _of_task(path, results, "configs", task)
     metadata = config.get("metadata")
     reported = _reported(path, (metadata or {}).get("measures"))
-    in_run = metadata.get("explanation_scorer") if isinstance(metadata, Mapping) else None
+    in_run = (metadata or {}).get("explanation_scorer") or _of_task(path, results, "results", task).get(
+        "explanation_scorer,none"  # of lm-eval, where a run cannot add to the metadata
+    )
     scores = _chosen_scores(read, benchmark, scorer, in_run)
     if scores is not None and scores.report is not None:
         reported = {**reported, **_reported(scores.path.with_suffix(".json"), scores.report.get("measures"))}

@@ -28,6 +28,7 @@ import figlang_tasks
 from figlang_tasks import FigLangError, mini
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
+from figlang_tasks.results import runs
 from figlang_tasks.scoring import explanations
 
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
@@ -289,6 +290,7 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     assert reported["sample,none"].startswith("FLUTE/heldout:") and commit in reported["sample,none"]
     assert reported["acc@0,none"] == reported["acc,none"]
     assert results["n-samples"]["flute"] == {"original": 1500, "effective": 8}
+    assert runs.read(str(file)).tasks["flute"].signature == reported["explanation_scorer,none"]
     # `figlang score` reads lm-eval's samples files, too.
     (samples,) = tmp_path.glob("out/*/samples_flute_*.jsonl")
     result = typer.testing.CliRunner().invoke(app, ["score", str(samples), "--scorer", "embedded", "--no-cache"])
