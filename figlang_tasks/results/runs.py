@@ -257,7 +257,7 @@ def read_all(arguments: Sequence[str], scorer: str | None = None, repeats: bool 
         arguments = [each for argument in arguments for each in _matching(argument)]
     given = [_argument(argument)[0] is not None for argument in arguments]
     found = [read(argument, scorer) for argument in arguments]
-    files = Counter(run.path.resolve() for run in found)
+    files = Counter(task.path.resolve() for run in found for task in run.tasks.values())
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
