@@ -61,7 +61,10 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
     found = runs.reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
-        raise RunError(f"{where} no measures of a task of figlang_tasks (figlang tasks lists them)")
+        raise RunError(
+            f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of lm-eval give the "
+            "samples file)"
+        )
     rows = [
         (task, scope, metric, each.value, each.low, each.high, each.rows)
         for task, estimates in found.items()
@@ -105,7 +108,7 @@ def compare(
         Among its columns are ``first``, ``second`` (names), ``value_first``, ``value_second`` (0 to 1 for shares),
         ``difference`` (second minus first), ``low``, ``high`` (its 95 % interval), ``p_randomization`` (two-sided;
         of runs with repeats ``p_repeats``) and ``p_holm`` (the same, adjusted for all tests of the call). Without a
-        test they are NaN.
+        test they are NaN. ``n_first`` and ``n_second`` are ``Int64``, as ``n`` of :func:`table`.
 
     Raises:
         RunError: a run cannot be read.
@@ -120,4 +123,7 @@ def compare(
 
     read = [runs.with_folds(run, tasks or ()) for run in runs.read_all([str(path) for path in paths], repeats=True)]
     found = comparison.compare(read, metrics, tasks, overall, resamples, seed)
-    return pd.DataFrame(map(asdict, found), columns=[field.name for field in fields(comparison.Difference)])
+    columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
+    of_none = {"float | None": "float64", "int | None": "Int64"}  # else a column without a number is one of objects
+    types = {name: of_none[kind] for name, kind in columns.items() if kind in of_none}
+    return pd.DataFrame(map(asdict, found), columns=list(columns)).astype(types)
