@@ -295,8 +295,8 @@ def read(argument: str, scorer: str | None = None) -> Run:
     found = {task: run for task, run in tasks.items() if run is not None}
     if not found:
         raise RunError(
-            f"{path} has only samples of other tasks ({', '.join(sorted(files)[:_SHOWN])}): name a run of a task of "
-            "figlang_tasks"
+            f"{path} has only samples of other tasks, or of --predict_only ({', '.join(sorted(files)[:_SHOWN])}): name "
+            "a scored run of a task of figlang_tasks (figlang_replay scores saved outputs without the model)"
         )
     return Run(name or _model_name(path, results), path, found, results)
 
