@@ -134,7 +134,7 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
     from lmms_eval import evaluator
 
     from figlang_tasks.core import part_of_data
-    from figlang_tasks.core.errors import ending_the_command
+    from figlang_tasks.core.errors import FigLangError, ending_the_command
     from figlang_tasks.harness import saving
 
     evaluate, make_table = harness.cli_evaluate_single, harness.make_table
@@ -144,6 +144,8 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
         with ending_the_command():  # the harness would show a traceback
             part_of_data.check_values(args.limit, args.offset)
+            if (args.log_samples or args.predict_only) and not args.output_path:
+                raise FigLangError("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
         try:
             results, samples = evaluate(args)
         except Exception as error:

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import sqlite3
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -25,7 +24,7 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.core import notes, redaction, score_requests, status
-from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.harness import saving
 from figlang_tasks.models.ahead import THREADS, threads
 
 if TYPE_CHECKING:
@@ -71,20 +70,8 @@ def check_folder(use_cache: str) -> None:
     """
     # The harness takes the name of a database for that of its folder.
     folder = Path(use_cache).parent if use_cache.endswith(".db") else Path(use_cache)
-    try:
-        (folder / "runs").mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder / "runs") as file:
-            file.write(bytes(1 << 16))
-            file.flush()
-            os.fsync(file.fileno())
-        for path in (folder / "cache.db", folder / "cache.audit.jsonl"):
-            if path.exists():
-                path.open("ab").close()
-    except OSError as error:
-        raise FigLangError(
-            f"figlang_tasks: --use_cache {use_cache}: {error.strerror}: {error.filename or folder}. Name a folder that "
-            "can be written to and has room"
-        ) from error
+    files = [folder / "cache.db", folder / "cache.audit.jsonl"]
+    saving.check_folder("--use_cache", use_cache, folder / "runs", files)
 
 
 def execute(

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -171,6 +172,8 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                 preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"), limit, offset or 0)
                 if use_cache:
                     answer_cache.check_folder(use_cache)
+                if output_path := getattr(kwargs.get("evaluation_tracker"), "output_path", None):
+                    saving.check_folder("--output_path", output_path, Path(output_path))
             api_requests.prepare(_wrap, model, kwargs.get("model_args"))
             status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
             return original(*args, **kwargs)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from loguru import logger
 
 from figlang_tasks.core import notes, redaction
+from figlang_tasks.core.errors import FigLangError
 
 _written: list[Path] = []
 
@@ -22,11 +26,53 @@ def written() -> list[Path]:
     return found
 
 
-def save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
+def check_folder(option: str, given: str, folder: Path, files: Sequence[Path] = ()) -> None:
+    """Write to a folder, or to the one it will be made in, before a model is loaded.
+
+    Args:
+        option, given: what names it on the command line.
+        files: those that will be added to, if they are there.
+
+    Raises:
+        FigLangError: it cannot be written to, or there is no room for 64 KiB.
+    """
+    where = folder
     try:
-        return original(tracker, *args, **kwargs)
+        while not where.exists():
+            where = where.parent
+        with tempfile.TemporaryFile(dir=where) as file:
+            file.write(bytes(1 << 16))
+            file.flush()
+            os.fsync(file.fileno())
+        for where in files:
+            if where.exists():
+                where.open("ab").close()
+    except OSError as error:
+        raise FigLangError(
+            f"figlang_tasks: {option} {given}: {error.strerror}: {where}. Name a folder that can be written to and has "
+            "room"
+        ) from error
+
+
+def save_results(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
+    given = inspect.signature(original).bind(tracker, *args, **kwargs)
+    if tracker.output_path:
+        given.arguments["datetime_str"] = _free(tracker, given.arguments["datetime_str"])
+    try:
+        return original(*given.args, **given.kwargs)
     finally:  # also after an interrupt
         _check_written(tracker, "results.json", lambda path: isinstance(json.loads(path.read_bytes()), dict))
+
+
+def _free(tracker: Any, date: str) -> str:
+    """The date of a run, which its files are named by; with a number if they would replace another run's."""
+    date = date.replace(":", "-")  # as the harness does
+    dates = itertools.chain([date], (f"{date}-{number}" for number in itertools.count(2)))
+    return next(each for each in dates if not os.path.exists(_folder(tracker) / f"{each}_results.json"))
+
+
+def _folder(tracker: Any) -> Path:
+    return Path(tracker.output_path) / tracker.general_config_tracker.model_name_sanitized
 
 
 def save_samples(original: Callable[..., Any], tracker: Any, *args: Any, **kwargs: Any) -> Any:
@@ -52,9 +98,8 @@ def _check_written(tracker: Any, name: str, is_whole: Callable[[Path], bool]) ->
     """Rename an incomplete file, so that nothing reads it, and note the failure."""
     if not tracker.output_path:
         return
-    folder = Path(tracker.output_path) / tracker.general_config_tracker.model_name_sanitized
     date = getattr(tracker, "date_id", None)  # none if the folder could not be made
-    path = folder / (f"{date}_{name}" if date else name)
+    path = _folder(tracker) / (f"{date}_{name}" if date else name)
     try:
         if is_whole(path):
             _written.append(path)

@@ -55,11 +55,13 @@ def test_a_whole_row_is_enough(options: dict[str, Any]) -> None:
         ("/proc", "No such file or directory|Permission denied|Read-only file system|Operation not permitted"),
     ],
 )
-def test_a_folder_of_answers_that_cannot_be_written_to(below: str, message: str, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to(below: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     folder = f"{below or tmp_path / 'file'}/answers"
     with pytest.raises(FigLangError, match=f"--use_cache {folder}: ({message}): .*Name a folder"):
         evaluate("figlang_mini", *NO_MODEL, use_cache=folder)
+    with pytest.raises(FigLangError, match=f"--output_path {folder}: ({message}): .*Name a folder"):
+        evaluate("figlang_mini", *NO_MODEL, saved=Path(folder))
 
 
 def test_no_room_for_answers(tmp_path: Path) -> None:
@@ -89,6 +91,8 @@ def test_no_room_for_answers(tmp_path: Path) -> None:
         (["--offset", "-1"], "--offset -1: must be the number of rows"),
         (["--offset", "76"], "--offset 76 skips all 76 rows"),
         (["--use_cache", "/dev/full/answers"], "--use_cache /dev/full/answers: Not a directory"),
+        (["--output_path", "/dev/full/results"], "--output_path /dev/full/results: Not a directory"),
+        (["--log_samples"], "--log_samples and --predict_only need --output_path"),
     ],
 )
 def test_the_command_says_it_in_one_line(options: list[str], message: str, tmp_path: Path) -> None:
