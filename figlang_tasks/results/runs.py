@@ -349,18 +349,18 @@ def _names(task: TaskRun) -> list[str]:
 
 def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
     """How a run was cut short in some tasks, by the content of its results file."""
-    config = results.get("config") or {}
+    config, counts, tasks = results.get("config") or {}, results.get("n-samples") or {}, list(tasks)
+    most = max(((counts.get(task) or {}).get("original", math.inf) for task in tasks), default=math.inf)
     given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
-    # The harness makes 8.0 of a limit of 8; -1 is all rows.
+    # The harness makes 8.0 of a limit of 8; -1 is all rows, as is a limit that no task reaches.
     cuts = [
         f"{option} {f'{value:g}' if isinstance(value, float) else value}"
         for option, value in given
-        if value and value != -1
+        if value and value != -1 and not (option == "limit" and value >= most)
     ]
     usage = results.get("usage")
     if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
         cuts.append("--max_tokens spent")
-    counts = results.get("n-samples") or {}
     for task in tasks:
         count = counts.get(task) or {}
         effective, original = count.get("effective"), count.get("original")

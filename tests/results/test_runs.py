@@ -174,6 +174,9 @@ def test_lm_evals_results_name_the_scorer(folder: Path) -> None:
 
 def test_a_limit_of_all_rows_is_no_cut() -> None:
     assert runs.cut({"config": {"limit": -1.0}}, []) is None
+    counts = {"vflute": {"original": 723, "effective": 723}, "flute": {"original": 1500, "effective": 1000}}
+    results = {"config": {"limit": 1000.0}, "n-samples": counts}
+    assert (runs.cut(results, ["vflute"]), runs.cut(results, counts)) == (None, "limit 1000")
     assert runs.cut({"config": {"limit": 0.5, "offset": 4}}, []) == "limit 0.5, offset 4"
 
 
