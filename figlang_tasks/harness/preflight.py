@@ -52,7 +52,12 @@ def preflight(
         _require_model(model_class)
     part_of_data.check_values(limit, offset)
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
-        limit = None  # the harness makes a number of it with the first task, and takes that for all
+        if os.environ.get("RANK", "0") == "0":
+            logger.warning(
+                f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, "
+                "and as many rows of each other. Give a number of rows, or evaluate each task alone"
+            )
+        limit = None
     model = manager.model_name if isinstance(manager.model_name, str) else None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     found: list[FigLangError] = []
