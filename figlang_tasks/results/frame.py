@@ -85,8 +85,8 @@ def _of_path(path: Path) -> dict[str, Estimates]:
 
 def compare(
     *paths: str | os.PathLike[str],
-    metrics: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
+    tasks: str | Sequence[str] | None = None,
     overall: bool = False,
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
@@ -97,8 +97,8 @@ def compare(
         paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a
             folder each; ``NAME=PATH`` names a run. Runs of one name are repeats that differ in the seed alone:
             ``NAME=runs/a_seed*``.
-        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
-        tasks: names; default all that the runs share.
+        metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
+        tasks: names or a name; default all that the runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
 
@@ -121,6 +121,7 @@ def compare(
     """
     import pandas as pd
 
+    metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
     read = [runs.with_folds(run, tasks or ()) for run in runs.read_all([str(path) for path in paths], repeats=True)]
     found = comparison.compare(read, metrics, tasks, overall, resamples, seed)
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}

@@ -297,6 +297,9 @@ def _known_layer(name: str) -> int:
 
 
 def _pairs(references: Sequence[str], candidates: Sequence[str | None]) -> list[tuple[str, str]]:
+    for name, texts in (("references", references), ("candidates", candidates)):
+        if isinstance(texts, str):  # its characters would be scored
+            raise ValueError(f"{name} is one text, must be a list of texts")
     if len(references) != len(candidates):
         raise ValueError(f"{len(references)} references but {len(candidates)} candidates")
     for name, texts in (("references", references), ("candidates", candidates)):

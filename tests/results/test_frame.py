@@ -119,6 +119,10 @@ def test_compare_gives_what_the_command_does() -> None:
     told = {name: value for name, value in vars(expected).items() if value is not None}
     assert dict(frame.iloc[0].dropna()) == told and len(frame) == 1
     assert not (frame.p_repeats < 0.05).any(), "also of a test that was not made the column is of numbers"
+    by_name = figlang_tasks.compare(
+        f"weak={weak}", f"strong={strong}", **{**options, "metrics": "acc", "tasks": "figlang_mini"}
+    )
+    assert by_name.equals(frame)
     assert frame.difference[0] == pytest.approx(frame.value_second[0] - frame.value_first[0])
     with pytest.raises(FigLangError, match="share the task vflute"):
         figlang_tasks.compare(f"weak={weak}", f"strong={strong}", tasks=["vflute"])

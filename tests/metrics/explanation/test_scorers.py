@@ -156,6 +156,7 @@ def test_no_rows() -> None:
     ("references", "candidates", "message"),
     [
         (["a"], [], "1 references but 0 candidates"),
+        ("a b", "a c", "references is one text, must be a list"),
         (["a", 3], ["a", "b"], r"references\[1\] is 3"),
         (["a", None], ["a", "b"], r"references\[1\] is None"),
         (["a"], [2.0], r"candidates\[0\] is 2.0"),
