@@ -349,21 +349,22 @@ def _names(task: TaskRun) -> list[str]:
 
 def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
     """How a run was cut short in some tasks, by the content of its results file."""
-    config, counts, tasks = results.get("config") or {}, results.get("n-samples") or {}, list(tasks)
-    most = max(((counts.get(task) or {}).get("original", math.inf) for task in tasks), default=math.inf)
+    config, counts = results.get("config") or {}, results.get("n-samples") or {}
+    rows = {
+        task: (count.get("effective"), count.get("original")) for task in tasks for count in [counts.get(task) or {}]
+    }
+    is_whole = bool(rows) and all(effective == original is not None for effective, original in rows.values())
     given = [(option, config.get(option)) for option in ("limit", "offset", "samples")]
     # The harness makes 8.0 of a limit of 8; -1 is all rows, as is a limit that no task reaches.
     cuts = [
         f"{option} {f'{value:g}' if isinstance(value, float) else value}"
         for option, value in given
-        if value and value != -1 and not (option == "limit" and value >= most)
+        if value and value != -1 and not (option == "limit" and is_whole)
     ]
     usage = results.get("usage")
     if isinstance(usage, Mapping) and usage.get("budget_exceeded"):
         cuts.append("--max_tokens spent")
-    for task in tasks:
-        count = counts.get(task) or {}
-        effective, original = count.get("effective"), count.get("original")
+    for task, (effective, original) in rows.items():
         if not cuts and effective != original:
             cuts.append(f"{effective} of {original} rows of {task}")
     return ", ".join(cuts) or None

@@ -233,9 +233,10 @@ def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert lmms_eval(monkeypatch, "--model", "dummy", "--tasks", "mme", "--log_samples") == 1
+    given = ["--model", "figlang_random", "--tasks", "figlang_mini", "--gen_kwargs", "no_value"]
+    assert lmms_eval(monkeypatch, *given) == 1
     printed = capsys.readouterr()
-    assert "Specify --output_path" in printed.out + printed.err
+    assert "not enough values to unpack" in printed.out + printed.err
     assert "1 evaluation(s) failed" in printed.err
 
 

@@ -243,7 +243,8 @@ def test_a_report_knows_itself(tmp_path: Path, run: Run) -> None:
 
 def test_a_cut_run_is_told_at_the_top(tmp_path: Path) -> None:
     lines = {"figlang_mini": lines_of("figlang_mini", 8)}
-    cut = read(str(write_run(tmp_path / "cut", lines, {"limit": 8.0})))
+    counts = {"figlang_mini": {"original": 76, "effective": 8}}
+    cut = read(str(write_run(tmp_path / "cut", lines, {"limit": 8.0}, **{"n-samples": counts})))
     whole = read(str(write_run(tmp_path / "whole", lines)))
     assert "Not a whole run." in text_of(cut) and "limit 8" in text_of(cut)
     assert "Not a whole run." not in text_of(whole)
