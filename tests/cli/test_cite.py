@@ -76,6 +76,7 @@ def test_a_signature_tells_what_the_numbers_depend_on(run: Path) -> None:
     content = json.loads(results.read_text(encoding="utf-8"))
     content["configs"]["figlang_mini_nykms_mc"]["metadata"]["prompt_hash"] += "+pictures_first"
     content["config"] |= {"limit": 8.0, "gen_kwargs": {"temperature": 0.7, "do_sample": True}}
+    content["n-samples"] = {task: {"original": 12, "effective": 8} for task in content["configs"]}
     results.write_text(json.dumps(content), encoding="utf-8")
     of = {task: config["metadata"] for task, config in content["configs"].items()}
     ours, harness = (of["figlang_mini"]["versions"][name] for name in ("figlang-tasks", "lmms-eval"))
