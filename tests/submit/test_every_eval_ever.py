@@ -257,7 +257,8 @@ def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
         every_eval_ever.write([run], tmp_path, About("me", "other"))
     with pytest.raises(SubmissionError, match="its samples are those of another given run: give each run once"):
         every_eval_ever.write([run, run], tmp_path, ABOUT)
-    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
+    limited = results(config={"limit": 8}) | {"n-samples": {"vflute": {"original": 723, "effective": 8}}}
+    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], limited)))
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
         every_eval_ever.write([cut], tmp_path, ABOUT)
     damaged = runs.read(str(write_run(tmp_path / "damaged", records(), results({"acc": 1.5}))))

@@ -145,7 +145,8 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
 
 
 def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
-    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], results(config={"limit": 8}))))
+    limited = results(config={"limit": 8}) | {"n-samples": {"vflute": {"original": 723, "effective": 8}}}
+    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], limited)))
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
         hub_results.files([cut])
     folder = write_run(tmp_path / "failed", records(), results())
