@@ -77,7 +77,6 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
         task: one of its tasks.
         short: abbreviate names, hashes, and the signature of the scorer.
     """
-    from figlang_tasks.results.runs import cut
     from figlang_tasks.scoring.explanations import short as short_scorer
     from figlang_tasks.submit.provenance import generation_arguments
 
@@ -94,7 +93,7 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
         "generation": generation_arguments(run) or None,
         "harness": f"lm-eval {lm_eval}" if lm_eval else f"lmms-eval {versions.get('lmms-eval', _UNKNOWN)}",
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
-        "cut": cut(run.results, [task.task]),
+        "cut": task.cut,
         "scorer": (task.signature or task.scorer or "none") if task.explained else None,
     }
     if short and parts["scorer"]:

@@ -178,10 +178,10 @@ def figlang2022(
     """
     with _errors("figlang2022"):
         from figlang_tasks.results import runs
-        from figlang_tasks.submit import answered, the_task, whole
+        from figlang_tasks.submit import answered, the_task
         from figlang_tasks.submit import figlang2022 as target
 
-        read = whole(runs.read(run))
+        read = runs.read(run)
         chosen = the_task(read, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
         label = fallback.capitalize() if fallback else None
         fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)

@@ -26,6 +26,7 @@ from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
+from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.results import samples
@@ -63,6 +64,7 @@ class TaskRun:
         signature: its signature, None if it is not known.
         failed: measures whose computation failed in the run: the results file has no number of them.
         folds: the tasks that this one is the unweighted mean of (`with_folds`); of others none.
+        cut: why the task is partial: ``limit 8``, ``offset 4``; None for a whole one, or if there is no results file.
     """
 
     task: str
@@ -77,6 +79,7 @@ class TaskRun:
     signature: str | None
     failed: tuple[str, ...] = ()
     folds: tuple[TaskRun, ...] = ()
+    cut: str | None = None
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -188,6 +191,7 @@ def _of_folds(group: str, folds: Sequence[TaskRun]) -> TaskRun:
         signature="; ".join(signatures) or None,
         failed=tuple(dict.fromkeys(name for fold in folds for name in fold.failed)),
         folds=tuple(folds),
+        cut=", ".join(dict.fromkeys(fold.cut for fold in folds if fold.cut)) or None,
     )
 
 
@@ -287,9 +291,12 @@ def read(argument: str, scorer: str | None = None) -> Run:
     """
     name, path = _argument(argument)
     files = samples_files(path)
-    results = _results(path, files)
+    results, cuts = _results(files)
     try:
-        tasks = {task: _task_run(task, file, results, scorer, exact=path == file) for task, file in files.items()}
+        tasks = {
+            task: _task_run(task, file, results, cuts.get(task), scorer, exact=path == file)
+            for task, file in files.items()
+        }
     except SamplesError as error:
         raise RunError(str(error)) from error
     found = {task: run for task, run in tasks.items() if run is not None}
@@ -334,17 +341,17 @@ def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
 
 def measured(run: Run, task: TaskRun) -> Measured:
     """What decides whether published results are comparable with a task of a run."""
-    return Measured(task.rows, cut(run.results, _names(task)), task.signature or task.scorer, task.own)
+    return Measured(task.rows, task.cut, task.signature or task.scorer, task.own)
 
 
 def limited(run: Run) -> str | None:
-    """Why a run is partial: ``limit 8``, ``offset 4``; None for a complete run, or if there is no results file."""
-    return cut(run.results, [name for task in run.tasks.values() for name in _names(task)])
-
-
-def _names(task: TaskRun) -> list[str]:
-    """As the results file has them."""
-    return [fold.task for fold in task.folds or (task,)]
+    """Why a run is partial, with the tasks where others are whole; None for a whole run (`TaskRun.cut`)."""
+    tasks: dict[str, list[str]] = {}
+    for task in run.tasks.values():
+        if task.cut:
+            tasks.setdefault(task.cut, []).append(task.task)
+    told = {how: "" if len(names) == len(run.tasks) else f" in {listing(names)}" for how, names in tasks.items()}
+    return ", ".join(how + where for how, where in told.items()) or None
 
 
 def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
@@ -484,23 +491,29 @@ def _date(named: re.Match[str]) -> str:
     return named["before"] or named["after"] or ""
 
 
-def _results(path: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
-    """The results files that belong to samples files, as one (a folder may hold a run of each task)."""
+def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str, str | None]]:
+    """The results files of samples files, as one (a folder may hold a run of each task), and `TaskRun.cut` by task."""
     tasks: dict[tuple[Path, str], set[str]] = {}
     for task, file in files.items():
         if named := _SAMPLES_NAME.fullmatch(file.name):
             tasks.setdefault((file.parent, _date(named)), set()).add(task)
     merged: dict[str, Any] = {}
+    cuts: dict[str, str | None] = {}
     for (folder, date), own in sorted(tasks.items()):
         for candidate in sorted(folder.glob("*results*.json")):
             named = _RESULTS_NAME.fullmatch(candidate.name)
             if named is None or _date(named) != date:
                 continue
-            for key, value in results_file(candidate).items():
+            content = results_file(candidate)
+            cuts |= {task: cut(content, [task]) for task in own}
+            for key, value in content.items():
                 if key in _BY_TASK and isinstance(value, Mapping):
                     value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
+                if key == "group_subtasks":
+                    groups = {group: names for group, names in value.items() if own.issuperset(names)}
+                    value = merged.get(key, {}) | groups
                 merged[key] = value
-    return merged
+    return merged, cuts
 
 
 def results_file(path: Path) -> dict[str, Any]:
@@ -539,7 +552,9 @@ class _Scores:
     report: Mapping[str, Any] | None
 
 
-def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | None, exact: bool) -> TaskRun | None:
+def _task_run(
+    task: str, path: Path, results: Mapping[str, Any], cut_to: str | None, scorer: str | None, exact: bool
+) -> TaskRun | None:
     """One task, None if it is none of ours.
 
     `exact`: the user named this very file, which may be one with scores.
@@ -574,6 +589,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], scorer: str | N
         scorer=scores.scorer if scores else None,
         signature=scores.signature if scores else None,
         failed=scoring.failed((metadata or {}).get("measures") or {}),
+        cut=cut_to,
     )
     if run.unanswered:
         logger.warning(

@@ -11,7 +11,6 @@ from pathlib import Path
 from figlang_tasks.core import hub
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results import runs
 from figlang_tasks.results.runs import Run, TaskRun
 
 
@@ -24,22 +23,11 @@ def brief(text: object) -> str:
     return printable(text, limit=80)
 
 
-def whole(run: Run) -> Run:
-    """Return `run`.
-
-    Raises:
-        SubmissionError: it was cut short.
-    """
-    if cut := runs.limited(run):
-        raise SubmissionError(f"{run.path}: the run was cut short ({cut}): evaluate again without it")
-    return run
-
-
 def answered(task: TaskRun) -> TaskRun:
     """Return `task`.
 
     Raises:
-        SubmissionError: answers were drawn at random, or requests got no answer.
+        SubmissionError: answers were drawn at random, requests got no answer, or it was cut short.
     """
     if setting := task.sampled:
         raise SubmissionError(
@@ -51,6 +39,8 @@ def answered(task: TaskRun) -> TaskRun:
             f"{task.path}: {count} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
             "spent): evaluate again; with --use_cache FOLDER only these are asked again"
         )
+    if task.cut:
+        raise SubmissionError(f"{task.path}: the run was cut short ({task.cut}): evaluate again without it")
     return task
 
 
@@ -58,9 +48,9 @@ def all_rows(run: Run) -> Run:
     """Return `run` after checking that it has all rows.
 
     Raises:
-        SubmissionError: as in :func:`answered`; or it was cut short: it says so, or the split has more rows.
+        SubmissionError: as in :func:`answered`; or the split has more rows.
     """
-    for task in map(answered, whole(run).tasks.values()):
+    for task in map(answered, run.tasks.values()):
         # No results file tells of samples that were scored alone.
         part = task.data.part
         count = None if task.own else hub.source(task.dataset).splits.get(part)

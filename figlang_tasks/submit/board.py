@@ -11,7 +11,7 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, answered, whole, write_checked
+from figlang_tasks.submit import SubmissionError, answered, write_checked
 
 
 def write(benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()) -> list[str]:
@@ -32,7 +32,7 @@ def write(benchmark: Benchmark, found: Sequence[Run], output: Path, named: Colle
     """
     assert benchmark.submission is not None
     tasks: dict[str, TaskRun] = {}
-    for task in (task for run in found for task in whole(run).tasks.values()):
+    for task in (task for run in found for task in run.tasks.values()):
         if task.dataset != benchmark.source.name or (named and task.task not in named):
             continue
         if (other := tasks.setdefault(task.data.part, task)) is not task:

@@ -39,7 +39,6 @@ from figlang_tasks.submit import (
     plain,
     repeated,
     the_task,
-    whole,
     write_checked,
 )
 
@@ -126,7 +125,7 @@ def write(run: Run, output: Path, task: str | None = None) -> Written:
         SubmissionError: rows are missing, twice there or foreign, no row has an explanation, the run was cut short, or
             the file cannot be written.
     """
-    candidates = {name: each for name, each in whole(run).tasks.items() if each.data.name == f"{DATASET}/{SPLIT}"}
+    candidates = {name: each for name, each in run.tasks.items() if each.data.name == f"{DATASET}/{SPLIT}"}
     # A task that asks for labels alone is none to choose from, but samples.read says more when it is all there is.
     explained = {name for name, each in candidates.items() if _asks_for_explanation(each)} or set(candidates)
     chosen = the_task(

@@ -19,7 +19,7 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.core.text import listing, table
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
-from figlang_tasks.submit import SubmissionError, answered, brief, provenance, whole
+from figlang_tasks.submit import SubmissionError, answered, brief, provenance
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard accepts rows by e-mail: the address is on {BOARD}"
@@ -91,7 +91,7 @@ def _tasks(found: Sequence[Run]) -> dict[str, TaskRun]:
         raise SubmissionError(f"the runs are of several models ({listing(named)}), but a row is of one model")
     tasks: dict[str, TaskRun] = {}
     for run in found:
-        for name, task in whole(run).tasks.items():
+        for name, task in run.tasks.items():
             if name in tasks:
                 raise SubmissionError(f"{name} is in {tasks[name].path} and in {task.path}: name one of the runs")
             tasks[name] = task

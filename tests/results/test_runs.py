@@ -240,6 +240,23 @@ def test_a_task_that_was_asked_for_by_name_is_no_group_of_folds(folder: Path) ->
     assert runs.with_folds(run).tasks == run.tasks and "vflute" in run.tasks
 
 
+def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
+    """Each has groups and a limit of its own."""
+    later = NAME.replace("2026-01-02", "2026-01-03").replace("figlang_mini", "vflute_sg")
+    shutil.copy(folder / NAME, folder / later)
+    first = {"group_subtasks": {"nycc_match": ["figlang_mini"], "nycc_rank": ["vflute_sg"]}, "config": {}}
+    second = {"group_subtasks": {"vflute_sg": []}, "config": {"offset": 4}}
+    (folder / RESULTS).write_text(json.dumps(first), encoding="utf-8")
+    (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(json.dumps(second), encoding="utf-8")
+    run = runs.read(str(folder))
+    assert {name: task.cut for name, task in runs.with_folds(run).tasks.items()} == {
+        "nycc_match": None,
+        "vflute_sg": "offset 4",
+    }
+    assert runs.limited(run) == "offset 4 in vflute_sg"
+    assert runs.measured(run, run.tasks["figlang_mini"]).cut is None
+
+
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other = folder / NAME.replace("figlang_mini", "mme")
     other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
