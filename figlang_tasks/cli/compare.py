@@ -415,7 +415,7 @@ def _published_rows(
     texts = published.cells([row.values for row in found], metrics)
     rows = [(f"{row.label} (published, {row.table})", shown) for row, shown in zip(found, texts, strict=True)]
     told = [f"published: {published.protocol(task, comparable)}"] * bool(comparable) + [left_out] * bool(left_out)
-    return rows, told or ["published: we know of no published figures for this task"]
+    return rows, told or ["published: we know of no published figures for this task and these metrics"]
 
 
 def _comparable(task: str, runs: Sequence[Run], metrics: Sequence[str]) -> tuple[list[str], str]:

@@ -284,7 +284,7 @@ def test_the_papers_rows_stand_beside_the_runs(both: tuple[str, str], tmp_path: 
     assert (gpt["values"]["f1@0"], gpt["setting"].split(";")[0]) == (0.7541, "zero-shot")
     assert content["published_left_out"] == {}
     without = compare(*both, *MINI, "--paper", "--overall")
-    assert "published: we know of no published figures for this task" in without.stdout
+    assert "published: we know of no published figures for this task and these metrics" in without.stdout
 
     # Scored by another scorer the figures of the labels alone stand there; of other rows none.
     result = compare(*named(723, "embedded"), "--paper", "--overall", "--resamples", 200)
