@@ -226,11 +226,11 @@ def irfl(
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" --format csv
     """
     with _errors("irfl"):
-        from figlang_tasks.results.runs import read_all
+        from figlang_tasks.results.runs import read
         from figlang_tasks.submit import irfl as target
         from figlang_tasks.submit import write_checked
 
-        found = target.row(read_all(runs), family)
+        found = target.row([read(run) for run in runs], family)  # of one model: names need no paths
         text = target.FORMATS[form](found)
         if output is not None:
             write_checked(output, text.encode("utf-8"))

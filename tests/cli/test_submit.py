@@ -128,6 +128,11 @@ def test_irfl(tmp_path: Path) -> None:
     target = tmp_path / "row.csv"
     assert f"written: {target}" in done("irfl", tmp_path / "run", "--format", "csv", "-o", target)
     assert target.read_text().splitlines()[1].endswith(",25.2,25.3,25.3")
+    more = tmp_path / "more" / "run"
+    more.mkdir(parents=True)
+    (samples,) = (tmp_path / "run").glob("*_metaphor.jsonl")
+    samples.rename(more / samples.name)
+    assert json.loads(done("irfl", tmp_path / "run", more, "--json")) == report | {"model": "run"}
     message = refused("irfl", tmp_path / "run", "--family", "match")
     assert message.startswith("figlang submit irfl: no task of irfl_match in the runs: lmms_eval --tasks irfl_match")
 
