@@ -216,7 +216,7 @@ def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_s
     simile = table(summary, "irfl_match_simile")
     assert column(simile, "n") == ["277", "9"]
     assert simile.note == "irfl_match_simile: published figures are left out: they are of 277 rows, a run has 9."
-    cut = replace(run, results={"config": {"limit": 277}})
+    cut = replace(run, tasks={name: replace(of, cut="limit 277") for name, of in run.tasks.items()})
     assert "a run was cut short (limit 277)" in table(section(sections.build([cut]), "-numbers"), "simile").note
 
 
@@ -477,6 +477,18 @@ def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
     assert sum(float(row["value"]) for row in shares) == pytest.approx(100)
 
 
+def test_tables_of_tasks_that_begin_alike_have_titles_of_their_own() -> None:
+    of = two()[1].tasks
+    tasks = {
+        f"irfl_detect_{kind}{end}": of[f"figlang_mini_irfl_detect_idiom{end}"]
+        for end in ("", "_circular")
+        for kind in ("idiom", "metaphor")
+    }
+    found = section(sections.build([replace(two()[1], tasks=tasks)]), "-numbers")
+    titles = [table.caption.partition(": ")[2] for table in found.tables]
+    assert titles == ["irfl_detect_… (2 tasks)", "irfl_detect_…_circular (2 tasks)"]
+
+
 # --- prompt sensitivity ----------------------------------------------------------------------------------------------
 
 
@@ -593,5 +605,5 @@ def test_outcomes_add_up_to_the_rows() -> None:
 
 
 def test_a_run_that_was_cut_short_says_so() -> None:
-    cut = replace(two()[1], results={"config": {"limit": 8}})
+    cut = replace(two()[1], tasks={name: replace(of, cut="limit 8") for name, of in two()[1].tasks.items()})
     assert section(sections.build([cut]), "overview-tasks").notes == ("strong was cut short: limit 8.",)

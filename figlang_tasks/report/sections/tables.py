@@ -89,7 +89,8 @@ def all_metrics(prefix: str, results: Results, published: bool) -> Section | Non
 
 def _caption(dataset: str, tasks: Sequence[str]) -> str:
     shared = commonprefix(list(tasks))
-    named = tasks[0] if len(tasks) == 1 else f"{shared}… ({len(tasks)} tasks)"
+    _, *end = commonprefix([task[::-1] for task in tasks])[::-1].partition("_")  # "", or "_circular"
+    named = tasks[0] if len(tasks) == 1 else f"{shared}…{''.join(end)} ({len(tasks)} tasks)"
     return f"{dataset_name(dataset)}: {named}"
 
 
