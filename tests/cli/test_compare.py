@@ -312,13 +312,13 @@ def test_a_run_that_was_cut_short_is_said(both: tuple[str, str], tmp_path: Path)
     shutil.copytree(varied_runs.strong(), folder)
     (results,) = folder.glob("*_results.json")
     content = json.loads(results.read_text(encoding="utf-8"))
-    content["config"]["limit"] = 76
+    content["config"]["limit"] = content["n-samples"]["figlang_mini"]["effective"] = 8
     results.write_text(json.dumps(content), encoding="utf-8")
     result = compare(both[0], f"cut={folder}", *MINI, "--metric", "acc", "--overall")
-    assert result.stdout.startswith("cut was cut short: limit 76\n"), result.output
+    assert result.stdout.startswith("cut was cut short: limit 8 in figlang_mini\n"), result.output
     assert "weak was cut short" not in result.stdout
     shown = json.loads(compare(both[0], f"cut={folder}", *MINI, "--metric", "acc", "--json").stdout)
-    assert [run["limited"] for run in shown["runs"]] == [None, "limit 76"]
+    assert [run["limited"] for run in shown["runs"]] == [None, "limit 8 in figlang_mini"]
 
 
 def test_an_interval_stands_beside_its_own_value_alone(both: tuple[str, str], tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import warm
@@ -19,8 +18,7 @@ from demo_runs import DEMO
 from faults.faulty_runs import PIECE, ROWS, Runs
 from openai_server import OpenAIServer
 
-from figlang_tasks.core import interrupts, notes
-from figlang_tasks.harness import plugin
+from figlang_tasks.core import interrupts
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
 TOLD = "lmms_eval: interrupted; the command ends within seconds"
@@ -122,29 +120,6 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, with_imports: boo
     # Half a file, of an interrupt while it was written, has another name.
     for path in folder.rglob("*_samples_*.jsonl"):
         assert len(list(map(json.loads, path.read_bytes().splitlines()))) == int(rows), path
-
-
-class Interrupting:
-    def __str__(self) -> str:
-        raise KeyboardInterrupt
-
-
-def test_half_a_file_has_another_name(tmp_path: Path) -> None:
-    """A file of samples is whole, also if a run was interrupted while it wrote them."""
-    from lmms_eval.loggers import EvaluationTracker
-
-    plugin.register()
-    tracker = EvaluationTracker(output_path=str(tmp_path))
-    tracker.date_id, tracker.general_config_tracker.model_name_sanitized = "20260102_030405", "a_model"
-    sample = {"doc": {}, "arguments": ("", ""), "resps": [["a"]], "filtered_resps": ["a"]}
-    samples: list[dict[str, Any]] = [{**sample, "target": target} for target in ("one", "two", Interrupting(), "four")]
-    with pytest.raises(KeyboardInterrupt):
-        tracker.save_results_samples("figlang_mini", samples)
-    (half,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    assert half.name == "20260102_030405_samples_figlang_mini.jsonl.partial"
-    assert [json.loads(line)["target"] for line in half.read_bytes().splitlines()] == ["one", "two"]
-    (noted,) = notes.noted()
-    assert half.name in noted
 
 
 @pytest.mark.slow

@@ -485,7 +485,9 @@ def hostile(folder: Path) -> Path:
     first |= {"input": EVIL, "filtered_resps": EVIL}
     cartoon = lines["figlang_mini_nykms_metaphor"][0]["sample"]
     cartoon["predicted"]["MW"] = cartoon["gold"]["MW"] = EVIL
-    path = write_run(folder / "hostile", lines, {"model": EVIL, "model_args": EVIL, "limit": EVIL}, git_hash=EVIL)
+    config = {"model": EVIL, "model_args": EVIL, "limit": EVIL}
+    counts = {task: {"original": 76, "effective": 2} for task in lines}
+    path = write_run(folder / "hostile", lines, config, git_hash=EVIL, **{"n-samples": counts})
     run = read(f"x={path}")
     run = Run(EVIL, run.path, run.tasks, run.results)
     found = build([run])
