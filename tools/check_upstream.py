@@ -123,7 +123,11 @@ HOOKS = (
     Hook(
         "lmms_eval.evaluator:_process_document_results", "scoring.evaluation", source=("logged_sample.update(metrics)",)
     ),
-    Hook("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "harness.saving", takes=("results", "samples")),
+    Hook(
+        "lmms_eval.loggers:EvaluationTracker.save_results_aggregated",
+        "harness.saving",
+        takes=("results", "samples", "datetime_str"),
+    ),
     Hook("lmms_eval.loggers:EvaluationTracker.save_results_samples", "harness.saving", takes=("task_name", "samples")),
     Hook(
         "lmms_eval.caching.response_cache:ResponseCache.create",
