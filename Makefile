@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# uv takes a third of pip's time. It reads no settings of pip.
+# uv takes a quarter of pip's time. It reads no settings of pip.
 INSTALLER ?= uv
 PACKAGES ?=
 TEST_WORKERS ?= 2

@@ -423,7 +423,7 @@ def _comparable(task: str, runs: Sequence[Run], metrics: Sequence[str]) -> tuple
     from figlang_tasks.results import published
     from figlang_tasks.results.runs import measured
 
-    return published.comparable(task, metrics, [measured(run, _task_of(run, task)) for run in runs])
+    return published.comparable(task, metrics, [measured(_task_of(run, task)) for run in runs])
 
 
 def _task_of(run: Run, task: str) -> TaskRun:

@@ -187,7 +187,9 @@ def one_bar(requests: Iterable[Any]) -> Iterator[Iterable[Any]]:
     """
     from tqdm import tqdm
 
-    bar, begin = tqdm(requests, "Model Responding", disable=os.environ.get("RANK", "0") != "0"), tqdm.__init__
+    from figlang_tasks.core import status
+
+    bar, begin = tqdm(requests, "Model Responding", disable=not status.in_first_process()), tqdm.__init__
 
     def begin_hidden(self: Any, *args: Any, **options: Any) -> None:
         begin(self, *args, **{**options, "disable": True})

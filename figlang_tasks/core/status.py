@@ -14,10 +14,15 @@ _shown = False
 _last = ""
 
 
+def in_first_process() -> bool:
+    """Whether this is the first process of a run, or the only one."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def show() -> None:
     """Print the lines from now on, in the first process of a run."""
     global _shown
-    _shown = os.environ.get("RANK", "0") == "0"
+    _shown = in_first_process()
 
 
 def is_shown() -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -290,5 +289,5 @@ def _take_over(cache: ResponseCache) -> None:
         cache.db.executemany(f"INSERT OR IGNORE INTO responses ({_COLUMNS}) VALUES ({marks})", rows)
         taken += len(rows)
     cache.db.commit()
-    if taken and os.environ.get("RANK", "0") == "0":
+    if taken and status.in_first_process():
         logger.info(f"figlang_tasks: {taken} answers of runs that did not end are in the cache {cache._cache_root}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -283,7 +282,7 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
             if isinstance(task.config.metadata, dict):
                 marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
                 task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
-        if os.environ.get("RANK", "0") == "0":
+        if status.in_first_process():
             logger.warning(
                 f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
                 f"{listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import hub, part_of_data, score_requests
+from figlang_tasks.core import hub, part_of_data, score_requests, status
 from figlang_tasks.core.documents import of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.harness.task_index import config_for, did_you_mean, is_ours, leaf_configs, require_tasks
@@ -52,7 +51,7 @@ def preflight(
         _require_model(model_class)
     part_of_data.check_values(limit, offset)
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
-        if os.environ.get("RANK", "0") == "0":
+        if status.in_first_process():
             logger.warning(
                 f"figlang_tasks: --limit {limit:g} with several tasks: lmms-eval takes this share of the rows of one, "
                 "and as many rows of each other. Give a number of rows, or evaluate each task alone"
@@ -76,7 +75,7 @@ def preflight(
     if faults:
         told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
         raise of_faults(found)(told)
-    if os.environ.get("RANK", "0") == "0":
+    if status.in_first_process():
         _warn_of_options_without_effect(ours, repeats, baseline)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import os
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from loguru import logger
+
+from figlang_tasks.core import status
 
 HARNESS = "lmms-eval"
 TOOL = "python tools/check_upstream.py, in the repository of figlang_tasks, tells what is different"
@@ -46,7 +47,7 @@ def unknown_harness(name: str = HARNESS) -> str | None:
 @functools.cache
 def warn_of_unknown_harness() -> None:
     """Log the message of :func:`unknown_harness`, once in a run."""
-    if os.environ.get("RANK", "0") == "0" and (message := unknown_harness()):
+    if status.in_first_process() and (message := unknown_harness()):
         logger.warning(message)
 
 

@@ -339,7 +339,7 @@ def with_failed(estimates: Estimates, failed: Iterable[str]) -> Estimates:
     return {**estimates, **{name: {OVERALL: Estimate(math.nan)} for name in failed if name not in estimates}}
 
 
-def measured(run: Run, task: TaskRun) -> Measured:
+def measured(task: TaskRun) -> Measured:
     """What decides whether published results are comparable with a task of a run."""
     return Measured(task.rows, task.cut, task.signature or task.scorer, task.own)
 

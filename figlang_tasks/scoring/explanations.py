@@ -123,7 +123,7 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> No
     from figlang_tasks.metrics.explanation import WeightsError
 
     name = choose(option, default)
-    if name == OFF or os.environ.get("RANK", "0") != "0":
+    if name == OFF or not status.in_first_process():
         return
     try:
         scorer(name)

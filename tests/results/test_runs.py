@@ -254,7 +254,7 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
         "vflute_sg": "offset 4",
     }
     assert runs.limited(run) == "offset 4 in vflute_sg"
-    assert runs.measured(run, run.tasks["figlang_mini"]).cut is None
+    assert runs.measured(run.tasks["figlang_mini"]).cut is None
 
 
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:

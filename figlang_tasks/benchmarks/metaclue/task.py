@@ -7,7 +7,6 @@ How answers are judged is in the modules beside this one: ``classify``, ``retrie
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from typing import Any, ClassVar
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import pictures, rows
+from figlang_tasks.core import status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.options import Kwargs, by_model, one_of
@@ -81,7 +81,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
         return  # loading has reported it
     for each in by_model(config):
         Options.of_task(each, task)
-    if task.startswith(("caption", "vqa")) and os.environ.get("RANK", "0") == "0":
+    if task.startswith(("caption", "vqa")) and status.in_first_process():
         captions.programs()  # report now, not after hours, that METEOR or SPICE will be missing
     _check_convention(Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
 

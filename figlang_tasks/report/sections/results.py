@@ -79,7 +79,7 @@ def by_task(runs: Sequence[Run]) -> Results:
     found: dict[str, list[Result]] = {}
     for run in runs:
         for task, of in run.tasks.items():
-            measured = finished.measured(run, of)
+            measured = finished.measured(of)
             found.setdefault(task, []).append(Result(run.name, of, names, measured))
     return dict(sorted(found.items(), key=lambda each: (order.index(each[1][0].of.dataset), each[0])))
 
