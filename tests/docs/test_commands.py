@@ -212,8 +212,14 @@ def _options(module: str, function: str) -> dict[str, argparse.Action]:
     return found
 
 
+@cache
+def figlang() -> Any:
+    """``figlang`` with all its commands."""
+    return typer.main.get_command(app)
+
+
 def check_figlang(words: list[str]) -> None:
-    command: Any = typer.main.get_command(app)
+    command = figlang()
     while words and hasattr(command, "list_commands"):
         if words[0].startswith("-"):
             break
@@ -236,11 +242,16 @@ def check_harness(words: list[str], options: dict[str, argparse.Action], harness
         if word.startswith("--"):
             assert word in options, f"{harness} has no option {word}"
             given[word] = words[place + 1] if place + 1 < len(words) else ""
-    known = {name for name, each in definitions().items() if harness in each.harnesses}
+    known = known_tasks(harness)
     for name in filter(None, given.get("--tasks", "").split(",")):
         assert name in known | PLACEHOLDERS | {"emblems", "list"} or "..." in name, f"{harness} has no task {name}"
     if harness == "lmms_eval" and (model := given.get("--model")):
         assert model in known_models() | PLACEHOLDERS, f"there is no model class {model}"
+
+
+@cache
+def known_tasks(harness: str) -> set[str]:
+    return {name for name, each in definitions().items() if harness in each.harnesses}
 
 
 @cache
