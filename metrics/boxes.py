@@ -63,6 +63,7 @@ THRESHOLDS: tuple[float, float] = (0.5, 0.7)
 
 _RECALLS = np.linspace(0.0, 1.0, 101)
 _COUNTED, _IGNORED = 1.0, 2.0  # stand-ins for areas, see `_evaluate`
+_BLOCK = 1 << 13  # weights drawn at a time: arrays that stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -244,11 +245,14 @@ def bootstrap_average_precision(
 
     rng = np.random.default_rng(seed)
     drawn = np.full((resamples, len(THRESHOLDS)), np.nan)
-    for resample in drawn:
-        weights = np.bincount(rng.integers(0, len(outcomes), size=len(outcomes)), minlength=len(outcomes))
-        positives = int(weights @ found)
-        if positives:
-            resample[:] = _weighted_precisions(right, wrong, weights[owner], positives)
+    size = max(1, _BLOCK // max(len(outcomes), len(owner)))
+    for start in range(0, resamples, size):
+        block = drawn[start : start + size]
+        places = rng.integers(0, len(outcomes), size=(len(block), len(outcomes)))
+        weights = np.stack([np.bincount(each, minlength=len(outcomes)) for each in places])
+        positives = weights @ found
+        some = positives > 0
+        block[some] = _weighted_precisions(right, wrong, np.take(weights[some], owner, axis=1), positives[some])
     units = len(outcomes)
     at_50, at_70 = (
         Resampled(of_resamples(values, units, confidence), error_of_resamples(values, units)) for values in drawn.T
@@ -257,17 +261,25 @@ def bootstrap_average_precision(
 
 
 def _weighted_precisions(
-    right: npt.NDArray[np.bool_], wrong: npt.NDArray[np.bool_], weights: npt.NDArray[np.int64], positives: int
+    right: npt.NDArray[np.bool_],
+    wrong: npt.NDArray[np.bool_],
+    weights: npt.NDArray[np.int64],
+    positives: npt.NDArray[np.int64],
 ) -> Floats:
-    """Average precision at each threshold when the prediction at place i occurs ``weights[i]`` times."""
-    result = np.zeros(len(THRESHOLDS))
+    """Average precision of each resample at each threshold; in resample r prediction i occurs ``weights[r, i]`` times.
+
+    Returns:
+        Shape [resamples, thresholds].
+    """
+    result = np.zeros((len(weights), len(THRESHOLDS)))
     for index in range(len(THRESHOLDS)):
-        hits, misses = np.cumsum(right[index] * weights), np.cumsum(wrong[index] * weights)
+        hits, misses = np.cumsum(right[index] * weights, axis=1), np.cumsum(wrong[index] * weights, axis=1)
         total = hits + misses
-        precision = np.divide(hits, total, out=np.zeros(len(hits)), where=total > 0)
-        best_from_here = np.maximum.accumulate(precision[::-1])[::-1]
-        at = np.searchsorted(hits / positives, _RECALLS, side="left")
-        result[index] = best_from_here[at[at < len(hits)]].sum() / len(_RECALLS)
+        precision = np.divide(hits, total, out=np.zeros(hits.shape), where=total > 0)
+        best_from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+        for place, (recall, best) in enumerate(zip(hits / positives[:, None], best_from_here, strict=True)):
+            at = np.searchsorted(recall, _RECALLS, side="left")
+            result[place, index] = best[at[at < len(best)]].sum() / len(_RECALLS)
     return result
 
 
