@@ -73,8 +73,10 @@ def _values(content: bytes, kind: type[_Value], name: str) -> Iterator[tuple[int
         except (ValueError, RecursionError) as error:
             yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one {name} a line"
         else:
-            wrong = f"is {reprlib.repr(found)}, not a JSON {name}: write one {name} a line"
-            yield number, found if isinstance(found, kind) else wrong
+            if isinstance(found, kind):
+                yield number, found
+            else:
+                yield number, f"is {reprlib.repr(found)}, not a JSON {name}: write one {name} a line"
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from figlang_tasks import resource_dir
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-@lru_cache(maxsize=1)
+@cache
 def _environment() -> Environment:
     return Environment(
         loader=FileSystemLoader(resource_dir("prompts")),
@@ -34,7 +34,14 @@ def render(template: str, **values: Any) -> str:
         jinja2.UndefinedError: a value that the template uses was not given.
         jinja2.TemplateNotFound: there is no such template.
     """
-    return _environment().get_template(template).render(**values)
+    return _template(template).render(**values)
+
+
+@cache
+def _template(name: str) -> Template:
+    found = _environment().get_template(name)
+    found.globals = dict(found.globals)  # Jinja copies them for each text, its chain of mappings slowly
+    return found
 
 
 def prompt_hash(benchmark: str) -> str:

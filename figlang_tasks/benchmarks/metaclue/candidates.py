@@ -26,6 +26,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +275,7 @@ def positive(row: Annotation, among: Sequence[Metaphor] | None = None) -> Metaph
 # --- draws -----------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1 << 14)  # a statement is drawn for many images
 def normal(text: str) -> str:
     """Return a text as comparisons take it: lower case, single spaces, no final full stop."""
     return " ".join(text.casefold().split()).rstrip(".").rstrip()
