@@ -82,10 +82,10 @@ def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) ->
     table.to_parquet(str(folder / config / f"{split}-00000-of-00001.parquet"))
 
 
-def release(folder: Path, *configs: str, train: int = 12) -> Path:
-    """Write configurations with as many test rows as the release has."""
+def release(folder: Path, *configs: str, train: int = 12, test: int | None = None) -> Path:
+    """Write configurations, by default with as many test rows as the release has."""
     for config in configs:
-        test = [row(config, number) for number in range(rows.count({"config": config}))]
-        write(folder, config, "test", test)
+        count = rows.count({"config": config}) if test is None else test
+        write(folder, config, "test", [row(config, number) for number in range(count)])
         write(folder, config, "train", [row(config, number, "train") for number in range(train)])
     return folder
