@@ -18,7 +18,7 @@ from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
 from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
 
-IMAGES = [*(row(number) for number in range(60)), negative(60), negative(61, "literal"), row(62, split="train")]
+IMAGES = [*(row(number) for number in range(20)), negative(20), negative(21, "literal"), row(22, split="train")]
 FILE = "annotations.jsonl"
 
 
@@ -102,14 +102,14 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
     "no best": (fields(3, metaphors=[metaphor(2, best=False)]), "caption", "line 3: metaphors: best is true 0", True),
     "image twice": (fields(3, image="0/0.jpg"), "caption", "line 3: image 0/0.jpg is also in line 1", True),
     "image outside": (fields(3, image="0/../../x.jpg"), "caption", "line 3: image is", True),
-    "only in train": (fields(63, topic=" "), "caption", "line 63: topic is", True),
+    "only in train": (fields(23, topic=" "), "caption", "line 23: topic is", True),
     "no rows": (rows(), "caption", f"{FILE} has no rows", True),
     "no file": (lambda folder: (folder / FILE).unlink(), "caption", f"{FILE} cannot be read", True),
     "no folder": (shutil.rmtree, "caption", "MetaCLUE is not on the hub", True),
     "box beyond": (fields(3, boxes=BEYOND), "localize", "line 3 (2/2.jpg): boxes[0].bbox is [0, 0, 33, 10], but", True),
     "picture missing": (picture(None), "caption", "line 3 (2/2.jpg): there is no picture 2/2.jpg", True),
     "picture of a negative": (
-        lambda folder: (folder / "1/61.jpg").unlink(), "classify_literal", "there is no picture 1/61.jpg", True
+        lambda folder: (folder / "1/21.jpg").unlink(), "classify_literal", "there is no picture 1/21.jpg", True
     ),
     "picture a text": (picture(b"no picture"), "vqa_best", "line 3 (2/2.jpg): the image cannot be decoded", True),
     "picture cut off": (cut, "localize_pixel", "line 3 (2/2.jpg): the image cannot be decoded", True),
@@ -125,8 +125,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
     "candidates too few": (
         drawn(lambda found: found[1]["candidates"].pop()), RANDOM, "line 2: 49 different candidates, must be 50", True
     ),
-    "candidates, image missing": (drawn(lambda found: found.pop()), RANDOM, "lacks 1 image(s), e.g. 9/59.jpg", True),
-    "candidates, image twice": (drawn(lambda found: found.append(found[0])), RANDOM, "line 61: image 0/0.jpg", True),
+    "candidates, image missing": (drawn(lambda found: found.pop()), RANDOM, "lacks 1 image(s), e.g. 9/19.jpg", True),
+    "candidates, image twice": (drawn(lambda found: found.append(found[0])), RANDOM, "line 21: image 0/0.jpg", True),
     "candidates no object": (drawn(lambda found: found.insert(0, 7)), RANDOM, "line 1 is 7, not a JSON obj", True),  # type: ignore[arg-type]
     "candidates, other keys": (drawn(lambda found: found[0].pop("answer")), RANDOM, "line 1: must be an object", True),
     "candidates of a swap": (
@@ -144,7 +144,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, [*IMAGES, row(70)])))
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, [*IMAGES, row(70)], same=True)))
     rows(*IMAGES)(tmp_path / "MetaCLUE")  # the picture of image 70 is there for one of the damages
     return tmp_path / "MetaCLUE"
 
@@ -176,7 +176,7 @@ def test_what_no_task_refuses_has_no_fault(folder: Path) -> None:
     for task in tasks.TASKS:
         if f"a run refuses metaclue_{task}" not in refused:
             assert len(BENCHMARK.load({"dataset": "MetaCLUE", "task": task}, True))
-    too_few = ("retrieve_random500", "retrieve_random1000", "retrieve_neg_sec")
+    too_few = ("retrieve_random100", "retrieve_random500", "retrieve_random1000", "retrieve_neg_sec")
     assert refused == {f"a run refuses metaclue_{task}" for task in too_few}
 
 
