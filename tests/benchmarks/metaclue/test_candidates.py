@@ -122,15 +122,16 @@ def test_any_annotations(
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings(local: Path, name: str) -> None:
-    put(local, many())
+    images = 220 if SETTINGS[name].count > 100 else 80
+    put(local, many(images))
     rows = candidates.draw("MetaCLUE", name)
-    assert [each.image for each in rows] == [row(number)["image"] for number in range(220)]
+    assert [each.image for each in rows] == [row(number)["image"] for number in range(images)]
     check(name, rows, annotated())
 
 
 @pytest.mark.parametrize("name", HARD)
 def test_hard_negatives_replace_by_what_another_topic_has(local: Path, name: str) -> None:
-    put(local, many())
+    put(local, many(80))
     images = annotated()
     parts = {"prim": ["primary"], "sec": ["secondary"]}[name.split("_")[1]]
     parts += ["relationship"] * name.endswith("_rel")
@@ -173,7 +174,7 @@ def test_a_swap_that_is_right_too_is_not_asked(local: Path, warnings_of_loguru: 
 
 
 def test_smaller_sets_are_the_beginning_of_larger_ones(local: Path) -> None:
-    put(local, many())
+    put(local, many(110))
 
     def negatives(found: Candidates) -> list[str]:
         return [text for place, text in enumerate(found.texts) if place != found.answer]

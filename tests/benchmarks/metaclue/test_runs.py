@@ -188,7 +188,7 @@ EXPECTED = {
 @pytest.mark.parametrize("name", EXPECTED)
 def test_demo_model(name: str) -> None:
     notes.noted()
-    metrics, samples = evaluate(f"{MINI}_{name}", "figlang_vlm", demo_runs.DEMO, limit=6)
+    metrics, samples = evaluate(f"{MINI}_{name}", "figlang_vlm", demo_runs.DEMO, limit=6, gen_kwargs="max_new_tokens=8")
     assert set(metrics) >= EXPECTED[name]
     assert not {"meteor", "spice", "clip_similarity", "fid"} & set(metrics)  # no Java, no pictures: left out
     expected = {
