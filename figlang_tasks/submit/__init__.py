@@ -5,6 +5,7 @@ Each is checked before it is written, and read back before it takes its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class SubmissionError(Exception):
@@ -111,11 +114,7 @@ def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | 
 
 def plain(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
-    return "".join("\N{REPLACEMENT CHARACTER}" if _not_text(letter) else letter for letter in text)
-
-
-def _not_text(letter: str) -> bool:
-    return letter == "\0" or "\ud800" <= letter <= "\udfff"
+    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def repeated(items: Iterable[str]) -> list[str]:

@@ -35,7 +35,10 @@ def run() -> Run:
     return runs.read(str(folder))
 
 
-def written(run: Run, folder: Path, about: About = ABOUT) -> dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]:
+Written = dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]
+
+
+def written(run: Run, folder: Path, about: About = ABOUT) -> Written:
     """Aggregate and samples by collection."""
     found = {}
     paths = every_eval_ever.write([run], folder, about)
@@ -48,18 +51,32 @@ def written(run: Run, folder: Path, about: About = ABOUT) -> dict[str, tuple[dic
     return found
 
 
-def test_every_dataset_has_its_files_where_the_datastore_wants_them(run: Run, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the files of the run are."""
+    return tmp_path_factory.mktemp("every_eval_ever")
+
+
+@pytest.fixture(scope="module")
+def files(run: Run, folder: Path) -> Written:
+    return written(run, folder)
+
+
+def test_every_dataset_has_its_files_where_the_datastore_wants_them(
+    run: Run, folder: Path, files: Written, tmp_path: Path
+) -> None:
     paths = every_eval_ever.write([run], tmp_path, ABOUT)
     names = [path.relative_to(tmp_path).as_posix() for path in paths]
     places = Counter(match[0] for name in names if (match := PLACE.match(name)))
     assert set(places.values()) == {2} and sum(places.values()) == len(names)
     assert {name.split("/")[1] for name in names} == {task.dataset for task in run.tasks.values()}
-    assert every_eval_ever.write([run], tmp_path, ABOUT) == paths  # the same samples: the same files
     assert sorted(tmp_path.rglob("*.json*")) == sorted(paths)
+    again = [path.relative_to(folder).as_posix() for path in folder.rglob("*.json*")]
+    assert sorted(again) == sorted(names) and len(files) * 2 == len(names)  # the same samples: the same files
 
 
-def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
-    for aggregate, lines in written(run, tmp_path).values():
+def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Written) -> None:
+    for aggregate, lines in files.values():
         for result in aggregate["evaluation_results"]:
             task = run.tasks[result["evaluation_name"]]
             name = result["metric_config"]["metric_name"]
@@ -82,7 +99,7 @@ def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
         ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
         assert len(set(ids)) == len(ids)
         detail = aggregate["detailed_evaluation_results"]
-        content = (tmp_path / detail["file_path"]).read_bytes()
+        content = (folder / detail["file_path"]).read_bytes()
         assert b"\\u" not in content  # text as it is, not in escapes
         assert (detail["checksum"], detail["total_rows"]) == (hashlib.sha256(content).hexdigest(), len(lines))
         assert {line["evaluation_result_id"] for line in lines} <= set(ids)
@@ -91,17 +108,16 @@ def test_aggregates_hold_what_was_reported(run: Run, tmp_path: Path) -> None:
     assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported
     told = {
         result["metric_config"]["metric_name"]
-        for aggregate, _ in written(run, tmp_path / "again").values()
+        for aggregate, _ in files.values()
         for result in aggregate["evaluation_results"]
         if result["evaluation_name"] == "figlang_mini"
     }
     assert told == reported
 
 
-def test_samples_average_to_what_was_reported(run: Run, tmp_path: Path) -> None:
-    aggregates = written(run, tmp_path)
+def test_samples_average_to_what_was_reported(files: Written) -> None:
     seen = set()
-    for aggregate, lines in aggregates.values():
+    for aggregate, lines in files.values():
         scores = {each["evaluation_result_id"]: each for each in aggregate["evaluation_results"]}
         by_result: dict[str, list[float]] = {}
         for line in lines:
