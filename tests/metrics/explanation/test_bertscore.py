@@ -84,7 +84,7 @@ def mixed_pairs(seed: int, count: int) -> tuple[Pair, ...]:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_equals_the_package_on_mixed_lengths(model: str) -> None:
-    pairs = mixed_pairs(seed=1, count=24)
+    pairs = mixed_pairs(seed=1, count=12)
     assert_same(ours(model).score(pairs), expected(model, pairs))
 
 
@@ -98,8 +98,7 @@ def explanation_pairs() -> tuple[Pair, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["minilm", "deberta"])
-@pytest.mark.parametrize("batch_size", [2, 64])
+@pytest.mark.parametrize(("model", "batch_size"), [("minilm", 64), ("deberta", 2), ("deberta", 64)])
 def test_equals_the_package_in_its_own_batches(model: str, batch_size: int) -> None:
     """Within 1e-5 of the package at any batch size, but for the pairs (at most 2 %) that depend on its batch.
 
@@ -122,7 +121,12 @@ def claim_pairs() -> tuple[Pair, ...]:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "label"), [(explanation_pairs(), "explanations"), (claim_pairs(), "claim and next claim")]
+    ("pairs", "label"),
+    [
+        pytest.param(explanation_pairs(), "explanations", marks=pytest.mark.slow),
+        (claim_pairs(), "claim and next claim"),
+    ],
+    ids=["explanations", "claims"],
 )
 def test_how_far_padding_moves_the_package(pairs: tuple[Pair, ...], label: str) -> None:
     """As docs/explanation_score.md tells it, of MiniLM; ours is what the package gives the pair alone."""
@@ -143,7 +147,7 @@ def _told(value: float) -> str:
 @pytest.mark.parametrize("token_budget", [1, 333, 4096])
 def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:
     """From one text at a time to more than 64 of them."""
-    pairs = mixed_pairs(seed=3, count=20)
+    pairs = mixed_pairs(seed=3, count=12)
     assert_same(ours(model, token_budget).score(pairs), expected(model, pairs))
 
 
@@ -229,9 +233,9 @@ def test_progress_counts_every_pair_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 def test_order_of_the_input_never_changes_a_score(model: str) -> None:
-    pairs = mixed_pairs(seed=4, count=30)
+    pairs = mixed_pairs(seed=4, count=15)
     scores = ours(model, 256).score(pairs)
-    for seed in range(3):
+    for seed in range(2):
         shuffled = random.Random(seed).sample(pairs, len(pairs))
         assert ours(model, 256).score(shuffled) == scores
 
@@ -261,7 +265,7 @@ ODD_TEXTS = [
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 def test_odd_texts(model: str) -> None:
     """Empty and whitespace-only texts score 0; 600 tokens are cut at 512; markers in a text have no weight."""
-    pairs = [(reference, candidate) for reference in ODD_TEXTS for candidate in ("a b", *ODD_TEXTS[:6], ODD_TEXTS[-2])]
+    pairs = [(reference, candidate) for reference in ODD_TEXTS for candidate in ("a b", *ODD_TEXTS[:2], ODD_TEXTS[-2])]
     pairs += [(candidate, reference) for reference, candidate in pairs]
     found = ours(model).score(pairs)
     assert_same(found, package(model).score(pairs))
@@ -441,7 +445,7 @@ def test_weights_that_give_no_numbers_are_an_error(texts: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("model", ["minilm", "deberta"])
 def test_fast_is_close_to_fp32(model: str) -> None:
-    pairs = mixed_pairs(seed=5, count=20)
+    pairs = mixed_pairs(seed=5, count=8)
     exact = ours(model).score(pairs)
     weights, layer = MODELS[model]
     fast = BertScore(locate(weights), layer, "cpu", "fast", ScoreCache(None)).score(pairs)

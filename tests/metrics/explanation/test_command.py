@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+import warm
 
 from figlang_tasks.metrics.explanation import ExplanationScores, Scorer, get_scorer
 from figlang_tasks.metrics.explanation.__main__ import main
@@ -234,15 +235,16 @@ def test_an_interrupt_leaves_no_output(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
-def test_a_full_disk_behind_the_means_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # a buffer is written once more when Python ends
-    path = tmp_path / "texts.txt"
+def test_a_full_disk_behind_the_means_is_one_line(tmp_path: Path) -> None:
+    """In a process of its own: what is left in the buffer is written once more when it ends."""
+    path, said = tmp_path / "texts.txt", tmp_path / "said"
     path.write_text("\n")
-    command = [sys.executable, "-m", "figlang_tasks.metrics.explanation", "-r", str(path), "-c", str(path), *EMBEDDED]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
-    assert done.stderr == "figlang-score: the means cannot be printed: No space left on device\n"
-    assert done.returncode == 1
+    code = "import sys; from figlang_tasks.metrics.explanation.__main__ import main\n"
+    code += "sys.stdout = open(1, 'w'); sys.exit(main(sys.argv[1:]))"  # a buffer, whatever $PYTHONUNBUFFERED says
+    command = ["python", "-c", code, "-r", str(path), "-c", str(path), *EMBEDDED]
+    with Path("/dev/full").open("w") as full, said.open("w") as errors:
+        assert warm.Process(command, cwd=tmp_path, stdout=full, stderr=errors).wait(120) == 1
+    assert said.read_text() == "figlang-score: the means cannot be printed: No space left on device\n"
 
 
 def test_help_is_quick_and_names_the_distribution() -> None:
