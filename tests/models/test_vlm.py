@@ -45,6 +45,12 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]
     return functools.cache(lambda family: str(write(family, folder)))
 
 
+@pytest.fixture(scope="session")
+def built(checkpoint: Callable[[str], str]) -> Callable[[str], FigLangVLM]:
+    """A model of each family that tests ask and leave as it is."""
+    return functools.cache(lambda family: FigLangVLM(checkpoint(family), device="cpu"))
+
+
 @pytest.fixture
 def build(checkpoint: Callable[[str], str]) -> Callable[..., FigLangVLM]:
     def build(family: str = "llava", **arguments: Any) -> FigLangVLM:
@@ -107,12 +113,14 @@ CONVERSATIONS = [
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_batches_answer_as_single_requests_and_leave_the_settings_alone(
-    family: str, build: Callable[..., FigLangVLM]
+    family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = GREEDY | {"until": ["\n\n"]}
     given = copy.deepcopy(settings)
-    one_by_one = asked(build(family), CONVERSATIONS, settings)
-    assert asked(build(family, batch_size=4), CONVERSATIONS, settings) == one_by_one
+    lm = built(family)
+    one_by_one = asked(lm, CONVERSATIONS, settings)
+    monkeypatch.setattr(lm, "batch_size", 4)
+    assert asked(lm, CONVERSATIONS, settings) == one_by_one
     assert len(set(one_by_one)) == len(CONVERSATIONS)
     assert settings == given
 
@@ -140,18 +148,20 @@ def test_requests_of_several_settings_come_back_in_their_order(build: Callable[.
 
 
 @pytest.mark.parametrize("family", ["llava", "qwen2_5_vl"])
-def test_beams(family: str, build: Callable[..., FigLangVLM]) -> None:
+def test_beams(family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch) -> None:
     settings = GREEDY | {"num_beams": 3}
-    one_by_one = asked(build(family), CONVERSATIONS, settings)
-    assert asked(build(family, batch_size=4), CONVERSATIONS, settings) == one_by_one
-    assert one_by_one != asked(build(family), CONVERSATIONS, GREEDY)
+    lm = built(family)
+    one_by_one = asked(lm, CONVERSATIONS, settings)
+    monkeypatch.setattr(lm, "batch_size", 4)
+    assert asked(lm, CONVERSATIONS, settings) == one_by_one
+    assert one_by_one != asked(lm, CONVERSATIONS, GREEDY)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_roles_and_several_images_reach_the_prompt_in_their_order(
-    family: str, build: Callable[..., FigLangVLM]
+    family: str, built: Callable[[str], FigLangVLM]
 ) -> None:
-    lm = build(family)
+    lm = built(family)
     other_picture = [user(image(6), text("First.")), *CONVERSATIONS[4][1:]]
     found = [scores(lm, messages, kind="match") for messages in (CONVERSATIONS[4], other_picture)]
     assert found[0][0] != found[1][0] and found[0][1:] == found[1][1:]
@@ -164,9 +174,12 @@ def test_roles_and_several_images_reach_the_prompt_in_their_order(
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-def test_stop_strings_cut_the_answer(beams: int, build: Callable[..., FigLangVLM]) -> None:
-    settings = GREEDY | {"max_new_tokens": 12, "num_beams": beams}
-    lm = build(batch_size=4)
+def test_stop_strings_cut_the_answer(
+    beams: int, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = GREEDY | {"max_new_tokens": 8, "num_beams": beams}
+    lm = built("llava")
+    monkeypatch.setattr(lm, "batch_size", 4)
     whole = asked(lm, CONVERSATIONS, settings)
     stop = whole[0][5:8]
     assert asked(lm, CONVERSATIONS, settings | {"until": [stop, ""]}) == [cut_at(answer, [stop]) for answer in whole]
@@ -299,9 +312,9 @@ def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_placeholder_in_the_text_is_an_error_before_generation(
-    family: str, build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch
+    family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lm = build(family)
+    lm = built(family)
     monkeypatch.setattr(lm.model, "generate", None)
     placeholder = getattr(lm.processor, "boi_token", lm.processor.image_token)
     with pytest.raises(VLMError, match="doc 0: ValueError: 1 images, but 2 image placeholders"):
@@ -315,9 +328,9 @@ def test_a_template_that_leaves_images_out_is_an_error(build: Callable[..., FigL
         asked(lm, CONVERSATIONS[:1], GREEDY)
 
 
-def test_video_is_refused(build: Callable[..., FigLangVLM]) -> None:
+def test_video_is_refused(built: Callable[[str], FigLangVLM]) -> None:
     with pytest.raises(VLMError, match="reads images and text"):
-        asked(build(), [[user({"type": "video", "url": "a.mp4"}, text("?"))]], GREEDY)
+        asked(built("llava"), [[user({"type": "video", "url": "a.mp4"}, text("?"))]], GREEDY)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +410,7 @@ def test_order_budget_and_number_of_candidates_are_irrelevant(
     family: str, build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lm = build(family)
-    words = ["a mule", "the house", "burning", "snail and sun", "yes", "no", "an image of nobody", "clock"]
+    words = ["a mule", "the house", "snail and sun", "yes", "an image of nobody"]
     texts = [f"{a} {b}" for a in words for b in words] + words
     given = scores(lm, CONVERSATIONS[1], kind="candidates", candidates=texts)
     turned = scores(lm, CONVERSATIONS[1], kind="candidates", candidates=texts[::-1])
@@ -461,13 +474,16 @@ def test_the_prompt_keeps_its_tokens(build: Callable[..., FigLangVLM]) -> None:
     ("prompt", "between"),
     [("ASSISTANT:", " "), ("assistant\n", ""), ("a ", ""), ("<|im_end|>", ""), ("", ""), ("x>", " ")],
 )
-def test_a_space_stands_between_words_and_answer(prompt: str, between: str, build: Callable[..., FigLangVLM]) -> None:
-    assert joiner(prompt, build("qwen2_5_vl").tokenizer) == between
+def test_a_space_stands_between_words_and_answer(prompt: str, between: str, built: Callable[[str], FigLangVLM]) -> None:
+    assert joiner(prompt, built("qwen2_5_vl").tokenizer) == between
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_match_scores_each_image_alone(family: str, build: Callable[..., FigLangVLM]) -> None:
-    lm = build(family, batch_size=2)
+def test_match_scores_each_image_alone(
+    family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = built(family)
+    monkeypatch.setattr(lm, "batch_size", 2)
     question = text("Does it match?")
     pictures = [image(1), image(2), image(3, 40)]
     together = scores(lm, [user(*pictures, question)], kind="match")
@@ -478,8 +494,8 @@ def test_match_scores_each_image_alone(family: str, build: Callable[..., FigLang
     assert turned == pytest.approx([1 - alone[0]])
 
 
-def test_match_is_the_share_of_yes_among_the_first_tokens(build: Callable[..., FigLangVLM]) -> None:
-    lm = build("qwen2_5_vl")
+def test_match_is_the_share_of_yes_among_the_first_tokens(built: Callable[[str], FigLangVLM]) -> None:
+    lm = built("qwen2_5_vl")
     [found] = scores(lm, CONVERSATIONS[0], kind="match", yes="the", no="and")
     prompt = lm._render("here", vlm.ChatMessages(messages=CONVERSATIONS[0]).to_hf_messages())
     with torch.inference_mode():
@@ -491,17 +507,17 @@ def test_match_is_the_share_of_yes_among_the_first_tokens(build: Callable[..., F
     assert found == pytest.approx(yes / (yes + no), rel=1e-4)
 
 
-def test_match_needs_an_image_and_two_different_words(build: Callable[..., FigLangVLM]) -> None:
-    lm = build()
+def test_match_needs_an_image_and_two_different_words(built: Callable[[str], FigLangVLM]) -> None:
+    lm = built("llava")
     with pytest.raises(VLMError, match="doc 0: ValueError: .*needs an image"):
         scores(lm, CONVERSATIONS[2], kind="match")
     with pytest.raises(VLMError, match="begin with the same token"):
         scores(lm, CONVERSATIONS[0], kind="match", yes="the mule", no="the house")
 
 
-def test_a_wrong_score_request_names_its_document(build: Callable[..., FigLangVLM]) -> None:
+def test_a_wrong_score_request_names_its_document(built: Callable[[str], FigLangVLM]) -> None:
     with pytest.raises(VLMError, match="task probe, doc 0: ScoreRequestError: .*no column 'statements'"):
-        scores(build(), CONVERSATIONS[0], kind="candidates", candidates="statements")
+        scores(built("llava"), CONVERSATIONS[0], kind="candidates", candidates="statements")
 
 
 # --- adapters --------------------------------------------------------------------------------------------------------
@@ -540,12 +556,12 @@ def evaluate(model: Any, tasks: list[str], include: Path | None = None, **option
 @pytest.mark.parametrize("beams", [1, 3])
 def test_answers_of_the_demo_model_are_those_of_the_harness_class(beams: int) -> None:
     pytest.importorskip("decord")  # imported by the harness's class
-    options: dict[str, Any] = {"limit": 8, "gen_kwargs": f"num_beams={beams}"}
-    ours = FigLangVLM(str(DEMO_MODEL_DIR), device="cpu", batch_size=4)
+    options: dict[str, Any] = {"limit": 4, "gen_kwargs": f"num_beams={beams}"}
+    ours = FigLangVLM(str(DEMO_MODEL_DIR), device="cpu", batch_size=3)
     answers = evaluate(ours, ["figlang_mini"], **options)
     arguments = f"pretrained={DEMO_MODEL_DIR},device=cpu,device_map=cpu"
     assert answers == evaluate("llava_hf", ["figlang_mini"], model_args=arguments, batch_size=1, **options)
-    assert len(answers) == 8 and all("LABEL:" in answer for answer in answers)
+    assert len(answers) == 4 and all("LABEL:" in answer for answer in answers)
 
 
 TASK = """

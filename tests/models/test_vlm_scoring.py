@@ -16,7 +16,7 @@ from PIL import Image
 from figlang_tasks.models import vlm_scoring
 from figlang_tasks.models.vlm_scoring import Scorer, SharedPrefix, answer_tokens, joiner
 
-TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "no", "an </s> image", "a clock"]
+TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "an </s> image"]
 TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "vpm")
 # Nats per token, in float32. What linear attention rounds depends on where its chunks begin, here and in a whole pass.
 EXACT = {"qwen3_5": 1e-4, "minicpm_v": 1e-4}
@@ -118,7 +118,7 @@ def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytes
 def test_pictures_are_read_once_for_all_candidates(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     prompt = asked(family)
     scorer = Scorer(prompt.model, prompt.processor.tokenizer)
-    prompt.scores(TEXTS, scorer)  # with its check
+    prompt.scores(TEXTS[:2], scorer)  # with its check
     towers = [m for name, m in prompt.model.named_modules() if name.split(".")[-1] in TOWERS]
     readings: list[Any] = []
     rows: list[int] = []
@@ -129,8 +129,8 @@ def test_pictures_are_read_once_for_all_candidates(family: str, monkeypatch: pyt
         return forward(**inputs)
 
     monkeypatch.setattr(prompt.model, "forward", functools.wraps(forward)(count))
-    monkeypatch.setattr(vlm_scoring, "MAX_TOKENS", 60)
-    words = ["a mule", "the house burns", "snail", "sun and moon", "nobody sees it", "clock"]
+    monkeypatch.setattr(vlm_scoring, "MAX_TOKENS", 40)
+    words = ["a mule", "the house burns", "snail", "nobody sees it"]
     texts = [f"{a} {b}" for a in words for b in words]
     with towers[0].register_forward_hook(lambda *_: readings.append(1)):
         found = prompt.scores(texts, scorer)

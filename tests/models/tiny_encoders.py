@@ -242,7 +242,7 @@ KINDS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
 } | ({"siglip2": _siglip2} if hasattr(transformers, "Siglip2Tokenizer") else {})  # transformers 5
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=16)  # more than there are kinds
 def _loaded(folder: Path, kind: str) -> tuple[Any, Any]:
     model = getattr(transformers, CLASSES.get(kind, "AutoModel")).from_pretrained(folder).eval()
     return model, transformers.AutoProcessor.from_pretrained(folder)
