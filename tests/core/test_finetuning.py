@@ -107,10 +107,10 @@ def test_rows_of_the_released_flute(
 ) -> None:
     (tmp_path / "FLUTE").mkdir()
     (tmp_path / "FLUTE" / "train.jsonl").symlink_to(shared_file)
-    check_flute("messages", prompt, tmp_path, monkeypatch)
+    check_flute("messages", prompt, tmp_path, monkeypatch, every=5)
 
 
-def check_flute(form: str, prompt: str, folder: Path, monkeypatch: pytest.MonkeyPatch, every: int = 1) -> None:
+def check_flute(form: str, prompt: str, folder: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
     name = "flute" if prompt == "v2" else "flute_v1"
     status, said = export("flute", "--task", name, "--format", form, "--output", folder / "out")

@@ -112,7 +112,9 @@ class Pair:
 
 
 # Rules of our own for white space and case: Python's follow its Unicode version.
-_SPACE = re.compile("[ \t\r\n\f\v\u00a0]+")
+# A space alone stays as it is: to leave it out takes half the time.
+_SPACE = re.compile("[\t\r\n\f\v\u00a0][ \t\r\n\f\v\u00a0]*| [ \t\r\n\f\v\u00a0]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
@@ -368,7 +370,7 @@ def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Seque
 
 def _half_a_pair(text: str) -> bool:
     """Whether there is half a surrogate pair, which UTF-8 has no bytes for."""
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    return _SURROGATE.search(text) is not None
 
 
 # --- the shared task's blind rows ------------------------------------------------------------------------------------
