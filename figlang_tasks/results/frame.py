@@ -32,7 +32,8 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
         It has seven columns:
 
-        - ``task``: its name.
+        - ``task``: its name. A group whose unweighted mean is a paper's number (NYCC's five folds) stands behind the
+          tasks.
         - ``scope``: ``all`` for all rows, else a part of the benchmark (a source, a type of figure).
         - ``metric``: its name, ``f1@60``.
         - ``value``: as in files: 0 to 1, not percent, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``.
@@ -58,7 +59,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = runs.reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
+    found = _with_means(results, runs.reported(results)) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
         raise RunError(
@@ -78,9 +79,17 @@ def _of_path(path: Path) -> dict[str, Estimates]:
     if path.is_dir() and not runs.has_samples(path):
         path = runs.newest_results_file(path)
     if path.suffix == ".json":
-        return runs.reported(runs.results_file(path))
-    tasks = runs.read(str(path)).tasks
-    return {name: runs.with_failed(task.estimates, task.failed) for name, task in tasks.items()}
+        results = runs.results_file(path)
+        return _with_means(results, runs.reported(results))
+    run = runs.read(str(path))
+    found = {name: runs.with_failed(task.estimates, task.failed) for name, task in run.tasks.items()}
+    return _with_means(run.results, found)
+
+
+def _with_means(results: Mapping[str, Any], found: dict[str, Estimates]) -> dict[str, Estimates]:
+    """The estimates of tasks, and behind them the means of folds that are a paper's number."""
+    groups = runs.groups_of_folds(results, found)
+    return found | {group: runs.mean_of([found[name] for name in names]) for group, names in groups.items()}
 
 
 def compare(

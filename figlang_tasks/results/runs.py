@@ -171,10 +171,16 @@ def with_folds(run: Run, apart: Collection[str] = ()) -> Run:
         apart: names of tasks; a group stays as it is where one of its tasks is among them.
     """
     tasks = dict(run.tasks)
-    for group, names in (run.results.get("group_subtasks") or {}).items():
-        if names and for_task(group) and set(names) <= tasks.keys() and set(names).isdisjoint(apart):
+    for group, names in groups_of_folds(run.results, tasks).items():
+        if set(names).isdisjoint(apart):
             tasks[group] = _of_folds(group, [tasks.pop(name) for name in names])
     return replace(run, tasks=tasks)
+
+
+def groups_of_folds(results: Mapping[str, Any], tasks: Collection[str]) -> dict[str, list[str]]:
+    """The tasks of each group whose own value, their unweighted mean, is what a paper has, if `tasks` has them all."""
+    groups = results.get("group_subtasks") or {}
+    return {name: folds for name, folds in groups.items() if folds and for_task(name) and set(folds) <= set(tasks)}
 
 
 def _of_folds(group: str, folds: Sequence[TaskRun]) -> TaskRun:

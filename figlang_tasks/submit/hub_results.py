@@ -18,7 +18,7 @@ import yaml
 import figlang_tasks
 from figlang_tasks.core import hub
 from figlang_tasks.core.text import printable
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.runs import Run, TaskRun, with_folds
 from figlang_tasks.submit import SubmissionError, all_rows, brief, model_card, provenance, write_checked
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def files(found: Sequence[Run], datasets: Mapping[str, Dataset] | None = None, s
     by_dataset: dict[str, list[Any]] = {}
     without: dict[str, None] = {}
     for run in found:
-        for task in all_rows(run).tasks.values():
+        for task in with_folds(all_rows(run)).tasks.values():
             entries = _entries(run, task, named.get(task.dataset), source_url)
             if entries:
                 by_dataset.setdefault(task.dataset, []).extend(entries)
@@ -156,6 +156,7 @@ def _entries(run: Run, task: TaskRun, named: Dataset | None, source_url: str | N
     date = provenance.evaluated_at(run)
     details = [
         f"{data.dataset}/{data.part}, {len(task.lines)} rows, digest {data.digest}",
+        f"unweighted mean of {len(task.folds)} folds" if task.folds else None,
         f"task version {task.version}" if task.version else None,
         f"prompt {hashed}" if (hashed := provenance.metadata(task, "prompt_hash")) else None,
         f"explanation scorer {task.signature}" if task.signature else None,

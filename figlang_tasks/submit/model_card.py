@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
-from figlang_tasks.core.text import printable, table
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.core.text import listing, printable, table
+from figlang_tasks.results.runs import Run, TaskRun, with_folds
 from figlang_tasks.submit import SubmissionError, all_rows, plain, provenance
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
@@ -20,9 +20,10 @@ def section(found: Sequence[Run]) -> str:
     Raises:
         SubmissionError: a run was cut short, or reported no metrics.
     """
-    parts = [BEGIN, "## Figurative language", _introduction(found)]
-    for run in found:
-        for task in all_rows(run).tasks.values():
+    whole = [with_folds(all_rows(run)) for run in found]
+    parts = [BEGIN, "## Figurative language", _introduction(whole)]
+    for run in whole:
+        for task in run.tasks.values():
             parts += [f"### {_code(task.task)}", _table(task), _facts(run, task)]
     return "\n\n".join([*parts, END]) + "\n"
 
@@ -78,6 +79,7 @@ def _facts(run: Run, task: TaskRun) -> str:
     name, version = provenance.harness(run)
     date = provenance.evaluated_at(run)
     facts = {
+        "mean": f"unweighted, of {listing([_code(fold.task) for fold in task.folds])}" if task.folds else None,
         "data": where,
         "command": _coded(provenance.command(run, [task.task])),
         "task version": _coded(task.version),
@@ -85,7 +87,7 @@ def _facts(run: Run, task: TaskRun) -> str:
         "explanation scorer": _coded(task.signature),
         "harness": f"{_code(name)} {_code(version)}",
         "date": date.date().isoformat() if date else None,
-        "samples": f"SHA-256 {_code(task.sha256)}",
+        "samples": f"SHA-256 {listing([_code(each.sha256) for each in task.folds or [task]])}",
     }
     return "\n".join(f"- {title}: {fact}" for title, fact in facts.items() if fact)
 

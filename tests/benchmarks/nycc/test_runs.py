@@ -22,8 +22,9 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.judge.export import export
-from figlang_tasks.results import published
+from figlang_tasks.results import published, runs
 from figlang_tasks.scoring import evaluate as computed
+from figlang_tasks.submit import model_card
 
 FIVE = ["", *(f"_{fold}" for fold in range(1, 5))]
 KINDS = {"match": "matching", "rank": "ranking", "explain": "explanation"}
@@ -58,6 +59,14 @@ def test_a_group_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: Pa
     assert (there["task"], there["value_first"]) == (group, pytest.approx(found["acc,none"]))
     assert there["value_second"] == pytest.approx(other["results"][group]["acc,none"]) and 0 < there["p_randomization"]
     assert len(figlang_tasks.compare(*saved, tasks=[f"{group}_0"], metrics=["acc"], resamples=200)) == 1
+    for given in (results, saved[0]):
+        numbers = figlang_tasks.table(given).query("task == @group and metric == 'acc'").to_dict("records")
+        assert [(each["scope"], each["value"], each["n"]) for each in numbers] == [
+            ("all", pytest.approx(found["acc,none"]), 747)
+        ]
+    card = model_card.section([runs.read(str(saved[0]))])
+    assert "\n1 task of " in card and f"### `{group}`" in card and f" {100 * found['acc,none']:.1f} | " in card
+    assert f"- mean: unweighted, of `{group}_0`, `{group}_1`, " in card and card.count("SHA-256") == 1
     asked = ["compare", *map(str, saved), "--overall", "--resamples", "200"]
     table = CliRunner().invoke(app, [*asked, "--paper"]).stdout
     assert f"## {group}\n" in table and interval in table and " (published, Table 2)" in table
