@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
 
+_HALF = re.compile("[\ud800-\udfff]")
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 
@@ -110,7 +112,7 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
         raise DataError(f"{where}: {column} is missing; it must be a text")
     if not isinstance(value, str):
         raise DataError(f"{where}: {column} is {brief(value)}, must be a text")
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if _HALF.search(value):
         raise DataError(
             f"{where}: {column} contains half a surrogate pair, which is not a character. Is the file damaged? Correct "
             "the text"
