@@ -276,7 +276,7 @@ def test_a_class_that_only_ranks_is_not_asked_for_words() -> None:
 
 def test_any_model_ranks_by_its_yes() -> None:
     name = "figlang_mini_irfl_retrieve_metaphor"
-    results = demo_runs.evaluate(name, "figlang_vlm", demo_runs.DEMO)
+    results = demo_runs.evaluate(name, "figlang_vlm", demo_runs.DEMO, limit=12)  # whole rows
     found = records(results, "irfl_retrieve_metaphor")
     assert {record["status"] for record in found} == {"scores"}
     assert all(0 < record["value"] < 1 for record in found)

@@ -35,7 +35,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(clip: Path, output: Path, table: str, **options: Any) -> probe.Probe:
-    training.train(encoder=str(clip), dataset=MINI, table=table, output=output, epochs=60, device="cpu", **options)
+    training.train(encoder=str(clip), dataset=MINI, table=table, output=output, epochs=20, device="cpu", **options)
     return probe.read(output)[0]
 
 
