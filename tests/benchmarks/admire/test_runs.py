@@ -26,7 +26,7 @@ def submit(*arguments: str | Path) -> typer.testing.Result:
     return typer.testing.CliRunner().invoke(app, ["submit", "admire", *map(str, arguments)])
 
 
-SHORT = "max_new_tokens=16"
+SHORT = "max_new_tokens=8"
 
 
 def estimates(results: dict[str, Any], task: str) -> Any:
@@ -49,18 +49,17 @@ def test_chance() -> None:
     """By scores and in words, within four standard errors; test_measures.py has the exact values."""
     tasks = ["admire_rank_extended_en", "admire_rank_both_en_text"]
     values: dict[str, list[float]] = {"acc": [], "dcg": [], "both_senses_acc": []}
-    for seed in range(3):
-        results = demo_runs.evaluate(tasks, "figlang_random", f"seed={seed}")
-        for name, status in zip(tasks, ("scores", "read"), strict=True):
-            assert {sample["sample"]["status"] for sample in results["samples"][name]} == {status}
-            found = estimates(results, name)
-            assert set(found["acc"]) == {OVERALL, *rows.SENSES}
-            for measure in values.keys() & found.keys():
-                values[measure] += [found[measure][OVERALL].value] * (2 if name == tasks[1] else 1)  # by rows
+    results = demo_runs.evaluate(tasks, "figlang_random", "seed=0")
+    for name, status in zip(tasks, ("scores", "read"), strict=True):
+        assert {sample["sample"]["status"] for sample in results["samples"][name]} == {status}
+        found = estimates(results, name)
+        assert set(found["acc"]) == {OVERALL, *rows.SENSES}
+        for measure in values.keys() & found.keys():
+            values[measure] += [found[measure][OVERALL].value] * (2 if name == tasks[1] else 1)  # by rows
     means = {measure: sum(found) / len(found) for measure, found in values.items()}
-    assert means["acc"] == pytest.approx(0.2, abs=4 * (0.2 * 0.8 / 900) ** 0.5)
-    assert means["dcg"] == pytest.approx(2.3588, abs=4 * 0.74 / 900**0.5)
-    assert means["both_senses_acc"] == pytest.approx(0.04, abs=4 * (0.04 * 0.96 / 300) ** 0.5)
+    assert means["acc"] == pytest.approx(0.2, abs=4 * (0.2 * 0.8 / 300) ** 0.5)
+    assert means["dcg"] == pytest.approx(2.3588, abs=4 * 0.74 / 300**0.5)
+    assert means["both_senses_acc"] == pytest.approx(0.04, abs=4 * (0.04 * 0.96 / 100) ** 0.5)
     found = estimates(demo_runs.evaluate("admire_sequence_both", "figlang_random"), "admire_sequence_both")
     assert 0.05 < found["item_acc"][OVERALL].value < 0.5 and 0.25 < found["sense_acc"][OVERALL].value < 0.75
     assert found["parse_rate"][OVERALL].value == 1

@@ -17,8 +17,9 @@ TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 
 @pytest.mark.slow
 def test_a_vlm_answers_without_a_picture_by_both_paths() -> None:
-    by_chat = evaluate(TASKS[0], "figlang_vlm", DEMO, limit=4)
-    simple = evaluate(TASKS[0], "figlang_vlm", DEMO, limit=4, force_simple=True)
+    short: dict[str, Any] = {"limit": 4, "gen_kwargs": "max_new_tokens=16"}
+    by_chat = evaluate(TASKS[0], "figlang_vlm", DEMO, **short)
+    simple = evaluate(TASKS[0], "figlang_vlm", DEMO, force_simple=True, **short)
     said = answers(by_chat, TASKS[0])
     assert said == answers(simple, TASKS[0])
     assert all(text for text in said.values())

@@ -24,8 +24,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "NYCC"
 
 
-def document(folder: Path, config: str) -> dict[str, Any]:
-    release.release(folder, config)
+def document(folder: Path, kind: str) -> dict[str, Any]:
+    """Of a fold whose number of rows was inferred, where there is one: of it two rows will do."""
+    config = next((kind + fold for fold in ("", "_1", "_2", "_3", "_4") if kind + fold not in rows.SEEN), kind)
+    release.release(folder, config, test=None if config in rows.SEEN else 2)
     return dict(rows.load("NYCC", config)[1])
 
 

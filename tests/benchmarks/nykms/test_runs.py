@@ -32,7 +32,7 @@ from figlang_tasks.scoring import Estimate, from_json
 
 TEXT_TASKS = resource_dir("task_yamls") / "lm_eval"
 ON_CPU = f"{DEMO},device=cpu,device_map=cpu"
-SHORT = "max_new_tokens=24"
+SHORT = "max_new_tokens=8"
 MINI = ("metaphor", "sarcasm", "mc", "mw")  # of figlang_mini_nykms
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,14 @@ WORDS = "they say the house is warm this snail slow we are a b c d e f".split()
 RUN = CliRunner()
 
 
-@pytest.fixture
-def towers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Annotations of 40 cartoons that can be learnt, with a split; returns the options for tiny encoders.
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Annotations of 40 cartoons that can be learnt, with a split; and tiny encoders, bert and vit.
 
     A burning house, or a caption with "warm", is a metaphor: one row in two.
     """
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    folder = tmp_path / "NYK-MS"
+    above = tmp_path_factory.mktemp("made")
+    folder = above / "NYK-MS"
     (folder / "images").mkdir(parents=True)
     found = []
     for number in range(40):
@@ -50,8 +51,17 @@ def towers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         }
         found.append(row | answers)
     (folder / "nyk_m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
-    text, image = tiny_towers.write(tmp_path, WORDS)
-    return ["--text-encoder", text, "--image-encoder", image, "--epochs", "5", "--learning-rate", "0.0003"]
+    tiny_towers.write(above, WORDS)
+    return above
+
+
+@pytest.fixture
+def towers(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was made, in a folder of the test; returns the options for the encoders."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    encoders = ["--text-encoder", str(tmp_path / "bert"), "--image-encoder", str(tmp_path / "vit")]
+    return [*encoders, "--epochs", "5", "--learning-rate", "0.0003"]
 
 
 def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
