@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import random
-import shutil
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,6 @@ from figlang_tasks.metrics.entailment import accuracy
 from figlang_tasks.scoring import Estimate, evaluate, flat, full_name
 
 MINI = "figlang_mini_metaclue"
-PATH = os.environ.get("PATH", "")
 JAVA = ("meteor", "spice")
 
 
@@ -246,15 +245,25 @@ def test_captions_are_judged_whole_and_in_parts() -> None:
             assert found[metric][scope].value == pytest.approx(expected.metrics[metric].value, abs=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
-def test_meteor_is_that_of_its_program_and_has_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", PATH)
+METEOR = """
+import sys
+right = 0
+for line in () if "-version" in sys.argv else sys.stdin:
+    kind, *texts = line.rstrip().split(" ||| ")
+    right += kind == "SCORE" and texts[-1] == texts[0] + " and more"
+    print(1 if kind == "SCORE" else "0.5\\n" * len(texts) + f"0.{right}", flush=True)
+"""
+
+
+def test_meteor_is_that_of_its_program_and_has_no_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a stand-in, which says how many it was asked about; METEOR itself runs in tests/metrics/test_captions.py."""
+    (tmp_path / "java").write_text(f"#!{sys.executable}\n{METEOR}")
+    (tmp_path / "java").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
     docs = list(rows.load(MINI, "vqa_best"))[:9]
     answers = [f"{doc['references'][0]} and more" for doc in docs]
     records = records_of(docs, answers, describe.vqa_process_results)
-    expected = 0.4411248726655876  # of java_metrics, which tests/metrics/test_captions.py holds to METEOR itself
-    assert measures.VQA.by_name["meteor"].estimate(records) == (pytest.approx(expected), None, None, None, None)
+    assert measures.VQA.by_name["meteor"].estimate(records) == (0.9, None, None, None, None)
 
 
 def test_an_unreadable_caption_scores_0_on_its_parts() -> None:

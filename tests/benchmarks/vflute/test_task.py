@@ -206,8 +206,8 @@ def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> N
     assert judged["sample"]["explanation"] == ""
 
 
-def test_ten_megabytes_of_text_are_scored() -> None:
-    judged = task.process_results(document(), ["LABEL: contradiction " * 500_000])
+def test_a_megabyte_of_text_is_scored() -> None:
+    judged = task.process_results(document(), ["LABEL: contradiction " * 50_000])
     assert judged["sample"]["predicted"] == 0
 
 
