@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 HEAVY = "torch transformers datasets lmms_eval lm_eval matplotlib sklearn pandas accelerate"

@@ -88,7 +88,7 @@ def test_entities_are_cleaned_as_in_the_released_script(url: str, name: str | No
         ("explanation_1", {"label": " "}, "label is empty"),
         ("explanation_1", {"caption_choices": ""}, "caption_choices is '', must be a text"),
         ("matching_1", {"image": {"bytes": b"x", "path": "1.jpeg"}}, "the image cannot be decoded"),
-        ("matching_1", {"instance_id": "testmatching100-0"}, "instance_id testmatching100-0 is also that of an earlier"),
+        ("matching_1", {"instance_id": "testmatching100-0"}, "testmatching100-0 is also that of an earlier row"),
         ("ranking_1", None, "ranking_1 has 1 test rows, the published one has 507"),
     ],
 )
