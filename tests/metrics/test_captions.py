@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +138,10 @@ def test_tokens_of_any_text(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["a", "'", "a'", "a.", "-", "1,", "www.", "a@", "<a", "no.", "(", "n't ", "\u0130", "#", "!"]
 )
-def test_tokens_of_a_megabyte(piece: str) -> None:
+def test_a_long_text_takes_linear_time(piece: str) -> None:
     start = time.process_time()
-    tokenize(piece * (300_000 // len(piece)))
-    assert time.process_time() - start < 3
+    tokenize(piece * (100_000 // len(piece)))
+    assert time.process_time() - start < 1
 
 
 # --- exact match ------------------------------------------------------------------------------------------------------
@@ -189,6 +190,7 @@ def corpus(seed: int, size: int | None = None) -> tuple[list[str], list[list[str
     return candidates, references
 
 
+@lru_cache(maxsize=4096)
 def ngrams(text: str, n: int) -> Counter[tuple[str, ...]]:
     words = text.split()
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))

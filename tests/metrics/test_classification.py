@@ -16,6 +16,7 @@ from figlang_tasks.metrics import classification
 relaxed = settings(deadline=None)
 METRICS = ("acc", "macro_precision", "macro_recall", "macro_f1")
 Figures = tuple[float, float, float, float]
+NEAR = 0.0000501  # what rounding to two places of a percentage leaves
 
 # NYK-MS, Tables 8 and 11 (accuracy, macro P, R, F1 in percent) beside counts that give them: tn, fp, fn, tp.
 # The counts were found by search (`matching_counts`), not by this package. Of LLaVA and GPT-3.5 they are of all rows;
@@ -56,21 +57,21 @@ def matching_counts(published: Figures, positives: np.ndarray, negatives: np.nda
     p, n = (axis.ravel().astype(float) for axis in np.meshgrid(positives, negatives))
     p, n = p[p != n], n[p != n]
     hits = accuracy * (p + n)
-    base = np.round((2 * recall - hits / n) / (1 / p - 1 / n))
+    base, right = np.round((2 * recall - hits / n) / (1 / p - 1 / n)), np.round(hits)
     found = set()
-    for shift in range(-3, 4):
-        tp = base + shift
-        for wobble in (-1, 0, 1):
-            tn = np.round(hits - tp) + wobble
+    for wobble in (-1, 0, 1):
+        sizes = np.abs((right + wobble) / (p + n) - accuracy) <= NEAR  # few: the other figures are for these alone
+        for shift in range(-3, 4):
+            tp, own_p, own_n = base[sizes] + shift, p[sizes], n[sizes]
+            tn = right[sizes] + wobble - tp
             with np.errstate(divide="ignore", invalid="ignore"):
-                p1, p0 = tp / (tp + n - tn), tn / (tn + p - tp)
-                r1, r0 = tp / p, tn / n
-                computed = np.stack(
-                    [(tp + tn) / (p + n), (p1 + p0) / 2, (r1 + r0) / 2, p1 * r1 / (p1 + r1) + p0 * r0 / (p0 + r0)]
-                )
-            near = np.abs(computed - np.array([[accuracy], [precision], [recall], [f1]])) <= 0.0000501
-            possible = (tp >= 0) & (tp <= p) & (tn >= 0) & (tn <= n) & near.all(axis=0)
-            found |= {(int(tn[i]), int(n[i] - tn[i]), int(p[i] - tp[i]), int(tp[i])) for i in np.flatnonzero(possible)}
+                p1, p0 = tp / (tp + own_n - tn), tn / (tn + own_p - tp)
+                r1, r0 = tp / own_p, tn / own_n
+                computed = np.stack([(p1 + p0) / 2, (r1 + r0) / 2, p1 * r1 / (p1 + r1) + p0 * r0 / (p0 + r0)])
+            near = np.abs(computed - np.array([[precision], [recall], [f1]])) <= NEAR
+            possible = (tp >= 0) & (tp <= own_p) & (tn >= 0) & (tn <= own_n) & near.all(axis=0)
+            solved = np.stack([tn, own_n - tn, own_p - tp, tp])[:, possible].astype(int)
+            found |= {(int(a), int(b), int(c), int(d)) for a, b, c, d in solved.T}
     return found
 
 

@@ -153,19 +153,24 @@ def picture(seed: int, size: tuple[int, int] = (40, 30)) -> Image.Image:
     return Image.fromarray(pixels)
 
 
-def test_inception_features(random_inception: Path) -> None:
-    pictures = [picture(0), picture(1, (64, 20)), picture(0), picture(2).convert("L")]
-    found = inception_features(pictures, device="cpu", weights=random_inception)
-    assert found.shape == (4, 2048)
+@pytest.fixture(scope="module")
+def of_three(random_inception: Path) -> np.ndarray:
+    """Features of three pictures."""
+    return inception_features(map(picture, range(3)), device="cpu", weights=random_inception)
+
+
+def test_inception_features(random_inception: Path, of_three: np.ndarray) -> None:
+    pictures = [picture(1, (64, 20)), picture(2).convert("L"), picture(0)]
+    device = "cpu" if torch.cuda.is_available() else None  # by itself
+    found = inception_features(pictures, device=device, weights=random_inception)
+    assert found.shape == of_three.shape == (3, 2048)
     assert found.dtype == np.float32
-    assert np.array_equal(found[0], found[2])
-    assert not np.allclose(found[0], found[1])
+    assert np.array_equal(found[2], of_three[0])
+    assert not np.allclose(found[0], of_three[1])
     assert inception_features([], device="cpu", weights=random_inception).shape == (0, 2048)
-    if not torch.cuda.is_available():
-        assert np.array_equal(inception_features(pictures[:1], weights=random_inception), found[:1])
 
 
-def test_features_equal_those_of_the_library(random_inception: Path, tmp_path: Path) -> None:
+def test_features_equal_those_of_the_library(random_inception: Path, of_three: np.ndarray, tmp_path: Path) -> None:
     utils = pytest.importorskip("torch_fidelity.utils")
     for seed in range(3):
         picture(seed).save(tmp_path / f"{seed}.png")
@@ -176,9 +181,8 @@ def test_features_equal_those_of_the_library(random_inception: Path, tmp_path: P
     expected = utils.extract_featuresdict_from_input_id_cached(
         1, extractor, input1=str(tmp_path), cache=False, save_cpu_ram=True, **quiet
     )["2048"].numpy()
-    found = inception_features(map(picture, range(3)), device="cpu", weights=random_inception)
     assert np.ptp(expected, axis=0).max() > 0
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(of_three, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
 
 
 def test_damaged_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +208,11 @@ def test_weights_that_cannot_be_downloaded(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_weights_are_downloaded_once(
-    random_inception: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    random_inception: Path,
+    of_three: np.ndarray,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.delenv("FIGLANG_WEIGHTS_DIR", raising=False)
@@ -212,11 +220,10 @@ def test_weights_are_downloaded_once(
     digest = hashlib.sha256(random_inception.read_bytes()).hexdigest()
     monkeypatch.setattr(module, "_INCEPTION_SHA256", digest[:8])
     capfd.readouterr()
-    expected = inception_features([picture(0)], "cpu", weights=random_inception)
-    assert np.array_equal(inception_features([picture(0)], "cpu"), expected)
+    assert np.array_equal(inception_features([picture(0)], "cpu"), of_three[:1])
     assert "%" not in capfd.readouterr().err, "no progress bar"
     monkeypatch.setattr(module, "INCEPTION_URL", "file:///nowhere/at/all.pth")
-    assert np.array_equal(inception_features([picture(0)], "cpu"), expected)
+    assert np.array_equal(inception_features([picture(0)], "cpu"), of_three[:1])
 
 
 # --- CLIP similarity --------------------------------------------------------------------------------------------------
