@@ -189,6 +189,7 @@ def test_several_files_into_another_folder_as_json(samples_file: Path, tmp_path:
 
 
 def test_names_tell_fast_and_other_models_apart(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples_file.write_bytes(first_lines(10))
     monkeypatch.setenv("FIGLANG_KERNEL", "torch")  # bfloat16 on a processor without it, too
     assert "within .005 of a threshold, where fp32 may decide otherwise: " in done(
         "score", samples_file, *EMBEDDED, "--dtype", "fast"
@@ -199,7 +200,7 @@ def test_names_tell_fast_and_other_models_apart(samples_file: Path, monkeypatch:
     assert len({report["signature"] for report in reports.values()}) == 3
     fast = reports.pop(f"{STEM}.embedded-fast.json")
     assert fast["dtype"] == "fast"
-    assert 0 < fast["near_threshold"] <= 16  # of 20, 4 without a text: no rounding moves their 0
+    assert 0 < fast["near_threshold"] <= 8  # of 10, 2 without a text: no rounding moves their 0
     assert all(name.startswith(f"{STEM}.embedded-") and len(name) == len(STEM) + 23 for name in reports)
 
 

@@ -7,8 +7,9 @@ import io
 import json
 import random
 import shutil
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,13 @@ MINI_METACLUE = hub.source("figlang_mini_metaclue").folder
 assert MINI_METACLUE is not None
 
 
-def cards_of(tmp_path: Path, task: str, **options: Any) -> tuple[list[dict[str, Any]], gallery.Gallery]:
-    made = gallery.build([run_of(tmp_path / "run", task)], **options)
-    return made.cards, made
+@lru_cache(maxsize=len(TASKS))
+def lines_and_cards(task: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], gallery.Gallery]:
+    """The lines of a run of a task, and the cards and the gallery of all of it; not to be changed."""
+    lines = lines_of(task)
+    with TemporaryDirectory() as folder:
+        made = gallery.build([read(str(write_run(Path(folder), {task: lines})))])
+    return lines, made.cards, made
 
 
 def image_of(picture: dict[str, Any]) -> Image.Image:
@@ -43,8 +48,8 @@ def image_of(picture: dict[str, Any]) -> Image.Image:
 # --- cards -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_card_of_v_flute_shows_the_row_of_the_benchmark(tmp_path: Path) -> None:
-    cards, made = cards_of(tmp_path, "figlang_mini")
+def test_a_card_of_v_flute_shows_the_row_of_the_benchmark() -> None:
+    _, cards, made = lines_and_cards("figlang_mini")
     documents = vflute_rows.load("figlang_mini", "test")
     assert [card["id"] for card in cards] == documents["id"] and made.notices == []
     for card, doc in zip(cards, documents, strict=True):
@@ -70,9 +75,8 @@ def test_a_card_of_v_flute_shows_the_row_of_the_benchmark(tmp_path: Path) -> Non
         ("figlang_mini_metaclue_retrieve_swap", "p@1"),
     ],
 )
-def test_outcomes_are_what_the_task_counted(tmp_path: Path, task: str, metric: str) -> None:
-    cards, _ = cards_of(tmp_path, task)
-    lines = lines_of(task)
+def test_outcomes_are_what_the_task_counted(task: str, metric: str) -> None:
+    lines, cards, _ = lines_and_cards(task)
     outcomes = [card["answers"][0]["outcome"] for card in cards]
     for outcome, line in zip(outcomes, lines, strict=True):
         assert outcome in ("right", "wrong", "no answer")
@@ -84,9 +88,9 @@ def test_outcomes_are_what_the_task_counted(tmp_path: Path, task: str, metric: s
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_row_has_its_card_and_picture(tmp_path: Path, task: str) -> None:
-    cards, made = cards_of(tmp_path, task)
-    ids = {line["sample"].get("row", line["sample"]["id"]) for line in lines_of(task)}
+def test_every_row_has_its_card_and_picture(task: str) -> None:
+    lines, cards, made = lines_and_cards(task)
+    ids = {line["sample"].get("row", line["sample"]["id"]) for line in lines}
     assert {card["id"] for card in cards} == ids and len(cards) == len(ids)
     shown = [picture["picture"] for card in cards for picture in card["pictures"]]
     assert (not shown) if "flute" in task else all(made.pictures[number] for number in shown)
@@ -94,9 +98,9 @@ def test_every_row_has_its_card_and_picture(tmp_path: Path, task: str) -> None:
     assert made.notices == [] and json.loads(json.dumps(cards)) == cards
 
 
-def test_detection_tells_the_letters_and_what_each_picture_is(tmp_path: Path) -> None:
-    cards, _ = cards_of(tmp_path, "figlang_mini_irfl_match_idiom")
-    for card, line in zip(cards, lines_of("figlang_mini_irfl_match_idiom"), strict=True):
+def test_detection_tells_the_letters_and_what_each_picture_is() -> None:
+    lines, cards, _ = lines_and_cards("figlang_mini_irfl_match_idiom")
+    for card, line in zip(cards, lines, strict=True):
         record = line["sample"]
         assert [picture["label"] for picture in card["pictures"]] == list("ABCD")
         assert [picture["role"] for picture in card["pictures"]] == record["roles"]
@@ -108,10 +112,10 @@ def test_detection_tells_the_letters_and_what_each_picture_is(tmp_path: Path) ->
         assert answer["predicted"].startswith("none: a tie" if tied else "ABCD"[record["chosen"]])
 
 
-def test_the_images_of_a_row_of_retrieval_make_one_card(tmp_path: Path) -> None:
-    cards, _ = cards_of(tmp_path, "figlang_mini_irfl_retrieve_metaphor")
+def test_the_images_of_a_row_of_retrieval_make_one_card() -> None:
+    lines, cards, _ = lines_and_cards("figlang_mini_irfl_retrieve_metaphor")
     rows: dict[str, list[dict[str, Any]]] = {}
-    for line in lines_of("figlang_mini_irfl_retrieve_metaphor"):
+    for line in lines:
         rows.setdefault(line["sample"]["row"], []).append(line["sample"])
     for card, records in zip(cards, rows.values(), strict=True):
         (answer,) = card["answers"]
@@ -124,8 +128,8 @@ def test_the_images_of_a_row_of_retrieval_make_one_card(tmp_path: Path) -> None:
         assert (answer["outcome"] == "right") == (answer["score"] == 1)
 
 
-def test_nyk_ms_tells_every_answer(tmp_path: Path) -> None:
-    cards, _ = cards_of(tmp_path, "figlang_mini_nykms_metaphor")
+def test_nyk_ms_tells_every_answer() -> None:
+    _, cards, _ = lines_and_cards("figlang_mini_nykms_metaphor")
     first = cards[0]
     assert [name for name, _ in first["gold"]] == ["metaphor?", "metaphorical word", "explanation of the metaphor"]
     assert dict(first["answers"][0]["said"])["metaphorical word"] == "cage"
@@ -134,9 +138,9 @@ def test_nyk_ms_tells_every_answer(tmp_path: Path) -> None:
     assert cards[2]["answers"][0]["outcome"] == cards[3]["answers"][0]["outcome"] == "no answer"
 
 
-def test_boxes_are_told(tmp_path: Path) -> None:
-    cards, _ = cards_of(tmp_path, "figlang_mini_metaclue_localize")
-    records = [line["sample"] for line in lines_of("figlang_mini_metaclue_localize")]
+def test_boxes_are_told() -> None:
+    lines, cards, _ = lines_and_cards("figlang_mini_metaclue_localize")
+    records = [line["sample"] for line in lines]
     assert [card["boxes"] for card in cards] == [record["truth"] for record in records]
     assert [card["answers"][0]["boxes"] for card in cards] == [record["predicted"] for record in records]
     assert [card["answers"][0]["outcome"] for card in cards[:2]] == ["open", "no answer"]
@@ -194,9 +198,9 @@ def test_a_damaged_row_is_named(tmp_path: Path, task: str, damage: dict[str, Any
 
 
 def test_a_thumbnail_shows_the_picture(tmp_path: Path) -> None:
-    cards, made = cards_of(tmp_path, "figlang_mini", size=96)
+    made = gallery.build([run_of(tmp_path / "run", "figlang_mini", count=31)], size=96)
     documents = vflute_rows.load("figlang_mini", "test")
-    for card, doc in list(zip(cards, documents, strict=True))[::15]:
+    for card, doc in list(zip(made.cards, documents, strict=False))[::15]:
         picture = made.pictures[card["pictures"][0]["picture"]]
         assert picture is not None
         original = Image.open(io.BytesIO(doc["image"]["bytes"])).convert("RGB")
@@ -318,9 +322,9 @@ def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:
 
 
 def test_no_pictures_on_demand(tmp_path: Path) -> None:
-    cards, made = cards_of(tmp_path, "figlang_mini", pictures=False)
-    assert made.pictures == [] and made.notices == [] and dict(cards[0]["facts"])["claim"]
-    assert all(card["pictures"][0]["picture"] is None for card in cards)
+    made = gallery.build([run_of(tmp_path / "run", "figlang_mini", count=5)], pictures=False)
+    assert made.pictures == [] and made.notices == [] and dict(made.cards[0]["facts"])["claim"]
+    assert all(card["pictures"][0]["picture"] is None for card in made.cards)
 
 
 def test_the_first_rows_of_large_tasks(tmp_path: Path) -> None:

@@ -540,14 +540,15 @@ def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
         for name in ("irfl", *NOT_IRFL)
         for task, count in json.loads((FOLDER / name / "published.json").read_text(encoding="utf-8"))["rows"].items()
     }
-    known = {task: definitions()[task].rows for task in counts}
+    defined = definitions()
+    known = {task: defined[task].rows for task in counts}
     known["metaclue_vqa"] = PAPER["metaphor", "test"]  # images; their questions depend on the annotations
     assert {task: known[task] for task, count in counts.items() if isinstance(count, int)} == {
         task: count for task, count in counts.items() if isinstance(count, int)
     }
     assert {task for task, count in counts.items() if isinstance(count, str)} == {
         *("flute", "flute_v1", "metaclue_generate"),
-        *(task for task in definitions() if re.match(r"irfl_random\d_", task) and for_task(task)),
+        *(task for task in defined if re.match(r"irfl_random\d_", task) and for_task(task)),
     }
 
 
