@@ -238,7 +238,8 @@ def test_what_papers_published_stands_below_with_its_source() -> None:
     assert "arXiv 2405.01474" in vflute.note
     (blip,) = [row for row in table(summary, "irfl_match_simile").rows if row[0].text == "BLIP"]
     assert "66.0" in [cell.text for cell in blip]  # Table 3
-    assert not [c for part in every(beside_papers(False)) for each in part.tables for row in each.rows for c in row if c.published]
+    without = beside_papers(False)
+    assert not [c for part in every(without) for each in part.tables for row in each.rows for c in row if c.published]
 
 
 def test_sources_come_in_the_order_of_the_paper_with_their_phenomena() -> None:
