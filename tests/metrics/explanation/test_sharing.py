@@ -225,7 +225,7 @@ SCRIPT = """
 import sys
 sys.path[:0] = {folders!r}
 import test_sharing
-scorer = test_sharing.tiny(workers=3, token_budget=40)
+scorer = test_sharing.tiny(workers={workers}, token_budget=40)
 
 def share(models, missing, advance):
     return scorer._workers.lead(models, missing, lambda done: print(done, flush=True))
@@ -242,9 +242,10 @@ def children(of: int) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ps")
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["interrupt", "kill", "kill a worker"])
-def test_no_worker_outlives_the_first_process(how: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SCRIPT.format(folders=[str(FIXTURES.parent), str(Path(__file__).parent)])]
+@pytest.mark.parametrize(("how", "helpers"), [("interrupt", 1), ("kill", 2), ("kill a worker", 2)])
+def test_no_worker_outlives_the_first_process(how: str, helpers: int, tmp_path: Path) -> None:
+    folders = [str(FIXTURES.parent), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", SCRIPT.format(folders=folders, workers=1 + helpers)]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     errors = tmp_path / "errors"
     reading, writing = os.pipe()
@@ -254,7 +255,7 @@ def test_no_worker_outlives_the_first_process(how: str, tmp_path: Path) -> None:
         try:
             assert printed.readline(), "something is scored"
             workers = children(first.pid)
-            assert len(workers) == 2
+            assert len(workers) == helpers
             if how == "kill a worker":
                 os.kill(workers[0], signal.SIGKILL)
             else:
