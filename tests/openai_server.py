@@ -29,7 +29,7 @@ from typing import Any
 
 from PIL import Image
 
-RETRY_AFTER = 1  # seconds; clients ignore 0
+RETRY_AFTER = 0.1  # seconds; clients ignore 0
 
 
 @dataclass(frozen=True)

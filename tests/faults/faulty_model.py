@@ -71,8 +71,8 @@ class Faulty(Offline):
         if how == "leave":
             os._exit(3)
         if how in ("wait", "swallow"):
-            Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
             with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
+                Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
                 time.sleep(600)
             time.sleep(600)
         if how == "memory":

@@ -74,20 +74,20 @@ def one_bit_png(width: int, height: int) -> dict[str, Any]:
 
 
 def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
-    bomb = one_bit_png(60_000, 60_000)  # 10.8 GB as RGB
-    assert len(bomb["bytes"]) < 4_000_000
+    bomb = one_bit_png(30_000, 30_000)  # 2.7 GB as RGB
+    assert len(bomb["bytes"]) < 1_000_000
     started = time.process_time()
     for look in (images.check, images.decode):
-        with pytest.raises(DataError, match=r"irfl-test-7\): .*DecompressionBombError.*3600000000 pixels"):
+        with pytest.raises(DataError, match=r"irfl-test-7\): .*DecompressionBombError.*900000000 pixels"):
             look(bomb, WHERE)
     assert time.process_time() - started < 5
 
 
-def test_twelve_thousand_pixels_a_side_are_read() -> None:
+def test_ten_thousand_pixels_a_side_are_read() -> None:
     with pytest.warns(Image.DecompressionBombWarning):
-        found = read(one_bit_png(12_000, 12_000))
-    assert found.size == (12_000, 12_000)
-    assert found.getpixel((11_999, 11_999)) == (0, 0, 0)
+        found = read(one_bit_png(10_000, 10_000))
+    assert found.size == (10_000, 10_000)
+    assert found.getpixel((9_999, 9_999)) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])

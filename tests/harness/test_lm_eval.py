@@ -40,6 +40,14 @@ def nothing_kept() -> Iterator[None]:
     explanations.release()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def machine_is_not_described() -> Iterator[None]:
+    """lm-eval describes it in its results, after it has asked pip and others for more than a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("torch.utils.collect_env.get_pretty_env_info", str)
+        yield
+
+
 # --- the same answers in both harnesses ------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 pytestmark = pytest.mark.slow  # it waits for a server
 
 TASK = "figlang_mini"
-LIMIT = 4
+LIMIT = 2
 # In a row, so that the OpenAI client (two retries of its own) gives up twice and the harness has to try again.
 FAULTS = ["429", "429", "429", "drop", "drop", "drop"]
 

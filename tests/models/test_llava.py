@@ -19,7 +19,7 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import llava, llava_hf
 
 TASK = "figlang_mini"
-SETTINGS: dict[str, Any] = {"limit": 2, "gen_kwargs": "num_beams=1"}
+SETTINGS: dict[str, Any] = {"limit": 1, "gen_kwargs": "num_beams=1"}
 
 
 @pytest.fixture(scope="module")

@@ -73,18 +73,23 @@ def test_contrastive_loss_is_the_mean_of_both_directions() -> None:
     ("modality", "alignment"),
     [("both", "none"), ("both", "contrastive"), ("both", "ot"), ("text", "none"), ("picture", "none")],
 )
-def test_training_learns_and_the_seed_decides_the_weights(modality: str, alignment: str, settings: Settings) -> None:
+def test_training_learns(modality: str, alignment: str, settings: Settings) -> None:
     asked = dataclasses.replace(settings, modality=modality, alignment=alignment)
+    found = kind.train(asked, examples(24), examples(8), 0, torch.device("cpu"))
+    assert found.epochs[-1]["loss"] < 0.7 * found.epochs[0]["loss"]
+    assert found.epochs[found.best]["validation_macro_f1"] == 1
+    assert found.best == [each["validation_macro_f1"] for each in found.epochs].index(1.0), "the first of the best"
+
+
+def test_the_seed_decides_the_weights(settings: Settings) -> None:
+    asked = dataclasses.replace(settings, alignment="ot", epochs=2)
     cpu = torch.device("cpu")
     first = kind.train(asked, examples(24), examples(8), 0, cpu)
-    assert first.epochs[-1]["loss"] < 0.7 * first.epochs[0]["loss"]
-    assert first.epochs[first.best]["validation_macro_f1"] == 1
-    assert first.best == [each["validation_macro_f1"] for each in first.epochs].index(1.0), "the first of the best"
     torch.manual_seed(5)
     again = kind.train(asked, examples(24), examples(8), 0, cpu)
     assert again.epochs == first.epochs
     assert all(torch.equal(value, again.weights[name]) for name, value in first.weights.items())
-    other = kind.train(dataclasses.replace(asked, epochs=1), examples(24), examples(8), 1, cpu)
+    other = kind.train(asked, examples(24), examples(8), 1, cpu)
     assert not torch.equal(other.weights["classifier.1.weight"], first.weights["classifier.1.weight"])
 
 

@@ -21,6 +21,7 @@ CALLS = {
     "subprocess.getstatusoutput", "tarfile.open", "read_pickle", "pd.eval", "pandas.eval", "hub.load",
     "extractall", "tempfile.mktemp",
 }  # fmt: skip
+ENDS = {call.rpartition(".")[2] for call in CALLS}
 # What is known and harmless: file -> what is called there.
 KNOWN = {
     "figlang_tasks/cli/doctor_checks.py": {"__import__"},  # of "torchvision"
@@ -60,10 +61,12 @@ def dangers(source: str) -> Iterator[str]:
 
 def _of_call(node: ast.Call) -> Iterator[str]:
     name = dotted(node.func)
+    last = name.rpartition(".")[2]
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     if name in BUILT_IN:
         yield name
-    yield from (call for call in CALLS if name == call or name.endswith(f".{call}"))
+    if last in ENDS:
+        yield from (call for call in CALLS if name == call or name.endswith(f".{call}"))
     if name == "torch.load" and not _is(keywords.get("weights_only"), True):
         yield "torch.load without weights_only=True"
     # A loader of our own that derives from yaml.SafeLoader is checked by its own test.
