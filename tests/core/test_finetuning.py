@@ -64,7 +64,7 @@ def check(
     records = []
     for doc in docs:
         asked, said, pictures = rows[f"{name}/{doc['id']}"]
-        assert asked == task.doc_to_text(doc, options)
+        assert (asked, said) == (task.doc_to_text(doc, options), task.doc_to_target(doc))
         shown = task.doc_to_visual(doc, options)
         assert [Image.open(path).tobytes() for path in pictures] == [picture.tobytes() for picture in shown]
         records.append(task.process_results(doc, [said])["sample"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -175,6 +176,12 @@ def test_families_are_linked_by_sentences_and_by_ids() -> None:
         ]
     )
     assert found == [[0, 1, 2, 3, 4], [5], [6]]
+
+
+def test_white_space_is_one_blank() -> None:
+    for signs in itertools.product("a \n\u00a0\u3000", repeat=4):  # the last is a sign like any other
+        text = "".join(signs)
+        assert rows._plain(text) == re.sub("[ \t\r\n\f\v\u00a0]+", " ", text).strip(" ")
 
 
 def test_the_held_out_part_is_drawn_by_the_rule_in_words(invented: list[Values]) -> None:
