@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class Item:
 class _Signed:
     """A key as a file: a dataclass of what JSON holds."""
 
-    @property
+    @cached_property
     def code(self) -> str:
         """What every row of its sheets carries: a digest of all of it, no number to a spreadsheet program."""
         content = json.dumps(asdict(self), sort_keys=True).encode()
