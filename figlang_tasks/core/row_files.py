@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +12,8 @@ from typing import Any
 
 from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import HALF_A_PAIR
 
-_HALF = re.compile("[\ud800-\udfff]")
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 
@@ -112,7 +111,7 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
         raise DataError(f"{where}: {column} is missing; it must be a text")
     if not isinstance(value, str):
         raise DataError(f"{where}: {column} is {brief(value)}, must be a text")
-    if _HALF.search(value):
+    if HALF_A_PAIR.search(value):
         raise DataError(
             f"{where}: {column} contains half a surrogate pair, which is not a character. Is the file damaged? Correct "
             "the text"

@@ -8,6 +8,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+# Half a surrogate pair is no character: UTF-8 has no bytes for it.
+HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 # What a terminal would obey, what turns the direction of writing, and halves of characters.
 _CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _ONE_LINE = re.compile(f"[{_CONTROL}]+")

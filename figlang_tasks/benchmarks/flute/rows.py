@@ -22,6 +22,7 @@ from loguru import logger
 from figlang_tasks.core import hub, json_lines
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -114,7 +115,6 @@ class Pair:
 
 # Rules of our own for white space and case: Python's follow its Unicode version.
 _SPACE = re.compile("[ \t\r\n\f\v\u00a0]+")
-_HALF = re.compile("[\ud800-\udfff]")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
@@ -337,7 +337,7 @@ def _pair(values: Mapping[str, Any]) -> Pair | str:
     source_id = values["id"]
     if not isinstance(source_id, str | int) or isinstance(source_id, bool) or not str(source_id).strip():
         return f": id is {reprlib.repr(source_id)}, not a number or text"
-    if _half_a_pair(str(source_id)):
+    if HALF_A_PAIR.search(str(source_id)):
         return ": id contains half a surrogate pair"
     if wrong := _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
         return wrong
@@ -362,15 +362,10 @@ def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Seque
     for column in columns:
         if not isinstance(values[column], str):
             return f": {column} is {reprlib.repr(values[column])}, not text"
-        if _half_a_pair(values[column]):
+        if HALF_A_PAIR.search(values[column]):
             return f": {column} contains half a surrogate pair"
     empty = [column for column in filled if not _plain(values[column])]
     return f": {empty[0]} is empty" if empty else ""
-
-
-def _half_a_pair(text: str) -> bool:
-    """Whether there is half a surrogate pair, which UTF-8 has no bytes for."""
-    return _HALF.search(text) is not None
 
 
 # --- the shared task's blind rows ------------------------------------------------------------------------------------

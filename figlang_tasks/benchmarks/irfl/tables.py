@@ -27,6 +27,7 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import HALF_A_PAIR
 
 # Rows of each table of the release.
 ROWS = {
@@ -49,7 +50,6 @@ TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 _RELEASE = "Use the files of the original release."
 _NAME = re.compile(r"[\w-]+")
 _UUID = re.compile(r"[0-9]{60,90}")
-_HALF = re.compile("[\ud800-\udfff]")
 _CANDIDATES = 4
 _Row = TypeVar("_Row")
 
@@ -372,7 +372,7 @@ def _check_shown(text: str, column: str, where: str) -> None:
 
 def _is_text(value: Any) -> bool:
     """Whether JSON has a text here, of characters alone: half a surrogate pair is none."""
-    return isinstance(value, str) and bool(value.strip()) and not _HALF.search(value)
+    return isinstance(value, str) and bool(value.strip()) and not HALF_A_PAIR.search(value)
 
 
 def _json(line: Line, column: str) -> Any:

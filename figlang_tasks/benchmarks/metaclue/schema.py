@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics import captions
 
 VERSION = 1
@@ -29,7 +30,6 @@ YES_VOTES = 3  # an image is a metaphor with three or more of five
 # "#" parts the image from the question in the ids of documents; what stands for no character fits no file name.
 _IMAGE = re.compile(r"(10|[0-9])/([^/\\#\x00-\x1f\ud800-\udfff]+\.[A-Za-z]+)")
 _NAME_BYTES = 255  # the longest file name of common file systems
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SchemaError(ValueError):
@@ -62,7 +62,7 @@ def is_text(value: Any) -> bool:
         isinstance(value, str)
         and value == value.strip() != ""
         and not re.search(r"[\r\n]|<image>", value)
-        and not _SURROGATE.search(value)
+        and not HALF_A_PAIR.search(value)
     )
 
 
