@@ -17,7 +17,7 @@ CI = ROOT / ".github/workflows/ci.yml"
 def targets(*paths: Path) -> set[str]:
     """The targets that files ask make for."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    called = re.findall(r"^ *(?:- run: )?make ([^|\n]+)", text, re.MULTILINE)
+    called = re.findall(r"^ *(?:- run: )?make ([^|\n]+)", re.sub('"[^"\n]*"| +#.*', "", text), re.MULTILINE)
     return {word for words in called for word in words.split() if re.fullmatch("[a-z][a-z-]*", word)}
 
 

@@ -188,6 +188,7 @@ def test_several_files_into_another_folder_as_json(samples_file: Path, tmp_path:
         assert json.loads(metrics.read_text()) == report
 
 
+@pytest.mark.slow
 def test_names_tell_fast_and_other_models_apart(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_KERNEL", "torch")  # bfloat16 on a processor without it, too
     assert "within .005 of a threshold, where fp32 may decide otherwise: " in done(

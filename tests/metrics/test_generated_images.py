@@ -159,6 +159,7 @@ def of_three(random_inception: Path) -> np.ndarray:
     return inception_features(map(picture, range(3)), device="cpu", weights=random_inception)
 
 
+@pytest.mark.slow
 def test_inception_features(random_inception: Path, of_three: np.ndarray) -> None:
     pictures = [picture(1, (64, 20)), picture(2).convert("L"), picture(0)]
     device = "cpu" if torch.cuda.is_available() else None  # by itself

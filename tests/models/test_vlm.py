@@ -553,7 +553,7 @@ def evaluate(model: Any, tasks: list[str], include: Path | None = None, **option
     return [answer for _, answer in answers]
 
 
-@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("beams", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_answers_of_the_demo_model_are_those_of_the_harness_class(beams: int) -> None:
     pytest.importorskip("decord")  # imported by the harness's class
     options: dict[str, Any] = {"limit": 4, "gen_kwargs": f"num_beams={beams}"}

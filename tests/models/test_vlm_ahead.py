@@ -110,8 +110,8 @@ WORDS = GREEDY | {"until": ["never said"]}
     ("family", "settings"),
     [
         pytest.param("llava", WORDS, id="llava-words"),
-        pytest.param("qwen2_5_vl", WORDS, id="qwen2_5_vl-words"),
-        pytest.param("idefics3", WORDS, id="idefics3-words"),
+        pytest.param("qwen2_5_vl", WORDS, id="qwen2_5_vl-words", marks=pytest.mark.slow),
+        pytest.param("idefics3", WORDS, id="idefics3-words", marks=pytest.mark.slow),
         pytest.param("idefics3", GREEDY | {KEY: {"kind": "candidates", "candidates": CANDIDATES}}, id="candidates"),
         pytest.param("qwen2_5_vl", GREEDY | {KEY: {"kind": "match"}}, id="match"),
     ],

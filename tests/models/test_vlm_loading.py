@@ -308,13 +308,15 @@ def changed(source: Path, target: Path, name: Callable[[str], str | None], **con
     ("family", "names", "targets"),
     [
         ("qwen2_vl", QWEN, LAYERS),
-        ("qwen2_5_vl", QWEN, r"^(?!lm_head).*\.(q_proj|v_proj|qkv)"),
+        pytest.param("qwen2_5_vl", QWEN, r"^(?!lm_head).*\.(q_proj|v_proj|qkv)", marks=pytest.mark.slow),
         # As ms-swift writes it; with today's names it means the vision half too.
         ("qwen2_5_vl", {"model.language_model.": "model."}, r"^(model)(?!.*(lm_head|embed_tokens)).*"),
-        ("mistral3", LLAVA, ["q_proj", "v_proj", "linear_2"]),
+        pytest.param("mistral3", LLAVA, ["q_proj", "v_proj", "linear_2"], marks=pytest.mark.slow),
         ("llava", LLAVA, LAYERS),
         ("llava", LLAVA | CLIP, r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector)" + LAYERS),
-        ("llava", {"model.vision_tower.": "model.vision_tower.vision_model."}, LAYERS),
+        pytest.param(
+            "llava", {"model.vision_tower.": "model.vision_tower.vision_model."}, LAYERS, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole(

@@ -85,6 +85,7 @@ def asked(family: str, pictures: int = 1) -> Asked:
     return Asked(model, processor, dict(inputs), prompt, special, images, EXACT.get(family, 2e-5))
 
 
+SLOWLY = [pytest.param(family, marks=pytest.mark.slow) for family in OTHER_CACHES]
 CASES = [(family, n) for family in [*FAMILIES, *OTHER_CACHES] for n in (0, 2) if n or family != "paligemma"]
 CASES += [("idefics", 1)]  # its mask of pictures grows with each token
 
@@ -101,7 +102,7 @@ def test_candidates_score_as_with_one_pass_each(family: str, pictures: int, warn
     assert scorer.shared and not warnings_of_loguru
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, *OTHER_CACHES])
+@pytest.mark.parametrize("family", [*FAMILIES, *SLOWLY])
 def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the check compares with, and what is left where the cache cannot be shared; an end token ends nothing."""
     prompt = asked(family, 2)
@@ -114,7 +115,7 @@ def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytes
         assert scorer.decoded(prompt.inputs, ids) == pytest.approx(prompt.naive(ids), abs=prompt.exact)
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, *OTHER_CACHES])
+@pytest.mark.parametrize("family", [*FAMILIES, *SLOWLY])
 def test_pictures_are_read_once_for_all_candidates(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     prompt = asked(family)
     scorer = Scorer(prompt.model, prompt.processor.tokenizer)

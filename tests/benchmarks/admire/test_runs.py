@@ -79,6 +79,7 @@ def test_the_demo_model_in_words_and_by_score(tmp_path: Path) -> None:
         assert sample["dcg"] > 1.59
 
 
+@pytest.mark.slow
 def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Path) -> None:
     checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
     tasks = ["admire_rank_en", "admire_rank_extended_en"]

@@ -321,7 +321,7 @@ def test_a_tie_below_the_top_is_none() -> None:
     assert task.match_process_results(choice_doc(), scores(0.1, 0.7, 0.1, 0.1))["tie_rate"] == 0.0
 
 
-def test_match_does_not_take_words(caplog: pytest.LogCaptureFixture, warnings_of_loguru: list[str]) -> None:
+def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
     task._report_no_scores.cache_clear()
     notes.noted()
     for _ in range(2):

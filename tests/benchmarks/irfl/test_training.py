@@ -39,6 +39,7 @@ def train(clip: Path, output: Path, table: str, **options: Any) -> probe.Probe:
     return probe.read(output)[0]
 
 
+@pytest.mark.slow
 def test_a_probe_beats_its_encoder(clip: Path, tmp_path: Path) -> None:
     """Trained on idioms, tested on metaphors: every one of five seeds, and less drawn to what is literal."""
     found = train(clip, tmp_path / "ranks", "metaphor-retrieval-task")

@@ -120,13 +120,9 @@ def claim_pairs() -> tuple[Pair, ...]:
     return tuple(zip(texts, texts[1:], strict=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("pairs", "label"),
-    [
-        pytest.param(explanation_pairs(), "explanations", marks=pytest.mark.slow),
-        (claim_pairs(), "claim and next claim"),
-    ],
-    ids=["explanations", "claims"],
+    ("pairs", "label"), [(explanation_pairs(), "explanations"), (claim_pairs(), "claim and next claim")]
 )
 def test_how_far_padding_moves_the_package(pairs: tuple[Pair, ...], label: str) -> None:
     """As docs/explanation_score.md tells it, of MiniLM; ours is what the package gives the pair alone."""
