@@ -59,7 +59,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = _with_means(results, runs.reported(results)) if isinstance(results, Mapping) else _of_path(Path(results))
+    found = _reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
         raise RunError(
@@ -79,11 +79,14 @@ def _of_path(path: Path) -> dict[str, Estimates]:
     if path.is_dir() and not runs.has_samples(path):
         path = runs.newest_results_file(path)
     if path.suffix == ".json":
-        results = runs.results_file(path)
-        return _with_means(results, runs.reported(results))
+        return _reported(runs.results_file(path))
     run = runs.read(str(path))
     found = {name: runs.with_failed(task.estimates, task.failed) for name, task in run.tasks.items()}
     return _with_means(run.results, found)
+
+
+def _reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
+    return _with_means(results, runs.reported(results))
 
 
 def _with_means(results: Mapping[str, Any], found: dict[str, Estimates]) -> dict[str, Estimates]:

@@ -5,16 +5,13 @@ Each is checked before it is written, and read back before it takes its place.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.text import listing, printable
+from figlang_tasks.core.text import HALF_A_PAIR, listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
-
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class SubmissionError(Exception):
@@ -114,7 +111,7 @@ def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | 
 
 def plain(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
-    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text)
+    return HALF_A_PAIR.sub("\N{REPLACEMENT CHARACTER}", text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
 def repeated(items: Iterable[str]) -> list[str]:
