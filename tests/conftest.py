@@ -9,11 +9,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer.testing
 import warm
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    import execnet
 
 # Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -44,6 +48,12 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.benchmarks.")
 # Files that take longest, so that no process starts one of them when the others have finished (--dist loadfile).
 LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
+
+
+def pytest_xdist_setupnodes(specs: list[execnet.XSpec]) -> None:
+    """Fork the processes of ``-n`` from one that has imported the harnesses, which takes each some ten seconds."""
+    for spec in specs:
+        spec.python = warm.python()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

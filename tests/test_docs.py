@@ -34,6 +34,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_new_vlm_is_evaluated_as_described(tmp_path: Path) -> None:
     document = (DOCS / "adding_a_vlm.md").read_text(encoding="utf-8")
     files = files_of(document)

@@ -113,6 +113,7 @@ def test_the_python_api_needs_nothing_but_the_name() -> None:
     assert results is not None and len(results["samples"]["figlang_mini"]) == 2
 
 
+@pytest.mark.slow
 def test_group_of_all_variants_is_found(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(repository.parent))
     results = evaluate(["vflute_all"], limit=1, model=Says("LABEL: entailment"))

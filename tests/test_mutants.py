@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 import mutants
+import pytest
 
 SOURCE = """
 import math
@@ -55,6 +56,7 @@ def test_every_module_has_tests_beside_it() -> None:
             assert not argument.startswith("tests") or (mutants.ROOT / argument).exists(), (file, argument)
 
 
+@pytest.mark.slow
 def test_tests_that_pass_and_that_fail(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import time\n\n\ndef test_it():\n    time.sleep(0)\n")
     assert mutants.run_tests(tmp_path, ["test_it.py"], 60)[0] == "passed"

@@ -8,12 +8,15 @@ harnesses and this package itself. A test of the interpreter's start runs the re
 
     warm.run(["lmms_eval", "--tasks", "figlang_mini"], cwd=folder)     # in a test, as subprocess.run
     python -IS tests/warm.py SOCKET NAME ARGUMENT...     # in a shell
+
+The processes of ``pytest -n`` are such forks too (conftest.py).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import struct
@@ -186,6 +189,11 @@ def server(harness: bool = True) -> str:
     return str(path) if harness else _of_libraries(path)
 
 
+def python() -> str:
+    """A command line that stands for ``python`` with the harnesses imported."""
+    return shlex.join([sys.executable, "-IS", __file__, server(), "python"])
+
+
 def _of_libraries(path: str | Path) -> str:
     return f"{path}.libraries"
 
@@ -292,6 +300,8 @@ def keep_task_index() -> None:
 
     manager = lmms_eval.tasks.TaskManager
     find = manager._get_task_and_group
+    if hasattr(find, "__wrapped__"):  # by the process that this one is a fork of
+        return
     folders = (f"{Path(lmms_eval.tasks.__file__).absolute().parent}/", str(tasks_dir()))
     found: dict[str, Any] = {}
 
@@ -423,6 +433,8 @@ def _run(argv: list[str]) -> int:
     name, *arguments = argv
     try:
         if name == "python":
+            if arguments[0] == "-u":  # as it is
+                del arguments[0]
             if arguments[0] == "-m":
                 sys.argv = arguments[1:]
                 sys.modules.pop(arguments[1], None)

@@ -63,6 +63,7 @@ def words_first(gone: str, flags: int, outputs: list[str]) -> list[int]:
     return sorted(range(len(outputs)), key=lambda number: alternative.search(outputs[number]) is None)
 
 
+@pytest.mark.slow
 def test_every_alternative_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [(name, case) for name in corpus.READERS for case in corpus.cases(name)]
     outputs = [case["output"] or "" for _, case in cases]

@@ -264,6 +264,7 @@ def as_vflute(folder: Path, path: Path, rows: int, scorer: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_papers_rows_stand_beside_the_runs(both: tuple[str, str], tmp_path: Path) -> None:
     def named(rows: int, scorer: str) -> list[str]:
         folders = {"weak": varied_runs.weak(), "strong": varied_runs.strong()}

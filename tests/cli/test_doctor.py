@@ -251,6 +251,7 @@ def test_a_library_that_ends_the_interpreter(monkeypatch: pytest.MonkeyPatch, tm
     assert found["libraries"]["text"] == "importing the libraries was ended by signal 6: libcudart is missing"
 
 
+@pytest.mark.slow
 def test_the_other_sections_import_no_torch() -> None:
     """One that ends the interpreter would end them, too."""
     arguments = ["doctor", "machine", "scorers", "--offline"]
@@ -266,6 +267,7 @@ def test_a_library_that_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert status == 1 and found["libraries"]["text"] == "does not work: OSError: libcudnn.so.9: not found"
 
 
+@pytest.mark.slow
 def test_torchvision_of_another_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cpu_only = """
 __version__ = "2.15.0+cpu"

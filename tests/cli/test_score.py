@@ -372,6 +372,7 @@ def test_a_full_disk_leaves_the_old_output_whole(samples_file: Path, monkeypatch
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_help_and_version_are_quick_and_have_examples() -> None:
     subprocess.run(
         [sys.executable, "-c", "import figlang_tasks.cli.figlang, sys; assert 'torch' not in sys.modules"], check=True
@@ -452,6 +453,7 @@ def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path)
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_without_the_cache_a_stopped_run_is_taken_up_as_well(
     samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

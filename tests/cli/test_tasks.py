@@ -161,6 +161,7 @@ def test_filters() -> None:
     assert f"no task matches 'vflutes'; benchmarks: {', '.join(names())}" in done.stderr
 
 
+@pytest.mark.slow
 def test_it_is_quick() -> None:
     script = "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'], standalone_mode=False)"
     check = "; assert not {'torch', 'datasets', 'lm_eval', 'lmms_eval', 'huggingface_hub'} & set(sys.modules)"

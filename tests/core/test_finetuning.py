@@ -94,6 +94,7 @@ def test_rows_of_vflute(form: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_rows_of_flute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
     check_flute("sharegpt", "v1", tmp_path, monkeypatch, every=10)

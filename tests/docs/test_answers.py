@@ -37,11 +37,13 @@ def script() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_table_is_what_the_script_prints(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     script.main([])
     assert capsys.readouterr().out in DOCUMENT
 
 
+@pytest.mark.slow
 def test_each_case_counts_once(script: ModuleType) -> None:
     for row in list(script.rows())[1:]:
         cases, *numbers = map(int, row[1:])

@@ -53,11 +53,13 @@ GOOD = (
 )
 
 
+@pytest.mark.slow
 def test_links_that_lead_somewhere_pass(tmp_path: Path) -> None:
     done = build(pages(tmp_path, "\n\n".join(GOOD)), tmp_path / "built")
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_each_link_that_leads_nowhere_fails(tmp_path: Path) -> None:
     broken = [link.replace("page.md)", "pages.md)").replace("a-part", "no-part") for link in GOOD]
     broken = [link.replace("picture.png", "pictures.png").replace("__init__", "__main__") for link in broken]

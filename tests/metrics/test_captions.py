@@ -370,6 +370,7 @@ def test_signature() -> None:
     assert found == "coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2"
 
 
+@pytest.mark.slow
 def test_a_whole_test_set_is_quick() -> None:
     candidates, references = corpus(1, size=1331)
     start = time.process_time()

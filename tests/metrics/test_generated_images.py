@@ -208,6 +208,7 @@ def test_weights_that_cannot_be_downloaded(tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))  # which does not hold them
 
 
+@pytest.mark.slow
 def test_weights_are_downloaded_once(
     random_inception: Path,
     of_three: np.ndarray,

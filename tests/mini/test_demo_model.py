@@ -81,6 +81,7 @@ def test_weights_are_half_on_disk_and_single_in_memory(model: LlavaForConditiona
     assert (DEMO_MODEL_DIR / "model.safetensors").stat().st_size < 2.1 * count
 
 
+@pytest.mark.slow
 def test_accuracy_on_the_benchmark(trainer: ModuleType, model: LlavaForConditionalGeneration, processor: Any) -> None:
     """Greedy answers on every other test row: they parse, and they beat the majority label by 15 points."""
     test = rows("test")[::2]

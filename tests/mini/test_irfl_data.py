@@ -569,6 +569,7 @@ def test_files_are_checked_against_each_other() -> None:
         check_files(tables(), buffer.getvalue())
 
 
+@pytest.mark.slow
 def test_the_command_builds_the_same_again(rebuilt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--output", str(tmp_path / "new")]) == 0
     assert "idiom_detection_task 12" in capsys.readouterr().out

@@ -23,6 +23,7 @@ import warm
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from loguru import logger
+from marks import slow_unless
 from models import tiny_encoders
 from models.tiny_encoders import COUNT, FRAMES, KINDS, WORDS, mini_picture, reference, sentences
 from PIL import Image
@@ -290,7 +291,7 @@ def test_cosine_of_blip(checkpoints: dict[str, Path]) -> None:
     assert seen == {"vision_model": 5, "text_encoder": 7}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_unless({"clip", "blip", "vilt"}.__contains__, KINDS))
 def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str, checkpoints: dict[str, Path]) -> None:
     docs = some_docs()
     model = load(checkpoints[kind], batch_size=1, text_batch_size=1)
@@ -499,6 +500,7 @@ def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCL
 # --- the benchmark ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = Path(__file__).parents[2] / "benchmarks" / "dual_encoder.py"
     specification = importlib.util.spec_from_file_location("benchmark_of_dual_encoders", file)

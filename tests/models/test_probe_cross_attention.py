@@ -81,6 +81,7 @@ def test_training_learns(modality: str, alignment: str, settings: Settings) -> N
     assert found.best == [each["validation_macro_f1"] for each in found.epochs].index(1.0), "the first of the best"
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_weights(settings: Settings) -> None:
     asked = dataclasses.replace(settings, alignment="ot", epochs=2)
     cpu = torch.device("cpu")
@@ -103,6 +104,7 @@ def test_the_weights_are_those_of_the_best_epoch(settings: Settings) -> None:
     assert labels != [1 - each.label for each in wrong], "as the last epoch has them"
 
 
+@pytest.mark.slow
 def test_alignment_brings_text_and_picture_together(settings: Settings) -> None:
     found = {}
     for alignment in ("none", "ot"):

@@ -17,6 +17,7 @@ import pytest
 import torch
 from lmms_eval.api.instance import Instance
 from lmms_eval.evaluator import simple_evaluate
+from marks import slow_unless
 from models.tiny_vlms import FAMILIES, write
 from PIL import Image
 
@@ -111,7 +112,7 @@ CONVERSATIONS = [
 # --- answers in words ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", slow_unless({"llava", "qwen2_5_vl"}.__contains__, FAMILIES))
 def test_batches_answer_as_single_requests_and_leave_the_settings_alone(
     family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +148,7 @@ def test_requests_of_several_settings_come_back_in_their_order(build: Callable[.
     assert [answer.text for answer in lm.generate_until(requests)] == [expected[j][i] for i, j in order]
 
 
-@pytest.mark.parametrize("family", ["llava", "qwen2_5_vl"])
+@pytest.mark.parametrize("family", ["llava", pytest.param("qwen2_5_vl", marks=pytest.mark.slow)])
 def test_beams(family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch) -> None:
     settings = GREEDY | {"num_beams": 3}
     lm = built(family)
@@ -523,7 +524,7 @@ def test_a_wrong_score_request_names_its_document(built: Callable[[str], FigLang
 # --- adapters --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", ["llava", "qwen2_5_vl"])
+@pytest.mark.parametrize("family", ["llava", pytest.param("qwen2_5_vl", marks=pytest.mark.slow)])
 def test_adapters(family: str, build: Callable[..., FigLangVLM], tmp_path: Path) -> None:
     from peft import LoraConfig, get_peft_model
 

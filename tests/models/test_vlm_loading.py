@@ -128,7 +128,7 @@ def test_code_of_the_checkpoint_s_own(
 
 
 @pytest.mark.skipif(OLD, reason="of transformers 5")
-@pytest.mark.parametrize("family", ["qwen2_5_omni", "phi4_multimodal"])
+@pytest.mark.parametrize("family", ["qwen2_5_omni", pytest.param("phi4_multimodal", marks=pytest.mark.slow)])
 def test_models_that_hear_too(family: str, checkpoint: Callable[[str], str], warnings_of_loguru: list[str]) -> None:
     lm = FigLangVLM(checkpoint(family), device="cpu")
     alone = asked(lm, PAIR, GREEDY)
@@ -307,7 +307,7 @@ def changed(source: Path, target: Path, name: Callable[[str], str | None], **con
 @pytest.mark.parametrize(
     ("family", "names", "targets"),
     [
-        ("qwen2_vl", QWEN, LAYERS),
+        pytest.param("qwen2_vl", QWEN, LAYERS, marks=pytest.mark.slow),
         pytest.param("qwen2_5_vl", QWEN, r"^(?!lm_head).*\.(q_proj|v_proj|qkv)", marks=pytest.mark.slow),
         # As ms-swift writes it; with today's names it means the vision half too.
         ("qwen2_5_vl", {"model.language_model.": "model."}, r"^(model)(?!.*(lm_head|embed_tokens)).*"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from marks import slow_unless
 from models.tiny_vlms import FAMILIES, OTHER_CACHES, build
 from PIL import Image
 
@@ -85,12 +86,16 @@ def asked(family: str, pictures: int = 1) -> Asked:
     return Asked(model, processor, dict(inputs), prompt, special, images, EXACT.get(family, 2e-5))
 
 
-SLOWLY = [pytest.param(family, marks=pytest.mark.slow) for family in OTHER_CACHES]
+ALL = slow_unless(FAMILIES.__contains__, [*FAMILIES, *OTHER_CACHES])
 CASES = [(family, n) for family in [*FAMILIES, *OTHER_CACHES] for n in (0, 2) if n or family != "paligemma"]
 CASES += [("idefics", 1)]  # its mask of pictures grows with each token
 
 
-@pytest.mark.parametrize(("family", "pictures"), CASES)
+# Of the fast ones each has another kind of cache or mask.
+@pytest.mark.parametrize(
+    ("family", "pictures"),
+    slow_unless(lambda case: case[0] in ("llava", "qwen2_5_vl", "gemma3", "qwen3_5", "idefics"), CASES),
+)
 def test_candidates_score_as_with_one_pass_each(family: str, pictures: int, warnings_of_loguru: list[str]) -> None:
     prompt = asked(family, pictures)
     scorer = Scorer(prompt.model, prompt.processor.tokenizer)
@@ -102,7 +107,7 @@ def test_candidates_score_as_with_one_pass_each(family: str, pictures: int, warn
     assert scorer.shared and not warnings_of_loguru
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, *SLOWLY])
+@pytest.mark.parametrize("family", ALL)
 def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the check compares with, and what is left where the cache cannot be shared; an end token ends nothing."""
     prompt = asked(family, 2)
@@ -115,7 +120,7 @@ def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytes
         assert scorer.decoded(prompt.inputs, ids) == pytest.approx(prompt.naive(ids), abs=prompt.exact)
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, *SLOWLY])
+@pytest.mark.parametrize("family", ALL)
 def test_pictures_are_read_once_for_all_candidates(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     prompt = asked(family)
     scorer = Scorer(prompt.model, prompt.processor.tokenizer)

@@ -572,6 +572,7 @@ def test_every_two_of_many_runs_have_a_row_in_the_panel_of_a_metric() -> None:
     assert len(others) == 4 and len({text[1:] for text in others}) == 1 and len(set(others)) == 2
 
 
+@pytest.mark.slow
 def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -> None:
     tasks = ("figlang_mini", "figlang_mini_flute")
     whole = [replace(run, tasks={task: run.tasks[task] for task in tasks}) for run in two()]

@@ -46,6 +46,7 @@ def test_no_parser_breaks_its_promises(fuzzer: ModuleType, tmp_path: Path) -> No
         assert outcomes <= set(found.outcomes[name]), name
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_results_in_every_process() -> None:
     digests = set()
     for seed in ("1", "2"):

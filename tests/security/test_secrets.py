@@ -315,6 +315,7 @@ def test_the_placeholder_of_a_local_server_hides_no_word(clean: None, placeholde
     assert redaction.hidden(f"api_key={placeholder}") == f"api_key={HIDDEN}"
 
 
+@pytest.mark.slow
 def test_names_with_many_parts_take_no_time() -> None:
     started = time.process_time()
     for text in ("a_" * 50_000, "a-" * 50_000, "key_" * 25_000, "x=" * 50_000, "Bearer " * 20_000, "sk-" * 50_000):

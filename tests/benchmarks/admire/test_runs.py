@@ -45,6 +45,7 @@ def here(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(data))
 
 
+@pytest.mark.slow
 def test_chance() -> None:
     """By scores and in words, within four standard errors; test_measures.py has the exact values."""
     tasks = ["admire_rank_extended_en", "admire_rank_both_en_text"]

@@ -58,7 +58,14 @@ def test_the_short_table_has_a_line_for_each_type_and_a_column_for_each_metric()
     assert lines[-1].startswith("explanation scorer: embedded")
 
 
-@pytest.mark.parametrize(("task", "count"), [("flute", 1500), ("flute_v1", 1500), ("flute_train", 7534)])
+@pytest.mark.parametrize(
+    ("task", "count"),
+    [
+        ("flute", 1500),
+        pytest.param("flute_v1", 1500, marks=pytest.mark.slow),
+        pytest.param("flute_train", 7534, marks=pytest.mark.slow),
+    ],
+)
 def test_the_real_tasks_find_their_rows(task: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))

@@ -56,6 +56,7 @@ def _sums(store: Pictures, uuids: list[str], queue: multiprocessing.SimpleQueue)
     queue.put([int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in uuids])
 
 
+@pytest.mark.slow
 def test_forked_processes_read_at_the_same_time(folder: Path) -> None:
     store = Pictures(folder)
     alone = [int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in UUIDS]

@@ -283,6 +283,7 @@ def test_any_model_ranks_by_its_yes() -> None:
     assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_scores_all_pictures_alike_prefers_none() -> None:
     """The preference of a tie would be the role of the picture that is shown first."""
     names = [f"figlang_mini_irfl_match_{kind}" for kind in ("idiom", "simile")]

@@ -571,6 +571,7 @@ def released(shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
 @pytest.mark.usefixtures("released")
 def test_random_letters_over_1000_seeds_give_a_quarter() -> None:

@@ -58,6 +58,7 @@ def test_a_probe_beats_its_encoder(clip: Path, tmp_path: Path) -> None:
         assert of["literal_preference"] < found.measured["encoder"]["literal_preference"]
 
 
+@pytest.mark.slow
 def test_a_seed_decides_the_weights(clip: Path, tmp_path: Path) -> None:
     first, again = (tmp_path / name for name in ("first", "again"))
     for folder in (first, again):

@@ -64,6 +64,7 @@ def test_majority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ne
     assert metrics["parse_rate"] == 1 and len(samples) == 13 + negatives
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_data_of_the_papers_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
@@ -89,7 +90,7 @@ def test_other_counts_than_the_papers_are_told(
 # --- chance ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["random50", "swap"])
+@pytest.mark.parametrize("name", [pytest.param("random50", marks=pytest.mark.slow), "swap"])
 def test_random_scores_give_chance(name: str) -> None:
     count = candidates.SETTINGS[name].count
     right, ranks = [], []

@@ -42,6 +42,7 @@ def five_folds(folder: Path) -> None:
     release.release(folder, *(f"ranking{fold}" for fold in FIVE if fold != "_1"), test=60)
 
 
+@pytest.mark.slow
 def test_a_group_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: Path) -> None:
     group = "nycc_rank_description"
     five_folds(folder)
@@ -128,6 +129,7 @@ def test_a_dual_encoder_takes_the_most_similar_caption(folder: Path, task: str, 
         assert record["status"] == "scores" and best == [record["predicted"]]
 
 
+@pytest.mark.slow
 def test_records_give_what_was_reported_and_sheets_for_judges(folder: Path, tmp_path: Path) -> None:
     """Saved samples of both forms are read again, and `figlang judge export` makes sheets of their explanations."""
     release.release(folder, "explanation", "explanation_from_pixels")

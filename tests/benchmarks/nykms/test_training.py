@@ -72,7 +72,11 @@ def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [pytest.param(["--alignment", "ot"], marks=pytest.mark.slow), ["--modality", "text"], ["--modality", "picture"]],
+    [
+        pytest.param(["--alignment", "ot"], marks=pytest.mark.slow),
+        ["--modality", "text"],
+        pytest.param(["--modality", "picture"], marks=pytest.mark.slow),
+    ],
 )
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path
@@ -109,6 +113,7 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
             evaluate("nykms_mc_text", "figlang_probe", probe)
 
 
+@pytest.mark.slow
 def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
     towers: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

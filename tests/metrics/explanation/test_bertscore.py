@@ -30,6 +30,7 @@ from figlang_tasks.metrics.explanation.weights import Located, Weights, locate
 
 DEBERTA = Path(__file__).resolve().parents[2] / "fixtures" / "deberta"
 MODELS = {"minilm": (MINILM, 6), "minilm-layer-3": (MINILM, 3), "deberta": (Weights(str(DEBERTA)), 4)}
+BOTH = [pytest.param("minilm", marks=pytest.mark.slow), "deberta"]  # the first: real weights, and slower
 TOLERANCE = 1e-5  # issue: within 1e-5 in fp32
 
 Pair = tuple[str, str]
@@ -227,7 +228,7 @@ def test_progress_counts_every_pair_once(tmp_path: Path) -> None:
     assert sum(done) == len(set(pairs))
 
 
-@pytest.mark.parametrize("model", ["minilm", "deberta"])
+@pytest.mark.parametrize("model", BOTH)
 def test_order_of_the_input_never_changes_a_score(model: str) -> None:
     pairs = mixed_pairs(seed=4, count=15)
     scores = ours(model, 256).score(pairs)
@@ -258,7 +259,7 @@ ODD_TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("model", ["minilm", "deberta"])
+@pytest.mark.parametrize("model", BOTH)
 def test_odd_texts(model: str) -> None:
     """Empty and whitespace-only texts score 0; 600 tokens are cut at 512; markers in a text have no weight."""
     pairs = [(reference, candidate) for reference in ODD_TEXTS for candidate in ("a b", *ODD_TEXTS[:2], ODD_TEXTS[-2])]
@@ -273,7 +274,7 @@ def test_the_package_would_take_a_path_with_t5_in_it_for_another_model(tmp_path:
         ReferenceBertScore(Located(tmp_path / "t5", "x"), 4)
 
 
-@pytest.mark.parametrize("model", ["minilm", "deberta"])
+@pytest.mark.parametrize("model", BOTH)
 @settings(max_examples=60, deadline=None)
 @given(pair=st.tuples(*[st.text(ANY, max_size=60)] * 2))
 def test_equals_the_package_on_any_text(model: str, pair: Pair) -> None:
@@ -305,6 +306,7 @@ def text(value: str | dict[str, Any]) -> str:
     return value if isinstance(value, str) else value["repeat"][0] * value["repeat"][1]
 
 
+@pytest.mark.slow
 def test_equals_the_package_on_transformers_4() -> None:
     """Values stored from bert-score on transformers 4.57, where it needs no help but a declared maximum length."""
     expected = {
@@ -439,7 +441,7 @@ def test_weights_that_give_no_numbers_are_an_error(texts: str, tmp_path: Path) -
         score_one(located)
 
 
-@pytest.mark.parametrize("model", ["minilm", "deberta"])
+@pytest.mark.parametrize("model", BOTH)
 def test_fast_is_close_to_fp32(model: str) -> None:
     pairs = mixed_pairs(seed=5, count=8)
     exact = ours(model).score(pairs)

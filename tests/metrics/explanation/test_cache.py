@@ -87,6 +87,7 @@ for index in range(100):
 """
 
 
+@pytest.mark.slow
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name]) for name in "abcd"]
     assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
