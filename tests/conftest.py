@@ -50,6 +50,7 @@ KEEP_DATA = ("figlang_tasks.core.hub", "figlang_tasks.benchmarks.")
 LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_vlm.py", "test_openai_scores.py")
 
 
+@pytest.hookimpl(optionalhook=True)  # of a plugin that need not be there
 def pytest_xdist_setupnodes(specs: list[execnet.XSpec]) -> None:
     """Fork the processes of ``-n`` from one that has imported the harnesses, which takes each some ten seconds."""
     for spec in specs:

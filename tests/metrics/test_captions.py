@@ -588,7 +588,7 @@ def test_a_folder_without_all_files_of_spice_is_not_taken(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("print('no memory', file=sys.stderr); sys.exit(3)", "SPICE ended with 3: no memory"),
+        ("print(*'abcd', sep='\\n', file=sys.stderr); sys.exit(3)", "SPICE ended with 3: b / c / d"),
         ("sys.exit(0)", "SPICE ended with 0: nothing"),
         ("open(sys.argv[sys.argv.index('-out') + 1], 'w').write('no json')", "JSONDecodeError"),
         ("open(sys.argv[sys.argv.index('-out') + 1], 'w').write('[]')", "KeyError"),

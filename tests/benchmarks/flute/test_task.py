@@ -184,7 +184,10 @@ def test_a_missing_key_is_named() -> None:
 
 
 @pytest.mark.parametrize("scorer", [False, "off"])
-def test_off_needs_no_quotation_marks(scorer: Any) -> None:
+def test_off_needs_no_quotation_marks_and_no_scorer_of_the_environment(
+    scorer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "no such scorer")
     values = {"dataset": "figlang_mini_flute", "part": "train", "scorer": scorer}
     assert set(task.lm_eval_dataset(**values)["test"]["scorer"]) == {"off"}
     assert set(documents.process_docs(hub.stub("figlang_mini_flute,part=train,scorer=off"))["scorer"]) == {"off"}
