@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 # Before torch is imported, here and in child processes: models this small are several times quicker on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# The scorer that needs no hub, and a score cache that outlasts no run.
+# The scorer that needs no hub.
 os.environ["FIGLANG_SCORER"] = "embedded"
-_CACHE = tempfile.TemporaryDirectory(prefix="figlang-cache-", ignore_cleanup_errors=True)
-os.environ["FIGLANG_CACHE"] = _CACHE.name
 # datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is no network.
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
 # What several processes of the tests share (varied_runs.py, warm.py): the first process makes the folder.
@@ -32,6 +30,8 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name
     os.environ["FIGLANG_TEST_PROCESS"] = str(os.getpid())
+# A score cache that outlasts no run; below that folder, because a process that is a fork removes nothing at its end.
+os.environ["FIGLANG_CACHE"] = tempfile.mkdtemp(prefix="cache-", dir=os.environ["FIGLANG_TEST_RUNS"])
 
 # Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with --hypothesis-profile=default.
 settings.register_profile("fast", max_examples=30)
@@ -51,10 +51,11 @@ LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_v
 
 
 @pytest.hookimpl(optionalhook=True)  # of a plugin that need not be there
-def pytest_xdist_setupnodes(specs: list[execnet.XSpec]) -> None:
-    """Fork the processes of ``-n`` from one that has imported the harnesses, which takes each some ten seconds."""
-    for spec in specs:
-        spec.python = warm.python()
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[execnet.XSpec]) -> None:
+    """Fork the processes of ``-n`` from one with the harnesses imported: ten seconds, which few files do not need."""
+    if len(config.args) > 9 or Path(config.args[0]).is_dir():
+        for spec in specs:
+            spec.python = warm.python()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 import lmms_eval.models
@@ -21,7 +22,6 @@ from figlang_tasks.models import manifests
 from figlang_tasks.scoring import Estimate, flat, from_json, full_name
 
 DEMO = f"pretrained={DEMO_MODEL_DIR}"
-_FOLDER = TemporaryDirectory(prefix="figlang-tasks-", ignore_cleanup_errors=True)
 
 
 def register() -> None:
@@ -90,11 +90,11 @@ def answers(results: dict[str, Any], task: str) -> dict[int, str]:
 @lru_cache(maxsize=1)
 def mini_tasks() -> str:
     """Return a folder, for `include_path`, with V-FLUTE's other kinds of task on figlang_mini: mini_sg, mini_2shot."""
-    tasks = tasks_dir()
+    folder, tasks = mkdtemp(prefix="tasks-", dir=os.environ["FIGLANG_TEST_RUNS"]), tasks_dir()
     for name, includes, options in (("mini_sg", "vflute_sg.yaml", ""), ("mini_2shot", "_base.yaml", ", num_shots: 2")):
-        (Path(_FOLDER.name) / f"{name}.yaml").write_text(
+        (Path(folder) / f"{name}.yaml").write_text(
             f"include: {tasks}/vflute/{includes}\ntask: {name}\n"
             "dataset_name: figlang_mini,split=test\n"
             f"lmms_eval_specific_kwargs: {{default: {{scorer: 'off'{options}}}}}\n"
         )
-    return _FOLDER.name
+    return folder

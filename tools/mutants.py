@@ -293,6 +293,7 @@ def main() -> int:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="figlang-mutants-") as temporary:
         folder = Path(temporary) / "checkout"
+        tempfile.tempdir = temporary  # a fork removes nothing at its end
         copy(ROOT, folder)
         return _run(folder, args)
 
