@@ -635,7 +635,8 @@ def _chosen_scores(
         found = _scored(read.path)
     else:
         names = {_scorer_of(read.path, number, line) for number, line in enumerate(read.lines, start=1)}
-        found = [_Scores(name, in_run, "fp32", read.path, None) for name in sorted(filter(None, names))]
+        dtype = "fast" if "dtype:fast" in (in_run or "").split("|") else "fp32"
+        found = [_Scores(name, in_run, dtype, read.path, None) for name in sorted(filter(None, names))]
         beside = [
             path for path in sorted(read.path.parent.glob("*.jsonl")) if path.name.startswith(f"{read.path.stem}.")
         ]

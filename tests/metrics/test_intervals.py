@@ -175,6 +175,7 @@ def test_macro_f1_at_the_edges(counts: Counts, low: float, high: float) -> None:
 
 
 @given(st.lists(st.integers(0, 200), min_size=4, max_size=4).filter(any), st.integers(1, 40), st.integers(0, 99))
+@example([4, 12, 2, 10], 3, 75)  # the upper end of macro precision would be 1.035
 @example([58, 58, 58, 58], 2, 93)  # with the correlation of two units, -1, the wide one was half as wide
 @settings(max_examples=80, deadline=None)
 def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], units: int, seed: int) -> None:

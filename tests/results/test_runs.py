@@ -80,6 +80,16 @@ def test_scores_of_the_run_and_the_same_again_are_one(tmp_path: Path) -> None:
     assert runs.read(str(folder)).tasks["figlang_mini"] == before
 
 
+def test_exact_scores_go_before_fast_ones_of_the_run(tmp_path: Path) -> None:
+    folder = tmp_path / "scored"
+    shutil.copytree(varied_runs.weak(), folder)
+    (results,) = folder.glob("*_results.json")
+    results.write_text(results.read_text("utf-8").replace("|dtype:fp32|", "|dtype:fast|"), "utf-8")
+    assert "|dtype:fast|" in str(runs.read(str(folder)).tasks["figlang_mini"].signature)
+    score(next(folder.glob("*_samples_figlang_mini.jsonl")))
+    assert "|dtype:fp32|" in str(runs.read(str(folder)).tasks["figlang_mini"].signature)
+
+
 def test_scores_of_known_models_go_before_the_same_of_unknown_ones(tmp_path: Path) -> None:
     lone = tmp_path / NAME
     shutil.copy(next(varied_runs.weak().glob("*_samples_figlang_mini.jsonl")), lone)  # without its results file
