@@ -53,7 +53,7 @@ LONGEST = ("test_end_to_end.py", "test_api_server.py", "test_plugin.py", "test_v
 @pytest.hookimpl(optionalhook=True)  # of a plugin that need not be there
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[execnet.XSpec]) -> None:
     """Fork the processes of ``-n`` from one with the harnesses imported: ten seconds, which few files do not need."""
-    if len(config.args) > 9 or Path(config.args[0]).is_dir():
+    if sys.platform == "linux" and (len(config.args) > 9 or Path(config.args[0]).is_dir()):
         for spec in specs:
             spec.python = warm.python()
 
@@ -86,11 +86,6 @@ def less_to_collect() -> None:
     """Take what earlier modules have imported out of garbage collection, of which the harness does two in each run."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_sessionfinish() -> None:
-    """Let the interpreter end as it would."""
-    gc.unfreeze()
 
 
 @pytest.fixture

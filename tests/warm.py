@@ -279,12 +279,15 @@ def _import_harnesses() -> None:
     import lmms_eval.__main__
     import lmms_eval.cli.dispatch
     import lmms_eval.evaluator  # noqa: F401
+    import torch
 
     import figlang_tasks.models.llava_hf
     import figlang_tasks.models.vlm  # noqa: F401
     from figlang_tasks.core import benchmark
+    from figlang_tasks.metrics.explanation import kernels
 
     benchmark.benchmarks()  # imports them
+    kernels.timing(torch.float32)
     keep_task_index()
     lmms_eval.tasks.TaskManager()
 

@@ -401,6 +401,7 @@ def test_irfl_random_candidates_that_cannot_be_drawn_or_read(tmp_path: Path) -> 
     assert found_in(r"^IRFL/random4-metaphor row 0: (1 answer\(s\) and 0 distractor\(s\))", faults)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
 def test_irfl_released_tables_have_the_published_counts(shared_file: Path, tmp_path: Path) -> None:
     irfl_hub.copy_tables(shared_file.parent, tmp_path / "IRFL")

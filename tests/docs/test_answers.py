@@ -67,6 +67,7 @@ def test_counts(script: ModuleType, value: object, read: object, expected: Seque
     assert script.counts([{"value": value}], [read]) == expected
 
 
+@pytest.mark.slow
 def test_peers_read_what_they_are_made_for(script: ModuleType) -> None:
     """Else the table would be of settings that do not fit the cases."""
     good: list[list[dict[str, Any]]] = [

@@ -51,6 +51,7 @@ def test_pixels_do_not_depend_on_the_process() -> None:
     assert len(digests) == 1
 
 
+@pytest.mark.slow
 def test_pictures_are_told_apart_by_their_shapes() -> None:
     """A picture resembles the mean picture of its own concept more often than chance allows (1 in 24)."""
 

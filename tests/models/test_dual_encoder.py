@@ -203,7 +203,7 @@ def apart(left: Sequence[Sequence[float] | None], right: Sequence[Sequence[float
 # --- through the harness ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["clip", "blip"])
+@pytest.mark.parametrize("kind", ["clip", pytest.param("blip", marks=pytest.mark.slow)])
 def test_the_harness_gets_the_scores_of_transformers(
     kind: str, checkpoints: dict[str, Path], tasks: TaskManager, messages: list[str]
 ) -> None:

@@ -108,11 +108,13 @@ CONVERSATIONS = [
     [user(image(8), text("Is it so?"))],
 ]
 
+EACH = slow_unless({"llava", "qwen2_5_vl", "idefics3"}.__contains__, FAMILIES)
+
 
 # --- answers in words ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", slow_unless({"llava", "qwen2_5_vl"}.__contains__, FAMILIES))
+@pytest.mark.parametrize("family", EACH)
 def test_batches_answer_as_single_requests_and_leave_the_settings_alone(
     family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +160,7 @@ def test_beams(family: str, built: Callable[[str], FigLangVLM], monkeypatch: pyt
     assert one_by_one != asked(lm, CONVERSATIONS, GREEDY)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EACH)
 def test_roles_and_several_images_reach_the_prompt_in_their_order(
     family: str, built: Callable[[str], FigLangVLM]
 ) -> None:
@@ -311,7 +313,7 @@ def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
     assert found == asked(seeing, [[user({"type": "image", "url": white}, question)]], GREEDY)[0]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EACH)
 def test_a_placeholder_in_the_text_is_an_error_before_generation(
     family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -479,7 +481,7 @@ def test_a_space_stands_between_words_and_answer(prompt: str, between: str, buil
     assert joiner(prompt, built("qwen2_5_vl").tokenizer) == between
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EACH)
 def test_match_scores_each_image_alone(
     family: str, built: Callable[[str], FigLangVLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def files(run: Run, folder: Path) -> Written:
     return written(run, folder)
 
 
+@pytest.mark.slow
 def test_every_dataset_has_its_files_where_the_datastore_wants_them(
     run: Run, folder: Path, files: Written, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_the_released_file_loads_in_full(shared_file: Path, data_dir: Path) -> N
         assert documents[column][:] == [values[column] for values in raw]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
 def test_the_held_out_part_of_the_release_is_the_one_written_down(
     shared_file: Path, data_dir: Path, warnings_of_loguru: list[str]

@@ -11,7 +11,7 @@ import sentencepiece
 import yaml
 from safetensors.numpy import load_file
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 
 import explanation_score as checkpoints
 import peers

@@ -57,7 +57,7 @@ def scores(scorer: Scorer, pairs: Sequence[Pair]) -> list[list[float]]:
     return [found.bertscore.tolist(), found.bleurt.tolist()]
 
 
-@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("cached", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_parts_in_any_order_get_the_numbers_of_the_whole(cached: bool, tmp_path: Path) -> None:
     """To the last bit, although the cache holds the references of parts that were scored before."""
     pairs = pairs_of(6)
