@@ -476,4 +476,6 @@ if __name__ == "__main__":
     if sys.argv[2].isdigit():
         serve(*sys.argv[1:])
     else:
+        if sys.argv[2:4] == ["python", "-u"]:  # of pytest -n, which ends its processes itself
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.exit(call(sys.argv[1], sys.argv[2:]))
