@@ -73,7 +73,7 @@ def test_contrastive_loss_is_the_mean_of_both_directions() -> None:
 @pytest.mark.parametrize(
     ("modality", "alignment"),
     slow_unless(
-        {("both", "none"), ("both", "contrastive")}.__contains__,
+        {("both", "none"), ("both", "contrastive")},
         [("both", "none"), ("both", "contrastive"), ("both", "ot"), ("text", "none"), ("picture", "none")],
     ),
 )

@@ -108,7 +108,7 @@ CONVERSATIONS = [
     [user(image(8), text("Is it so?"))],
 ]
 
-EACH = slow_unless({"llava", "qwen2_5_vl", "idefics3"}.__contains__, FAMILIES)
+EACH = slow_unless({"llava", "qwen2_5_vl", "idefics3"}, FAMILIES)
 
 
 # --- answers in words ------------------------------------------------------------------------------------------------
