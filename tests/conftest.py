@@ -88,6 +88,12 @@ def less_to_collect() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Let the interpreter end as it would; the processes of ``-n`` end at once."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        gc.unfreeze()
+
+
 @pytest.fixture
 def shared_file(request: pytest.FixtureRequest) -> Path:
     """A file of the project's shared folder, named by an indirect parameter; skips where there is none."""
