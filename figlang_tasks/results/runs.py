@@ -553,7 +553,6 @@ class _Scores:
 
     scorer: str
     signature: str | None
-    dtype: str
     path: Path
     report: Mapping[str, Any] | None
 
@@ -635,8 +634,7 @@ def _chosen_scores(
         found = _scored(read.path)
     else:
         names = {_scorer_of(read.path, number, line) for number, line in enumerate(read.lines, start=1)}
-        dtype = "fast" if "dtype:fast" in (in_run or "").split("|") else "fp32"
-        found = [_Scores(name, in_run, dtype, read.path, None) for name in sorted(filter(None, names))]
+        found = [_Scores(name, in_run, read.path, None) for name in sorted(filter(None, names))]
         beside = [
             path for path in sorted(read.path.parent.glob("*.jsonl")) if path.name.startswith(f"{read.path.stem}.")
         ]
@@ -653,7 +651,7 @@ def _chosen_scores(
     # The paper's before others, exact ones before fast ones, those of known models before those that may be of any.
     for fits in (
         lambda each: each.scorer == benchmark.scorer,
-        lambda each: each.dtype != "fast",
+        lambda each: "dtype:fast" not in (each.signature or "").split("|"),
         lambda each: each.signature is not None,
     ):
         found = [scores for scores in found if fits(scores)] or found
@@ -682,7 +680,7 @@ def _scored(path: Path, made_from: str | None = None) -> list[_Scores]:
     report = _report_of(path)
     if report is None or made_from not in (None, report["samples"]["sha256"]):
         return []
-    return [_Scores(str(report["scorer"]), str(report["signature"]), str(report["dtype"]), path, report)]
+    return [_Scores(str(report["scorer"]), str(report["signature"]), path, report)]
 
 
 def _report_of(path: Path) -> dict[str, Any] | None:
