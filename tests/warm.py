@@ -436,7 +436,7 @@ def _run(argv: list[str]) -> int:
     name, *arguments = argv
     try:
         if name == "python":
-            if arguments[0] == "-u":  # as it is
+            if arguments[0] == "-u":  # of execnet, which opens its files itself
                 del arguments[0]
             if arguments[0] == "-m":
                 sys.argv = arguments[1:]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from benchmarks.flute.synthetic import released_shape, write_lines
 from demo_runs import DEMO, answers, evaluate, metrics
+from marks import slow_unless
 
 from figlang_tasks import FigLangError
 from figlang_tasks.cli.summary import summary_table
@@ -60,11 +61,7 @@ def test_the_short_table_has_a_line_for_each_type_and_a_column_for_each_metric()
 
 @pytest.mark.parametrize(
     ("task", "count"),
-    [
-        ("flute", 1500),
-        pytest.param("flute_v1", 1500, marks=pytest.mark.slow),
-        pytest.param("flute_train", 7534, marks=pytest.mark.slow),
-    ],
+    slow_unless({("flute", 1500)}, [("flute", 1500), ("flute_v1", 1500), ("flute_train", 7534)]),
 )
 def test_the_real_tasks_find_their_rows(task: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())

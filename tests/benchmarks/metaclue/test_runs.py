@@ -90,7 +90,7 @@ def test_other_counts_than_the_papers_are_told(
 # --- chance ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [pytest.param("random50", marks=pytest.mark.slow), "swap"])
+@pytest.mark.parametrize("name", ["random50", "swap"])
 def test_random_scores_give_chance(name: str) -> None:
     count = candidates.SETTINGS[name].count
     right, ranks = [], []
@@ -146,7 +146,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
 
 
-@pytest.mark.parametrize("name", ["random50", "swap"])
+@pytest.mark.parametrize("name", [pytest.param("random50", marks=pytest.mark.slow), "swap"])
 def test_retrieval_with_clip(clip: Path, name: str) -> None:
     task = f"{MINI}_retrieve_{name}"
     metrics, samples = evaluate(task, "figlang_clip", f"pretrained={clip}")

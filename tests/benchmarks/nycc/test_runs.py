@@ -13,6 +13,7 @@ import warm
 from benchmarks.nycc import release
 from demo_runs import DEMO, evaluate
 from hub_server import HubServer
+from marks import slow_unless
 from models import tiny_encoders
 from typer.testing import CliRunner
 
@@ -103,10 +104,7 @@ def test_five_folds_that_are_cut_are_not_beside_the_paper(folder: Path) -> None:
     assert "mean, unweighted" in shown and "they are of all rows, and a run was cut short" in shown
 
 
-@pytest.mark.parametrize(
-    "task",
-    ["nycc_match_0", *(pytest.param(each, marks=pytest.mark.slow) for each in ("nycc_rank_5shot_0", "nycc_explain_0"))],
-)
+@pytest.mark.parametrize("task", slow_unless({"nycc_match_0"}, ["nycc_match_0", "nycc_rank_5shot_0", "nycc_explain_0"]))
 def test_the_demo_model_answers(folder: Path, task: str) -> None:
     kind = KINDS[task.split("_")[1]]
     release.release(folder, f"{kind}_from_pixels")

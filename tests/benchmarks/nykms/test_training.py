@@ -13,6 +13,7 @@ import pytest
 import warm
 from demo_runs import evaluate, metrics
 from hub_server import HubServer
+from marks import slow_unless
 from models import tiny_towers
 from typer.testing import CliRunner
 
@@ -72,11 +73,7 @@ def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [
-        pytest.param(["--alignment", "ot"], marks=pytest.mark.slow),
-        ["--modality", "text"],
-        pytest.param(["--modality", "picture"], marks=pytest.mark.slow),
-    ],
+    slow_unless([["--modality", "text"]], [["--alignment", "ot"], ["--modality", "text"], ["--modality", "picture"]]),
 )
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path
