@@ -19,7 +19,7 @@ from scipy import stats
 
 from figlang_tasks.core.text import table
 from figlang_tasks.metrics import intervals, significance
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.entailment import confusion_cells, macro_f1_from_counts
 from figlang_tasks.metrics.significance import Statistic
 
 Floats = npt.NDArray[np.float64]
@@ -109,13 +109,14 @@ def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[list[str
     """Gold labels are given; ours / percentile bootstrap."""
     yield ["contradictions + entailments", *(f"recalls {one:g}, {other:g}" for one, other in RECALLS)]
     for sizes in CLASSES:
-        cells = []
+        cells, gold = [], np.repeat([0, 1], sizes)
         for recalls in RECALLS:
             right = rng.binomial(sizes, recalls, size=(simulations, 2)).astype(float)
             truth = float(macro_f1_from_counts(_cells(np.multiply(sizes, recalls), sizes)))
             ours, theirs = [], []
             for each in right:
-                rows = np.repeat(np.eye(4), _cells(each, sizes).astype(int), axis=0)
+                hits = np.concatenate([np.arange(size) < hits for size, hits in zip(sizes, each, strict=True)])
+                rows = confusion_cells(gold, hits)
                 ours.append(intervals.of_two_classes(rows, macro_f1_from_counts))
                 drawn = rng.multinomial(len(rows), rows.mean(axis=0), size=400)
                 theirs.append(np.quantile(macro_f1_from_counts(drawn), [0.025, 0.975]))

@@ -27,6 +27,7 @@ __all__ = [
     "Explained",
     "accuracy",
     "accuracy_at",
+    "confusion_cells",
     "confusion_counts",
     "confusion_counts_at",
     "explained_well",
@@ -53,6 +54,24 @@ EXPLAINED: tuple[Explained, ...] = get_args(Explained)
 _NUMBER = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
+def confusion_cells(gold: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
+    """The cell of each row of a confusion matrix: ``tn, fp, fn, tp`` with a single 1.
+
+    Args:
+        gold: n true labels: 1 for entailment, 0 for contradiction.
+        right: n times whether the row counts as right; any other has the wrong label.
+
+    Returns:
+        float64 array of shape [n, 4]; its sum over rows is `confusion_counts`.
+
+    Examples:
+        >>> confusion_cells(gold=[0, 1, 1], right=[False, False, True]).tolist()
+        [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    positive, hit = np.asarray(gold, dtype=bool), np.asarray(right, dtype=bool)
+    return np.stack([~positive & hit, ~positive & ~hit, positive & ~hit, positive & hit], axis=-1).astype(np.float64)
+
+
 def confusion_counts(gold: Sequence[int], predicted: Sequence[int | None]) -> Ints:
     """The four counts that every F1 of this module is made of.
 
@@ -72,7 +91,7 @@ def confusion_counts(gold: Sequence[int], predicted: Sequence[int | None]) -> In
         [1, 0, 2, 1]
     """
     truth, right = _truth_and_right(gold, predicted)
-    return _counts(truth, right)
+    return confusion_cells(truth, right).sum(axis=0).astype(np.int64)
 
 
 def confusion_counts_at(
@@ -101,7 +120,7 @@ def confusion_counts_at(
     """
     truth, right = _truth_and_right(gold, predicted)
     kept = _finite_scores(scores, len(truth)) > _checked_thresholds([threshold])[0]
-    return _counts(truth, right & kept)
+    return confusion_cells(truth, right & kept).sum(axis=0).astype(np.int64)
 
 
 def macro_f1_from_counts(counts: npt.ArrayLike) -> Floats:
@@ -322,11 +341,6 @@ def f1_curve(
 def _survivors(scores: Floats, cuts: Floats) -> Ints:
     """How many of `scores` lie strictly above each cut; shape [T]."""
     return np.asarray(len(scores) - np.searchsorted(np.sort(scores), cuts, side="right"), dtype=np.int64)
-
-
-def _counts(truth: npt.NDArray[np.bool_], right: npt.NDArray[np.bool_]) -> Ints:
-    cells = np.where(truth, np.where(right, 3, 2), np.where(right, 0, 1))
-    return np.bincount(cells, minlength=4).astype(np.int64)
 
 
 def _truth_and_right(

@@ -31,7 +31,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .entailment import confusion_counts, macro_f1_from_counts
+from .entailment import confusion_cells, confusion_counts, macro_f1_from_counts
 from .intervals import (
     DEFAULT_SEED,
     RESAMPLES,
@@ -119,10 +119,8 @@ class Statistic:
         F1@t is the macro F1 of labels that were set to ``1 - gold`` where the score is not above t.
         """
         confusion_counts(gold, predicted)  # for its checks
-        cells = [
-            3 * int(true) if label == true else 2 - int(not true) for true, label in zip(gold, predicted, strict=True)
-        ]
-        return cls(tuple(units), np.eye(4)[cells], macro_f1_from_counts)
+        right = [label == true for true, label in zip(gold, predicted, strict=True)]
+        return cls(tuple(units), confusion_cells(gold, right), macro_f1_from_counts)
 
     def total(self) -> float:
         """The metric of all units; NaN where it is undefined."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from figlang_tasks.metrics import entailment
-from figlang_tasks.metrics.entailment import macro_f1_from_counts
+from figlang_tasks.metrics.entailment import confusion_cells, macro_f1_from_counts
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
@@ -216,11 +216,6 @@ class _Columns:
         return None if self.scores is None else threshold.keeps(self.gold, self.right, self.scores)
 
 
-def _cells(gold: npt.NDArray[np.int64], hit: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """``tn, fp, fn, tp`` of each of n rows, shape [n, 4]; a row that is no hit has the wrong label."""
-    return np.eye(4)[np.where(hit, 3 * gold, 2 - gold)]
-
-
 def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[float]:
     """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t.
 
@@ -241,7 +236,9 @@ def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRE
     for t in at:
         hit = columns.hits(replace(of_labels, at=t), is_of_labels=t == of_labels.at)
         assert hit is not None  # there are scores
-        kept = hit.mean() if of_labels.explained else macro_f1_from_counts(_cells(columns.gold, hit).sum(axis=0))
+        kept = (
+            hit.mean() if of_labels.explained else macro_f1_from_counts(confusion_cells(columns.gold, hit).sum(axis=0))
+        )
         values.append(float(kept))
     return values
 
@@ -283,7 +280,7 @@ def _statistic_of(columns: _Columns, threshold: Threshold, is_of_labels: bool) -
     units = map(unit_of, columns.records)
     if threshold.explained:
         return ratio(units, hit.astype(float))
-    return grouped(units, _cells(columns.gold, hit), macro_f1_from_counts)
+    return grouped(units, confusion_cells(columns.gold, hit), macro_f1_from_counts)
 
 
 def _mean_score(records: Sequence[Record]) -> Statistic | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from marks import slow_unless
 from scipy.stats import binomtest
+from sklearn.metrics import confusion_matrix
 
 from figlang_tasks.benchmarks.flute.measures import V1, V2
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
@@ -180,3 +183,52 @@ def test_parts_of_the_records_are_served_by_the_whole(monkeypatch: pytest.Monkey
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     assert explanations.add_scores(records).name == "off"
     assert explanations.add_scores([{"id": "1", "data": "IRFL/x"}]).provenance == "none (f1@0 counts labels alone)"
+
+
+# --- intervals of f1@t ------------------------------------------------------------------------------------------------
+
+
+def drawn(sizes: Sequence[int], shares: Sequence[float], rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Contradictions and entailments; of each the share that has the right label and an explanation above .6.
+
+    Of the others a third has no label, a third the wrong one, a third the right one with a score of .6.
+    """
+    records = []
+    for gold, (size, share) in enumerate(zip(sizes, shares, strict=True)):
+        for at, (kept, how) in enumerate(zip(rng.random(size) < share, rng.integers(0, 3, size), strict=True)):
+            label, score = (gold, 0.61) if kept else ((None, 0.9), (1 - gold, 0.9), (gold, 0.6))[how]
+            records.append(row(f"{gold}/{at}", gold, label, "b", score=score))
+    return records
+
+
+UNBALANCED = [(100, 0), (0, 100), (20, 80), (318, 405)]
+
+
+@pytest.mark.parametrize("sizes", UNBALANCED)
+@pytest.mark.parametrize(("name", "at"), [("f1@0", 0.0), ("f1@53", 0.53), ("f1@60", 0.6)])
+def test_the_cells_behind_an_interval_are_those_of_scikit_learn(sizes: tuple[int, int], name: str, at: float) -> None:
+    records = drawn(sizes, (0.6, 0.8), np.random.default_rng(1))
+    gold = [record["gold"] for record in records]
+    right = [each["predicted"] == each["gold"] and each["explanation_scores"]["mean"] > at for each in records]
+    said = [label if hit else 1 - label for label, hit in zip(gold, right, strict=True)]
+    found = VFLUTE.by_name[name].statistics(records)[OVERALL].sums
+    assert found.tolist() == confusion_matrix(gold, said, labels=[0, 1]).ravel().tolist()
+
+
+def test_an_interval_of_one_class() -> None:
+    """Six of eight entailments are right: tp 6, fn 2. With Wilson's limits .409 and .929 of the recall r (MOVER)."""
+    records = [row(str(at), 1, int(at < 6), "b") for at in range(8)]
+    ends = binomtest(6, 8).proportion_ci(method="wilson")
+    low, high = (recall / (1 + recall) for recall in (ends.low, ends.high))  # half of F1, 2 r / (1 + r)
+    assert overall(records, "f1")["f1@0"][:3] == pytest.approx((3 / 7, low, high))
+    assert (low, high) == pytest.approx((0.290, 0.482), abs=6e-4)
+
+
+@pytest.mark.parametrize(("contradictions", "entailments"), slow_unless(UNBALANCED[:3], UNBALANCED))
+def test_nine_of_ten_intervals_of_f1_hold_the_truth(contradictions: int, entailments: int) -> None:
+    rng, shares, measure = np.random.default_rng(3), (0.7, 0.85), VFLUTE.by_name["f1@60"]
+    hits = contradictions * shares[0], entailments * shares[1]
+    wrong = contradictions + entailments - sum(hits)
+    truth = sum(2 * own / (2 * own + wrong) for own in hits) / 2
+    found = [measure.estimate(drawn((contradictions, entailments), shares, rng)) for _ in range(200)]
+    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.9

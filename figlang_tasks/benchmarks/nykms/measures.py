@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
 from figlang_tasks.metrics import classification, overlap
+from figlang_tasks.metrics.entailment import confusion_cells
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
 from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
@@ -33,8 +32,9 @@ _STATUS = (
 
 def _of_labels(score: str, field: str) -> Callable[[Sequence[Record]], Statistic]:
     def of(records: Sequence[Record]) -> Statistic:
-        cells = [2 * record["gold"][field] + record["predicted"][field] for record in records]  # tn, fp, fn, tp
-        return grouped(map(unit_of, records), np.eye(4)[cells], classification.STATISTICS[score])
+        gold = [record["gold"][field] for record in records]
+        right = [record["gold"][field] == record["predicted"][field] for record in records]
+        return grouped(map(unit_of, records), confusion_cells(gold, right), classification.STATISTICS[score])
 
     return of
 
