@@ -394,14 +394,14 @@ def _board(name: str) -> Callable[..., None]:
             from figlang_tasks.submit import board
 
             path = output or Path(f"{name}.zip")
-            files = board.write(benchmarks()[name], read_all(runs), path, task or ())
+            made = board.write(benchmarks()[name], read_all(runs), path, task or ())
         submission = benchmarks()[name].submission
         assert submission is not None
-        report = {"written": str(path), "files": files, "upload": submission.upload}
         text = (
-            f"written: {printable(path)} ({', '.join(files)}), read back and compared\nto upload: {submission.upload}"
+            f"written: {printable(path)} ({', '.join(made['files'])}, of {', '.join(made['tasks'])}), read back and "
+            f"compared\nto upload: {submission.upload}"
         )
-        _say(report, as_json, text)
+        _say({"written": str(path), **made, "upload": submission.upload}, as_json, text)
 
     command.__doc__ = f"""Make the zip that the leaderboard of {benchmarks()[name].source.name} takes.
 

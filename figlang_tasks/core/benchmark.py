@@ -7,7 +7,7 @@ package finds it by its folder; no list of benchmarks exists.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -38,11 +38,13 @@ class Submission:
     """What the leaderboard of a benchmark takes: a zip, which ``figlang submit NAME`` makes.
 
     Attributes:
-        files: the content of its files by name, from the records of tasks by part of the data. Raises `DataError` for
-            what cannot be handed in.
+        parts: of the data, those that are handed in.
+        files: the content of its files by name, from the records of tasks by such a part. Raises `DataError` for what
+            cannot be handed in.
         upload: where it is handed in.
     """
 
+    parts: Collection[str]
     files: Callable[[Mapping[str, Sequence[Record]]], Mapping[str, bytes]]
     upload: str
 

@@ -14,7 +14,9 @@ from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, answered, write_checked
 
 
-def write(benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()) -> list[str]:
+def write(
+    benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()
+) -> dict[str, list[str]]:
     """Write the zip.
 
     Args:
@@ -24,24 +26,27 @@ def write(benchmark: Benchmark, found: Sequence[Run], output: Path, named: Colle
         named: the tasks to hand in; none: all of the benchmark's release.
 
     Returns:
-        The names of the files in it.
+        ``files``, the names of those in it, and ``tasks``, those that it was made of.
 
     Raises:
         SubmissionError: there is no task, two are of the same part of the data, one was cut short or has requests
             without an answer, the benchmark refuses them, or the file cannot be written.
     """
-    assert benchmark.submission is not None
+    submission = benchmark.submission
+    assert submission is not None
     tasks: dict[str, TaskRun] = {}
     for task in (task for run in found for task in run.tasks.values()):
-        if task.dataset != benchmark.source.name or (named and task.task not in named):
+        if task.dataset != benchmark.source.name or task.data.part not in submission.parts:
+            continue
+        if named and task.task not in named:
             continue
         if (other := tasks.setdefault(task.data.part, task)) is not task:
             raise SubmissionError(f"{other.path} and {task.path} are both of {task.data.name}: name tasks with --task")
     if not tasks:
-        wanted = listing(named) or f"a task on {benchmark.source.name}"
+        wanted = f"{listing(named) or 'a task'} on {benchmark.source.name} ({listing(submission.parts, 6)})"
         raise SubmissionError(f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it")
     try:
-        files = benchmark.submission.files({part: answered(task).records for part, task in tasks.items()})
+        files = submission.files({part: answered(task).records for part, task in tasks.items()})
     except DataError as error:
         raise SubmissionError(f"{listing(task.path for task in tasks.values())}: {error}") from error
 
@@ -51,7 +56,7 @@ def write(benchmark: Benchmark, found: Sequence[Run], output: Path, named: Colle
                 raise SubmissionError(f"{output} does not read back as it was written")
 
     write_checked(output, packed(files), check)
-    return list(files)
+    return {"files": list(files), "tasks": [task.task for task in tasks.values()]}
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:

@@ -39,5 +39,5 @@ BENCHMARK = Benchmark(
     options=task.Options,
     count=lambda asked: rows.ROWS.get(asked["table"]),
     answer=_answer,
-    submission=Submission(submission.files, submission.UPLOAD),
+    submission=Submission(submission.FILES, submission.files, submission.UPLOAD),
 )

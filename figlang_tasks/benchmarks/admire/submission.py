@@ -12,22 +12,20 @@ from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import listing
 
 UPLOAD = "CodaBench, competition 4345 for rankings, 4814 for sequences"
-_FILES = {"en_test": "EN", "en_extended": "XE", "pt_test": "PT", "pt_extended": "XP"}
-_FILES |= {"sequence_test": "EN", "sequence_extended": "XE"}
+FILES = {"en_test": "EN", "en_extended": "XE", "pt_test": "PT", "pt_extended": "XP"}
+FILES |= {"sequence_test": "EN", "sequence_extended": "XE"}
 
 
 def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
     """The files of a submission by name, from the records of tasks by table.
 
     Raises:
-        DataError: tables of both boards or of none, rows are missing, or a row has no answer: the scorer stops there.
+        DataError: tables of both boards, rows are missing, or a row has no answer: the scorer stops there.
     """
-    tables = [table for table in records if table in _FILES]
-    if len({table.startswith("sequence") for table in tables}) != 1:
-        raise DataError(f"tables {listing(records)}: hand in of rankings or of sequences those of {listing(_FILES, 6)}")
+    if len({table.startswith("sequence") for table in records}) != 1:
+        raise DataError(f"tables {listing(records)}: hand in rankings or sequences, name tasks with --task")
     found = {}
-    for table in tables:
-        rows = records[table]
+    for table, rows in records.items():
         if len(rows) != ROWS[table]:
             raise DataError(f"{len(rows)} of the {ROWS[table]} rows of {table}: evaluate all rows of the release")
         if lacking := [row["id"] for row in rows if row["status"] not in ("scores", "read")]:
@@ -41,5 +39,5 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
         for row in rows:
             answer = [row["predicted_sense"], row["predicted"]] if is_sequence else [str(list(row["predicted"]))]
             writer.writerow([row["unit"], *answer])
-        found[f"submission_{_FILES[table]}.tsv"] = text.getvalue().encode("utf-8")
+        found[f"submission_{FILES[table]}.tsv"] = text.getvalue().encode("utf-8")
     return found

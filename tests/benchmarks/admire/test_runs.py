@@ -88,7 +88,8 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
     results = demo_runs.evaluate(tasks, "figlang_clip", arguments, saved=tmp_path / "run", log_samples=True)
     done = submit(tmp_path / "run", "-o", tmp_path / "a.zip")
     assert done.exit_code == 0, done.output
-    assert "(submission_EN.tsv, submission_XE.tsv), read back" in done.stdout and "CodaBench" in done.stdout
+    assert f"(submission_EN.tsv, submission_XE.tsv, of {', '.join(tasks)}), read back" in done.stdout
+    assert "CodaBench" in done.stdout
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         handed_in = {name: archive.read(name).decode() for name in archive.namelist()}
     for name, file, table in zip(
@@ -110,6 +111,16 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
         demo_runs.evaluate("admire_sequence", "figlang_clip", arguments)
 
 
+def test_tasks_that_the_board_does_not_take_are_left_out(tmp_path: Path) -> None:
+    tasks = ["admire_rank_en", "admire_rank_both_en", "admire_rank_both_en_words"]
+    demo_runs.evaluate(tasks, "figlang_random", saved=tmp_path, log_samples=True)
+    done = submit(tmp_path, "-o", tmp_path / "a.zip")
+    assert "(submission_EN.tsv, of admire_rank_en), read back" in " ".join(done.stdout.split()), done.output
+    next(tmp_path.glob("*samples_admire_rank_en.jsonl")).unlink()
+    done = submit(tmp_path, "-o", tmp_path / "b.zip")
+    assert done.exit_code == 1 and "no samples of a task on AdMIRe (en_test, en_extended, " in done.stderr
+
+
 def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
     runs = {
         "words": demo_runs.evaluate(
@@ -127,9 +138,9 @@ def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
         (["words"], "are both of AdMIRe/en_test: name tasks with --task"),
         (
             ["words", "--task", "admire_rank_en_text", "--task", "admire_sequence"],
-            "tables en_test, sequence_test: hand in of",
+            "tables en_test, sequence_test: hand in rankings or sequences",
         ),
-        (["words", "--task", "admire_rank_pt"], "no samples of admire_rank_pt: give a run of it"),
+        (["words", "--task", "admire_rank_pt"], "no samples of admire_rank_pt on AdMIRe (en_test, en_extended, "),
         (["cut"], "the run was cut short (limit 2)"),
     ):
         done = submit(tmp_path / arguments[0], *arguments[1:], "-o", tmp_path / "a.zip")
