@@ -20,7 +20,9 @@ Messages = Sequence[Mapping[str, Any]]
 
 SWITCH = "enable_thinking"
 _OPEN_THOUGHT = re.compile(
-    r"(?:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[THINK\]|\u25c1think\u25b7)\s*\Z", re.I
+    r"(?:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[THINK\]|\u25c1think\u25b7"
+    r"|<\|channel\|?>(?:analysis|thought)(?:<\|message\|>)?)\s*\Z",  # gpt-oss, Gemma 4
+    re.I,
 )
 
 

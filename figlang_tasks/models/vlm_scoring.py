@@ -353,7 +353,9 @@ def _for_rows(name: str, value: Any, rows: int) -> Any:
     rows_at = value.dim() - 2 if name == "position_ids" else 0
     if value.shape[rows_at] != 1:
         return value
-    return value.expand(*value.shape[:rows_at], rows, *value.shape[rows_at + 1 :])
+    expanded = value.expand(*value.shape[:rows_at], rows, *value.shape[rows_at + 1 :])
+    # Idefics 1 without a resampler views rows and pictures as one dimension, which needs copies.
+    return expanded.contiguous() if name == "image_encoder_embeddings" else expanded
 
 
 def _token_log_probs(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:

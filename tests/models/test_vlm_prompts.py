@@ -110,6 +110,7 @@ def test_arguments(arguments: dict[str, Any], message: str, build: Callable[...,
         ("thinking", {}, r"open thought \(<think>\): its chat template does not close it by .*chat_template="),
         ("switch", {}, r"ends in an open thought \(<think>\): add enable_thinking=False to --model_args"),
         ("switch", {"enable_thinking": True}, "add enable_thinking=False to --model_args"),
+        ("channel", {}, r"open thought \(<\|channel\|>analysis<\|message\|>\): its chat template .*chat_template="),
         ("hybrid", {}, "the model thinks first: add enable_thinking=False to --model_args"),
     ],
 )

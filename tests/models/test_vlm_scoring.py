@@ -105,6 +105,13 @@ def test_candidates_score_as_with_one_pass_each(family: str, pictures: int, warn
     assert scorer.shared and not warnings_of_loguru
 
 
+def test_idefics_without_a_resampler_reads_several_pictures(
+    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+) -> None:
+    monkeypatch.setattr(asked("idefics").model.config, "use_resampler", False)
+    test_candidates_score_as_with_one_pass_each("idefics", 2, warnings_of_loguru)
+
+
 @pytest.mark.parametrize("family", ALL)
 def test_decoding_token_by_token_scores_the_same(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the check compares with, and what is left where the cache cannot be shared; an end token ends nothing."""

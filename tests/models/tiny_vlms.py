@@ -773,6 +773,8 @@ TEMPLATES = {
     ),
     # Qwen3-VL-Thinking: the answer begins with a thought, always
     "thinking": QWEN.replace("assistant\\n", "assistant\\n<think>\\n"),
+    # gpt-oss: the thought is a channel of its own
+    "channel": QWEN.replace("assistant\\n", "assistant<|channel|>analysis<|message|>"),
     # Qwen3.5: the same, but for a switch
     "switch": QWEN.replace(
         "{{ '<|im_start|>assistant\\n' }}",
