@@ -19,7 +19,7 @@ INSTALL.pip := $(PIP_INSTALL)
 INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs --python $(BIN)/python
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck demo-model clean
+.PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -107,9 +107,6 @@ docs: $(STAMP)  ## build the documents into build/docs; a link between them that
 
 linkcheck: $(STAMP)  ## ask the web for every external link of the documents
 	$(SPHINX) -b linkcheck docs build/linkcheck
-
-demo-model: $(STAMP)  ## train the demo model again, from scratch (about 10 minutes on 2 cores)
-	$(BIN)/python tools/train_demo_model.py --output $(DEMO_MODEL)
 
 clean:  ## remove .venv, results and built documents
 	rm -rf $(VENV) results build

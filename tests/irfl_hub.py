@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from tools.mini.draw import CONCEPTS, draw
+from drawings import drawing
 
 REPO_ID = "lampent/IRFL"
 DETECTION = ("distractors", "answer", "images_metadata", "figurative_type", "type", "phrase")
@@ -70,7 +70,7 @@ def drawn(count: int = 32, size: int = 48) -> tuple[bytes, ...]:
     files = []
     for number in range(count):
         file = io.BytesIO()
-        draw(sorted(CONCEPTS)[number % len(CONCEPTS)], number, size).save(file, "JPEG")
+        drawing(number, size).save(file, "JPEG")
         files.append(file.getvalue())
     return tuple(files)
 

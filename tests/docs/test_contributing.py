@@ -1,4 +1,4 @@
-"""The benchmark of CONTRIBUTING.md: its files, put into a copy of the package, are evaluated, tested and compared."""
+"""The benchmark in examples/emblems, copied into a checkout as CONTRIBUTING says, is checked, run and compared."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 import warm
-from docs.documents import ROOT, blocks, changes_of, files_of
+from docs.documents import ROOT, blocks, changes_of
 
 DOCUMENT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BIN = Path(sys.executable).parent
+EMBLEMS = ROOT / "examples" / "emblems"
 
 
 def apply(change: str, path: Path) -> None:
@@ -30,17 +31,11 @@ def apply(change: str, path: Path) -> None:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with the benchmark in it."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("figlang_tasks", "metrics", "prompts", "task_yamls", "tools"):
+    for name in ("figlang_tasks", "metrics", "prompts", "task_yamls"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "demo_model"))
     shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
-    for name, text in files_of(DOCUMENT).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    task = folder / "task_yamls/lmms_eval/emblems/emblems.yaml"
-    (command,) = re.findall(r'`python -c "(.*?)"` prints what stands for PROMPT_HASH', DOCUMENT)
-    printed = run(folder, f'python -c "{command}"')
-    assert re.fullmatch(r"[0-9a-f]{12}\n", printed)
-    task.write_text(task.read_text().replace("PROMPT_HASH", printed.strip()))
+    shutil.copytree(EMBLEMS, folder / "examples" / "emblems", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(EMBLEMS, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
@@ -54,21 +49,15 @@ def run(folder: Path, commands: str, programs: Path = BIN) -> str:
     return done.stdout
 
 
-def test_its_files_are_in_the_style_of_the_project(checkout: Path) -> None:
-    names = sorted(name for name in files_of(DOCUMENT) if name.endswith(".py"))
-    assert len(names) == 7
-    run(checkout, f"ruff check {' '.join(names)} && ruff format --check {' '.join(names)}")
-
-
-def test_a_new_benchmark_is_its_own_files_and_nothing_else() -> None:
-    """The checkout is a copy with these files in it: each is new, and of the benchmark."""
-    own = re.compile(
-        r"figlang_tasks/benchmarks/emblems/\w+\.py|prompts/emblems/\w+\.jinja|task_yamls/lmms_eval/emblems/\w+\.yaml"
-        r"|tests/benchmarks/emblems/\w+\.py|docs/cards/emblems\.md|make_emblems\.py"
-    )
-    assert all(own.fullmatch(name) for name in files_of(DOCUMENT))
-    assert not any((ROOT / name).exists() for name in files_of(DOCUMENT))
+def test_a_new_benchmark_is_its_own_files_and_nothing_else(checkout: Path) -> None:
+    names = {path.relative_to(EMBLEMS).as_posix() for path in EMBLEMS.rglob("*") if path.is_file()}
+    assert not any((ROOT / name).exists() for name in names)
+    assert all("emblems" in name.lower() for name in names)
     assert not any("emblems" in change.lower() for change in changes_of(DOCUMENT).values())
+    (command,) = re.findall(r'`python -c "(.*?)"` prints the `prompt_hash`', DOCUMENT)
+    printed = run(checkout, f'python -c "{command}"').strip()
+    task = (EMBLEMS / "task_yamls/lmms_eval/emblems/emblems.yaml").read_text(encoding="utf-8")
+    assert re.search(r"prompt_hash: (\w+)", task)[1] == printed
 
 
 def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
@@ -84,7 +73,7 @@ def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
 
 
 def commands() -> str:
-    (found,) = [block.text for block in blocks(DOCUMENT) if "make_emblems" in block.text and block.language == "sh"]
+    (found,) = [block.text for block in blocks(DOCUMENT) if "examples/emblems" in block.text and block.language == "sh"]
     return found
 
 

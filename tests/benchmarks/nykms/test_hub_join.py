@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 import warm
 from datasets import Dataset, Features, Image, List, Value
+from drawings import drawing
 from hub_server import HubServer
 from PIL import Image as PILImage
 
+from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.core import hub
-from tools.mini import nykms
 
 REPOSITORY = "jmhessel/newyorker_caption_contest"
 REVISION = "508076d8e54f6e96c9af2df092f943d181308f8c"
@@ -45,7 +46,7 @@ FEATURES = Features(  # of its configuration "ranking"
 
 def png(contest: int) -> bytes:
     stream = io.BytesIO()
-    nykms.picture(contest, 32).save(stream, "PNG")
+    drawing(contest, 32).save(stream, "PNG")
     return stream.getvalue()
 
 
@@ -95,7 +96,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def labels_only(folder: Path, contests: tuple[int, ...], **changes: Any) -> None:
     """FIGLANG_DATA_DIR/NYK-MS with rows of the shipped benchmark, without their cartoons and descriptions."""
     (folder / "NYK-MS").mkdir(parents=True)
-    found = [record for record in nykms.records("nyk_m") if record["contest_number"] in contests]
+    lines = (mini.NYKMS_DIR / "nyk_m.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [record for record in map(json.loads, lines) if record["contest_number"] in contests]
     for record in found:
         del record["image"], record["description"]
         record |= changes

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import warm
 from demo_runs import evaluate, metrics
+from drawings import drawing
 from hub_server import HubServer
 from marks import slow_unless
 from models import tiny_towers
@@ -21,7 +22,6 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models.probe import FigLangProbe
-from tools.mini.draw import draw
 
 WORDS = "they say the house is warm this snail slow we are a b c d e f".split()
 RUN = CliRunner()
@@ -31,7 +31,7 @@ RUN = CliRunner()
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Annotations of 40 cartoons that can be learnt, with a split; and tiny encoders, bert and vit.
 
-    A burning house, or a caption with "warm", is a metaphor: one row in two.
+    A red shape, or a caption with "warm", is a metaphor: one row in two.
     """
     above = tmp_path_factory.mktemp("made")
     folder = above / "NYK-MS"
@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = []
     for number in range(40):
         label = number % 2
-        draw("burning house" if label else "snail", number, 64).save(folder / "images" / f"{number}.png")
+        drawing(number, 64, "red" if label else "green").save(folder / "images" / f"{number}.png")
         caption = f"{WORDS[number % 3]} {'the house is warm' if label else 'this snail is slow'} {WORDS[-number % 6]}"
         answers = {"description": "A drawing."} | ({"MW": "warm", "ME": "in ruins"} if label else {})
         split = "train" if number < 24 else "validation" if number < 32 else "test"

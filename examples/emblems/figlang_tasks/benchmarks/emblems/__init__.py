@@ -1,0 +1,1 @@
+"""Emblems: does a picture convey a saying?"""

@@ -1,0 +1,15 @@
+"""What Emblems declares of itself."""
+
+from __future__ import annotations
+
+from figlang_tasks.benchmarks.emblems import measures, rows
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(
+    name="emblems",
+    about="does a picture convey a saying?",
+    sources=(Source(name="Emblems", bring="python make_emblems.py my_data"),),
+    measures=measures.of_records,
+    load=lambda asked, _: rows.load(asked["dataset"], asked["split"]),
+)

@@ -1,0 +1,59 @@
+"""Emblems as documents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core import checks, hub, images, json_lines
+from figlang_tasks.core.data_id import DataId
+
+if TYPE_CHECKING:
+    import datasets
+
+
+def load(name: str, split: str) -> datasets.Dataset:
+    """Return the documents: ``id``, ``data``, ``saying``, ``fits`` (1 or 0) and ``image`` (undecoded).
+
+    Args:
+        name: a dataset in this format.
+        split: name of its JSON lines file.
+
+    Raises:
+        hub.DataError: the data is missing, or a row is not valid; the message names file and line.
+    """
+    import datasets
+
+    folder = hub.snapshot(hub.source(name), [f"{split}.jsonl", "images/*"]).folder.absolute()
+    rows, faults = read(folder / f"{split}.jsonl", name)
+    checks.end_with_the_first(faults, "emblems")
+    texts = [[row["id"], row["saying"], row["fits"]] for row in rows]
+    digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
+    documents = [row | {"data": str(DataId(name, split, digest))} for row in rows]
+    return datasets.Dataset.from_list(documents).cast_column("image", datasets.Image(decode=False))
+
+
+def read(path: Path, name: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """The valid rows of a file, and what is wrong with the others."""
+    lines, faults = json_lines.read(path)
+    rows = []
+    for line in lines:
+        try:
+            rows.append(_row(line, name))
+        except hub.DataError as error:
+            faults.append(str(error))
+    return rows, faults
+
+
+def _row(line: json_lines.Line, name: str) -> dict[str, Any]:
+    where, row = line.where, line.values
+    for field, kind in (("id", str), ("image", str), ("saying", str), ("fits", int)):
+        if not isinstance(row.get(field), kind):
+            raise hub.DataError(f"{where}: {field} is missing or of another type, must be {kind.__name__}")
+    if row["fits"] not in (0, 1):
+        raise hub.DataError(f"{where}: fits is {row['fits']}, must be 0 or 1")
+    picture = {"bytes": None, "path": row["image"]}  # below the folder of the data
+    images.check(picture, where, name)
+    return {"id": row["id"], "saying": row["saying"], "fits": row["fits"], "image": picture}
