@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 import random
@@ -676,19 +675,3 @@ def test_bad_statistics(make: Callable[[], Any], message: str) -> None:
 def test_bad_parameters(options: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         compare([], **options)
-
-
-# --- the benchmark ----------------------------------------------------------------------------------------------------
-
-
-def test_the_benchmark_compares_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
-    file = Path(__file__).parents[2] / "benchmarks" / "compare.py"
-    spec = importlib.util.spec_from_file_location("compare_benchmark", file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    size = ["--systems", "2", "--metrics", "3", "--units", "60", "--resamples", "300", "--loop-resamples", "100"]
-    assert module.main([*size, "--repeats", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert "plain loop" in printed and "ratio" in printed
-    assert float(printed.split("difference of a p value")[1].split()[0]) < 0.25
