@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from huggingface_hub import DatasetCard, ModelCard
@@ -17,7 +19,7 @@ from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import rows as flute
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
-from figlang_tasks.benchmarks.metaclue import annotations
+from figlang_tasks.benchmarks.metaclue.annotations import parse_rows
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 
@@ -82,7 +84,11 @@ IRFL = {
     "metaphors-dataset": 33,
     "similes-dataset": 41,
 }
-READERS = {"detection-task": tables.detection, "retrieval-task": tables.retrieval, "dataset": tables.images}
+READERS: dict[str, Callable[[str, str], tables.Table[Any]]] = {
+    "detection-task": tables.detection,
+    "retrieval-task": tables.retrieval,
+    "dataset": tables.images,
+}
 
 
 @pytest.mark.parametrize(("name", "count"), IRFL.items())
@@ -95,7 +101,7 @@ def test_figlang_mini_irfl(name: str, count: int) -> None:
 
 def test_figlang_mini_metaclue() -> None:
     path = mini.METACLUE_DIR / "annotations.jsonl"
-    rows, faults = annotations.parse_rows(path.read_bytes(), path)
+    rows, faults = parse_rows(path.read_bytes(), path)
     assert not faults and all((mini.METACLUE_DIR / row.image).is_file() for row in rows)
     assert Counter(row.set for row in rows) == {"metaphor": 44, "symbolic_negative": 13, "literal_negative": 11}
     assert sum(len(row.boxes) for row in rows) == 93
