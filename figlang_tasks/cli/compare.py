@@ -117,7 +117,7 @@ def compare(
     if as_json:
         say_json(_content(found, differences, paper, resamples, seed))
     elif style == "csv":
-        say("\n".join([*_caveats(found), *_sentences(found, differences)]), err=True)
+        say("\n".join([*_caveats(found, differences), *_sentences(found, differences)]), err=True)
         say(_csv(differences), nl=False)
     elif style == "latex":
         say(_latex(found, differences, paper, resamples, seed))
@@ -172,11 +172,12 @@ def _text(
     runs: Sequence[Run], differences: Sequence[Difference], paper: bool, all_tests: bool, resamples: int, seed: int
 ) -> str:
     by_name = {run.name: run for run in runs}
-    parts = _caveats(runs)
+    parts = _caveats(runs, differences)
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         parts.append(f"## {task}")
         parts.append(_values(task, by_name, own, paper))
+        parts += _scorers(task, _runs_of(own, by_name))
         for pair in _pairs(own):
             parts.append(_pair(pair, by_name, all_tests))
     more = _of_folds(runs, differences) + _of_repeats(differences)
@@ -217,7 +218,7 @@ def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, 
         f"randomization, two-sided, {resamples:,} swaps, seed {seed}; Holm's method for {_counted(differences)})."
         f"{_of_folds(runs, differences)}{_of_repeats(differences)}"
     )
-    parts = ["\n".join(f"% {line}" for line in [r"\usepackage{booktabs}", *_caveats(runs)])]
+    parts = ["\n".join(f"% {line}" for line in [r"\usepackage{booktabs}", *_caveats(runs, differences)])]
     for task in _tasks(differences):
         own = [each for each in differences if each.task == task]
         whole, compared = _metrics_of_whole(own), _runs_of(own, by_name)
@@ -257,10 +258,11 @@ def _cells(
     return cells
 
 
-def _caveats(runs: Sequence[Run]) -> list[str]:
+def _caveats(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str]:
     from figlang_tasks.results.runs import caveats
 
-    return list(dict.fromkeys(printable(caveat) for run in runs for caveat in caveats(run)))
+    tasks = _tasks(differences)
+    return list(dict.fromkeys(printable(caveat) for run in runs for caveat in caveats(run, tasks)))
 
 
 def _sentences(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str]:
@@ -375,6 +377,14 @@ def _values(task: str, by_name: Mapping[str, Run], own: Sequence[Difference], pa
     published, told = _published_rows(task, compared, metrics)
     rows += [[label, "", *texts] for label, texts in published]
     return "\n\n".join([table(rows), *told])
+
+
+def _scorers(task: str, runs: Sequence[Run]) -> list[str]:
+    """What the explanation scores of the runs were computed with."""
+    from figlang_tasks.cli.summary import scorer_line
+
+    found = dict.fromkeys(_task_of(run, task).signature or _task_of(run, task).scorer for run in runs)
+    return [scorer_line(each) for each in found if each]
 
 
 def _with_repeats(name: str, own: Sequence[Difference]) -> str:

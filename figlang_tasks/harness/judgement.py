@@ -14,6 +14,7 @@ from figlang_tasks.harness.task_index import is_ours
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, evaluate, explained, to_json
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluated, guarded
 from figlang_tasks.scoring.explanations import OFF, Session, choose
+from figlang_tasks.scoring.notices import notices
 
 _UNANSWERED = "_figlang_tasks_unanswered"  # of a task: how many requests got no answer in this process
 _COUNTING = threading.Lock()  # the harness judges the documents of a task in several threads
@@ -100,14 +101,20 @@ def _estimates(task_output: Any, bootstrap_iters: int) -> Estimates:
         )
         notes.note(f"{task_output.task_name}: no records, so that its metrics are missing, see the log")
         return {}
-    logged = [sample["sample"] for sample in task_output.logged_samples if isinstance(sample.get("sample"), dict)]
+    samples = [sample for sample in task_output.logged_samples if isinstance(sample.get("sample"), dict)]
+    logged = [sample["sample"] for sample in samples]
     option = (task_output.task.lmms_eval_specific_kwargs or {}).get("scorer")
     if scoring := score_task([*records, *logged], option):
         _add_metadata(task_output, {"explanation_scorer": scoring.provenance})
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):  # what a task file could not say
         if said := sorted({str(record[field]) for record in records if field in record}):
             _add_metadata(task_output, {name: ", ".join(said)})
-    return evaluate(records, measures, max(0, min(bootstrap_iters, STDERR_RESAMPLES)), guarded)
+    estimates = evaluate(records, measures, max(0, min(bootstrap_iters, STDERR_RESAMPLES)), guarded)
+    outputs = [sample["filtered_resps"][0] for sample in samples]
+    told: list[str] = guarded("parse_rate", lambda: notices(measures, logged or records, outputs), [])
+    for notice in told:
+        logger.warning(f"figlang_tasks: {task_output.task_name}: {notice}")
+    return estimates
 
 
 def score_task(records: Sequence[MutableMapping[str, Any]], option: str | Literal[False] | None) -> Session | None:

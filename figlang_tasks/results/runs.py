@@ -34,6 +34,7 @@ from figlang_tasks.results.published import Measured, for_task
 from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record
 from figlang_tasks.scoring.explained import is_explained
+from figlang_tasks.scoring.notices import notices
 
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
 _SAMPLES_NAME = re.compile(
@@ -129,6 +130,12 @@ class TaskRun:
     def unanswered(self) -> int:
         """How many requests have no answer: the harness wrote its error text instead."""
         return sum(any(map(notes.is_no_answer, _texts(line.get("filtered_resps")))) for line in self.lines)
+
+    @cached_property
+    def notices(self) -> list[str]:
+        """What to know of the outputs before the numbers are read (`scoring.notices`)."""
+        outputs = [next(_texts(line.get("filtered_resps")), None) for line in self.lines]
+        return self.computed(lambda own, records: notices(own, records, outputs))
 
     @property
     def sampled(self) -> str | None:
@@ -383,13 +390,19 @@ def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
     return ", ".join(cuts) or None
 
 
-def caveats(run: Run) -> list[str]:
-    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
+def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
+    """Warnings for readers of a run's numbers: one sentence each, without a full stop.
+
+    Args:
+        run: the run.
+        tasks: those that are read, as far as the run has them; none: all.
+    """
     found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
-    for task in run.tasks.values():
+    for task in [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values():
         where = f"{run.name}, {task.task}"
         if task.unanswered:
             found.append(f"{where}: {task.unanswered} of {len(task.lines)} rows have no answer and count as wrong")
+        found += [f"{where}: {notice}" for notice in task.notices]
         if task.sampled:
             found.append(f"{where}: answers were sampled ({task.sampled}); another run gives other answers")
     return found

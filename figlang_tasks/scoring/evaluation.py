@@ -17,6 +17,7 @@ from loguru import logger
 
 from figlang_tasks.core import notes
 from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record
+from figlang_tasks.scoring.notices import notices
 
 if TYPE_CHECKING:
     from figlang_tasks.scoring.measure import Measures
@@ -79,17 +80,19 @@ def aggregator(measure: Measure, measures: Measures) -> Callable[[Sequence[Any]]
 
 
 class Number(float):
-    """The number of a record, and the record: lm-eval hands an aggregator nothing else."""
+    """The number of a record, the record and its output: lm-eval hands an aggregator nothing else."""
 
     record: Record
+    output: str | None
 
-    def __new__(cls, value: float, record: Record) -> Number:
+    def __new__(cls, value: float, record: Record, output: str | None) -> Number:
         number = super().__new__(cls, value)
-        number.record = record
+        number.record, number.output = record, output
         return number
 
-    def __reduce__(self) -> tuple[type[Number], tuple[float, Record]]:  # processes send their records to the first one
-        return type(self), (float(self), self.record)
+    # Processes send their records to the first one.
+    def __reduce__(self) -> tuple[type[Number], tuple[float, Record, str | None]]:
+        return type(self), (float(self), self.record, self.output)
 
 
 class Judged:
@@ -102,17 +105,19 @@ class Judged:
         return "see sample"
 
 
-def judged_for_lm_eval(record: Record, measures: Measures, *facts: str) -> dict[str, Any]:
+def judged_for_lm_eval(record: Record, measures: Measures, *facts: str, results: Sequence[str] = ()) -> dict[str, Any]:
     """What ``process_results`` returns to lm-eval of one document: as :func:`judged`, each value with the record.
 
     Every document has every key: of several processes lm-eval asks for those of the first one's documents.
 
     Args:
         facts: the names given to :func:`metric_list_of_lm_eval`.
+        results: what the model said, for the notices on the run.
     """
+    output = next(iter(results), None)
     found = dict.fromkeys([*(row["metric"] for row in measures), *facts]) | judged(record, measures)
     return {
-        name: value if name == "sample" else Judged(record) if value is None else Number(value, record)
+        name: value if name == "sample" else Judged(record) if value is None else Number(value, record, output)
         for name, value in found.items()
     }
 
@@ -135,6 +140,9 @@ def metric_list_of_lm_eval(
         def compute(items: Sequence[Any]) -> float | None:
             records = [item.record for item in items]
             prepare(records)
+            if measure.name == "parse_rate":  # of every record; asked for once
+                for notice in notices(measures, records, [item.output for item in items]):
+                    logger.warning(f"figlang_tasks: {records[0]['data']}: {notice}")
             counted = [record for record in records if measure.counts(record)]
             found = measure.estimate(counted) if counted else None
             return None if found is None else found.value

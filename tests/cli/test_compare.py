@@ -45,7 +45,9 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     result = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse")
     assert result.exit_code == 0, result.output
     assert "## figlang_mini\n" in result.stdout and "\n\nstrong against weak\n\n" in result.stdout
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in result.stdout.splitlines() if "|" in line]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in result.stdout.splitlines() if line.startswith("|")
+    ]
     assert rows[0] == ["", "n", "f1@60"] and [row[:2] for row in rows[2:4]] == [["weak", "76"], ["strong", "76"]]
     assert [row[:3] for row in rows[6:]] == [
         ["f1@60", "all", "76"],
@@ -121,7 +123,9 @@ def test_csv_holds_plain_numbers(both: tuple[str, str]) -> None:
     for row, each in zip(read, found["differences"], strict=True):
         assert list(row) == list(each)
         assert list(row.values()) == ["" if value is None else str(value) for value in each.values()]
-    assert result.stderr.startswith("strong is better: f1@60 ")
+    first, *_, sentence = result.stderr.splitlines()
+    assert first.startswith("weak, figlang_mini: 5 of 76 answers are empty")
+    assert sentence.startswith("strong is better: f1@60 ")
 
 
 def test_a_name_is_no_formula_in_csv() -> None:
@@ -316,7 +320,8 @@ def test_a_run_that_was_cut_short_is_said(both: tuple[str, str], tmp_path: Path)
     content["config"]["limit"] = content["n-samples"]["figlang_mini"]["effective"] = 8
     results.write_text(json.dumps(content), encoding="utf-8")
     result = compare(both[0], f"cut={folder}", *MINI, "--metric", "acc", "--overall")
-    assert result.stdout.startswith("cut was cut short: limit 8 in figlang_mini\n"), result.output
+    assert "\ncut was cut short: limit 8 in figlang_mini\n" in result.stdout, result.output
+    assert "figlang_mini_flute" not in result.stdout, "no task that is not compared"
     assert "weak was cut short" not in result.stdout
     shown = json.loads(compare(both[0], f"cut={folder}", *MINI, "--metric", "acc", "--json").stdout)
     assert [run["limited"] for run in shown["runs"]] == [None, "limit 8 in figlang_mini"]

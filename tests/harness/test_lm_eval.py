@@ -225,6 +225,17 @@ def test_without_a_scorer_the_other_numbers_are_there(monkeypatch: pytest.Monkey
     assert reported["explanation_scorer,none"] == "none (acc@0 counts labels alone)"
 
 
+def test_outputs_that_are_not_read_are_told_once(warnings_of_loguru: list[str]) -> None:
+    class Rambling(InLmEval):
+        def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+            return ["The weather is fine."] * len(requests)
+
+    in_lm_eval(Rambling(), tasks=TASKS[:1], limit=6)
+    (notice,) = [message for message in warnings_of_loguru if "unread" in message]
+    assert notice.startswith("figlang_tasks: figlang_mini_flute/train:")
+    assert 'no answer was found in 6 of 6, such as "The weather is fine."' in notice
+
+
 def test_a_scoring_that_breaks_off_costs_no_run_and_is_told_once(
     monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:

@@ -170,7 +170,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
-    return judged_for_lm_eval(_record(doc, results), _MEASURES[doc["prompt"]], "explanation_scorer")
+    record = _record(doc, results)
+    return judged_for_lm_eval(record, _MEASURES[doc["prompt"]], "explanation_scorer", results=results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -194,7 +195,7 @@ def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
 
 def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`blind_process_results`, for lm-eval."""
-    return judged_for_lm_eval(_blind_record(doc, results), measures.BLIND)
+    return judged_for_lm_eval(_blind_record(doc, results), measures.BLIND, results=results)
 
 
 def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:

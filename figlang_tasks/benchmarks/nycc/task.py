@@ -141,7 +141,7 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
     """As :func:`process_results`, for lm-eval."""
     task = rows.config(doc["config"]).task
     told = ["explanation_scorer"] if task == "explanation" else []
-    return judged_for_lm_eval(_record(doc, results), BY_TASK[task], *told)
+    return judged_for_lm_eval(_record(doc, results), BY_TASK[task], *told, results=results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:

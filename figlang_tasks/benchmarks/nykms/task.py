@@ -169,7 +169,8 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
     """As :func:`process_results`, for lm-eval."""
     question = doc["question"]
     record = _record(doc, results).as_dict()
-    return judged_for_lm_eval(record, measures.BY_QUESTION[question], *measures.facts(question))
+    own = measures.BY_QUESTION[question]
+    return judged_for_lm_eval(record, own, *measures.facts(question), results=results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> Record:

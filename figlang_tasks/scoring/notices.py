@@ -1,0 +1,64 @@
+"""What to know of a task's outputs before its numbers are read: for the screen, ``figlang compare`` and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from figlang_tasks.core.text import listing, printable
+from figlang_tasks.scoring.measure import Measures, Record
+
+LEAST_READ = 0.5
+"""Share of outputs that must be read, for the metrics to be about the model."""
+
+MOST_DISSENT = 0.1
+"""Share of outputs that the paper's rules and our reader may take for different labels."""
+
+_SHOWN = 3
+_LONGEST = 80  # characters of an output
+
+
+def notices(measures: Measures, records: Sequence[Record], outputs: Sequence[str | None]) -> list[str]:
+    """Return notices about the outputs of a task, a line each without a full stop; none where all is well.
+
+    Args:
+        measures: of the task.
+        records: of its documents.
+        outputs: what the model said of each; empty where that was not kept.
+    """
+    found = []
+    if empty := [record["id"] for record in records if record.get("status") in ("empty", "missing")]:
+        found.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
+    unread = _bad("parse_rate", measures, records)
+    if len(unread) > (1 - LEAST_READ) * len(records):
+        found.append(
+            f"all its values rest on unread outputs: no answer was found in {_share(unread, records)}"
+            f"{_examples(unread, outputs)}. What may help: the model's chat template (lm_eval: --apply_chat_template), "
+            f"a few-shot task, a larger model"
+        )
+    apart = _bad("parse_disagreement", measures, records)
+    if len(apart) > MOST_DISSENT * len(records):
+        found.append(
+            f"its values depend on the reader: the paper's rules and a careful reader differ in "
+            f"{_share(apart, records)} outputs (parse_disagreement){_examples(apart, outputs)}"
+        )
+    return found
+
+
+def _bad(name: str, measures: Measures, records: Sequence[Record]) -> list[int]:
+    """The places of the records that speak against a run by a measure that counts 0 or 1 of each; none without it."""
+    measure = measures.by_name.get(name)
+    if measure is None or measure.each is None:
+        return []
+    bad = 0.0 if measure.higher_is_better else 1.0
+    return [place for place, record in enumerate(records) if measure.applies(record) and measure.each(record) == bad]
+
+
+def _share(some: Sequence[object], records: Sequence[Record]) -> str:
+    return f"{len(some)} of {len(records)}"
+
+
+def _examples(places: Sequence[int], outputs: Sequence[str | None]) -> str:
+    """The first of different outputs that are not empty."""
+    texts = (printable(outputs[place] or "", _LONGEST).strip() for place in places if outputs)
+    first = list(dict.fromkeys(filter(None, texts)))[:_SHOWN]
+    return ", such as " + ", ".join(f'"{text}"' for text in first) if first else ""

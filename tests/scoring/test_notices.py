@@ -1,0 +1,99 @@
+"""Outputs that were not read, read in two ways or empty are named: on the screen, by compare and in the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_runs import evaluate
+from lmms_eval.api.model import lmms
+from typer.testing import CliRunner
+
+from figlang_tasks.benchmarks.flute.measures import V2
+from figlang_tasks.cli.figlang import app
+from figlang_tasks.scoring.notices import notices
+
+UNREAD = "all its values rest on unread outputs: no answer was found in"
+HELP = "the model's chat template (lm_eval: --apply_chat_template), a few-shot task, a larger model"
+
+
+def row(number: int, predicted: int | None, careful: int | None, status: str = "read") -> dict[str, Any]:
+    return {"id": f"r{number}", "predicted": predicted, "predicted_strict": careful, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("rows", "outputs", "expected"),
+    [
+        ([(1, 1, "read")] * 10, ["Entails."] * 10, []),
+        ([(None, None, "unreadable")] * 5 + [(1, 1, "read")] * 5, ["Hm."] * 10, []),  # half is read
+        (
+            [(None, None, "unreadable")] * 6 + [(1, 1, "read")] * 4,
+            ["Hm.", "Hm.", "Two\nlines", "x" * 99, "Who knows?", "No label", *["Entails."] * 4],
+            [f'{UNREAD} 6 of 10, such as "Hm.", "Two lines", "{"x" * 77}...". What may help: {HELP}'],
+        ),
+        ([(None, None, "unreadable")] * 3, [], [f"{UNREAD} 3 of 3. What may help: {HELP}"]),
+        (
+            [(None, None, "empty")] * 4,
+            ["", " ", "", ""],
+            [
+                "4 of 4 answers are empty (rows r0, r1, r2, and 1 more)",
+                f"{UNREAD} 4 of 4. What may help: {HELP}",
+            ],
+        ),
+        ([(1, 0, "read"), *[(1, 1, "read")] * 9], ["Odd."] * 10, []),  # a tenth, not more
+        (
+            [(1, 0, "read"), (1, None, "read"), *[(1, 1, "read")] * 8],
+            ["Not so. Entails.", "Entails?", *["Entails."] * 8],
+            [
+                "its values depend on the reader: the paper's rules and a careful reader differ in 2 of 10 outputs "
+                '(parse_disagreement), such as "Not so. Entails.", "Entails?"'
+            ],
+        ),
+    ],
+)
+def test_what_is_said_of_the_outputs_of_a_task(
+    rows: list[tuple[int | None, int | None, str]], outputs: list[str], expected: list[str]
+) -> None:
+    assert notices(V2, [row(number, *each) for number, each in enumerate(rows)], outputs) == expected
+
+
+class Rambling(lmms):
+    """Answers nothing that could be read; `words` are its own."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        return [self.words for _ in requests]
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+
+def test_screen_compare_and_report_say_which_values_rest_on_unread_outputs(
+    tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    task = "figlang_mini_flute"
+    for name, words in (("a", "The weather is fine."), ("b", "")):
+        evaluate(task, Rambling(words), saved=tmp_path / name, limit=12)
+    unread = f'{UNREAD} 12 of 12, such as "The weather is fine.". What may help: {HELP}'
+    assert [each for each in warnings_of_loguru if "unread" in each or "empty" in each] == [
+        f"figlang_tasks: {task}: {unread}",
+        f"figlang_tasks: {task}: 12 of 12 answers are empty (rows sarcasm-0-1d819c73, "
+        "sarcasm-0-446e0337, sarcasm-1-cf9f3ee3, and 9 more)",
+        f"figlang_tasks: {task}: {UNREAD} 12 of 12. What may help: {HELP}",
+    ]
+    runs = [f"{name}={tmp_path / name}" for name in ("a", "b")]
+    compared = CliRunner().invoke(app, ["compare", *runs, "--resamples", "100"])
+    assert compared.exit_code == 0, compared.output
+    top, _, rest = compared.stdout.partition(f"## {task}")
+    assert f"a, {task}: {unread}" in top and f"b, {task}: 12 of 12 answers are empty" in top
+    assert "explanation scorer: embedded" in rest
+    page = tmp_path / "report.html"
+    assert CliRunner().invoke(app, ["report", *runs, "-o", str(page)]).exit_code == 0
+    assert f"a, {task}: {UNREAD} 12 of 12" in page.read_text(encoding="utf-8")
