@@ -217,7 +217,10 @@ def _optional(online: bool) -> Iterator[Finding]:
 
 
 def _in_need_of(need: str) -> tuple[str, ...]:
-    return tuple(each.name for each in benchmarks().values() if need in each.needs)
+    """The benchmarks that need it, and :data:`MINI` if it has tasks of one of them."""
+    found = [each for each in benchmarks().values() if need in each.needs]
+    ours = any(source.folder for each in found for source in each.sources)
+    return (*(each.name for each in found), *[MINI] * ours)
 
 
 # --- child processes -------------------------------------------------------------------------------------------------
@@ -739,9 +742,10 @@ def _java(online: bool) -> Iterator[Finding]:
     from figlang_tasks.metrics import captions
 
     tasks = " and ".join(each.needs["java"] for each in benchmarks().values() if "java" in each.needs)
+    ends = "; their runs end with status 1"
     java = captions._java()
     if java is None:
-        text = f"there is none that runs: {tasks} leave out METEOR and SPICE"
+        text = f"there is none that runs: {tasks} leave out METEOR and SPICE{ends}"
         yield Finding("Java", "warning", text, "install a Java runtime (8 or newer)", _in_need_of("java"))
         return
     yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
@@ -749,7 +753,7 @@ def _java(online: bool) -> Iterator[Finding]:
         yield Finding(
             "SPICE",
             "warning",
-            f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out",
+            f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out{ends}",
             "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'",
             _in_need_of("java"),
         )

