@@ -60,7 +60,7 @@ def opened(
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(120_000)
     page, seen = context.new_page(), Seen()
     page.on("console", lambda message: seen.console.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: seen.errors.append(str(error)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import typer.testing
 import warm
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     import execnet
@@ -33,8 +33,12 @@ if "FIGLANG_TEST_RUNS" not in os.environ:
 # A score cache that outlasts no run; below that folder, because a process that is a fork removes nothing at its end.
 os.environ["FIGLANG_CACHE"] = tempfile.mkdtemp(prefix="cache-", dir=os.environ["FIGLANG_TEST_RUNS"])
 
-# Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with --hypothesis-profile=default.
-settings.register_profile("fast", max_examples=30)
+# Of a property, 30 inputs are tried (as tools/mutants.py does), and 100 with --hypothesis-profile=default, however long
+# it takes: no test may depend on what else the machine does.
+for _profile, _tried in (("default", 100), ("fast", 30)):
+    settings.register_profile(
+        _profile, max_examples=_tried, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("fast")
 
 warm.ask_the_hub_at_once()

@@ -26,7 +26,7 @@ MODEL = "org/model"
 
 def run(code: str, env: dict[str, str]) -> Any:
     """Run code in a process of its own and return what it prints as its last line, read as JSON."""
-    done = warm.run([sys.executable, "-c", code], cwd=Path(env["HF_HOME"]).parent, env=env, timeout=120)
+    done = warm.run([sys.executable, "-c", code], cwd=Path(env["HF_HOME"]).parent, env=env, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -277,7 +277,7 @@ def test_range_header(
     hub: HubServer, model_folder: Path, header: str, status: int, content_range: str | None, kept: slice
 ) -> None:
     content = (model_folder / "model.safetensors").read_bytes()
-    connection = http.client.HTTPConnection(urlsplit(hub.cdn_url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(hub.cdn_url).netloc, timeout=600)
     path = f"/lfs/{hashlib.sha256(content).hexdigest()}"
     for method in ("HEAD", "GET"):  # over one connection: a HEAD must leave nothing behind in it
         connection.request(method, path, headers={"Range": header})
@@ -291,7 +291,7 @@ def test_range_header(
 
 
 def test_stop_cuts_open_connections(hub: HubServer) -> None:
-    connection = http.client.HTTPConnection(urlsplit(hub.url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(hub.url).netloc, timeout=600)
     connection.request("GET", f"/api/models/{MODEL}/refs")
     assert connection.getresponse().read()
     hub.stop()
@@ -320,7 +320,7 @@ def test_runs_by_hand(model_folder: Path) -> None:
         try:
             assert server.stdout.readline() == f"# model models/{MODEL} at {REVISION}\n"
             endpoint = server.stdout.readline().removeprefix("export HF_ENDPOINT=").strip()
-            with urlopen(f"{endpoint}/{MODEL}/resolve/main/config.json", timeout=10) as answer:
+            with urlopen(f"{endpoint}/{MODEL}/resolve/main/config.json", timeout=600) as answer:
                 assert answer.headers["X-Repo-Commit"] == REVISION
                 assert answer.read() == (model_folder / "config.json").read_bytes()
         finally:

@@ -112,7 +112,7 @@ def test_whole_dataset_is_served_gated_and_loads_by_name(tmp_path: Path) -> None
     ]
     with HubServer() as hub:
         hub.add_repo(REPO_ID, folder, commit=REVISION, gated=True, granted_tokens={"hf_good"})
-        done = warm.run([sys.executable, "-c", LOAD], cwd=tmp_path, env=hub.env(tmp_path, "hf_good"), timeout=120)
+        done = warm.run([sys.executable, "-c", LOAD], cwd=tmp_path, env=hub.env(tmp_path, "hf_good"), timeout=600)
     assert done.returncode == 0, done.stderr
     loaded, pictures, mode, image_feature = json.loads(done.stdout.splitlines()[-1])
     assert {split: len(columns["claim"]) for split, columns in loaded.items()} == SPLIT_SIZES

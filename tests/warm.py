@@ -407,6 +407,10 @@ def _begin(wanted: dict[str, Any], files: list[int]) -> None:
         if harness := sys.modules.get("lmms_eval.models"):
             harness.MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
     _read_environment_again()
+    if torch := sys.modules.get("torch"):
+        # Its pool of threads is made anew in a fork. Of threads that find that at once, some would get none:
+        # "Invalid thread pool!", in 6 of 600 forks of a busy machine.
+        torch.set_num_threads(torch.get_num_threads())
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

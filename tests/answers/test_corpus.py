@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from answers import corpus
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.answers.entailment import entailment
@@ -94,7 +94,6 @@ PIECES = st.one_of(
 TEXTS = st.lists(PIECES, max_size=5).map("".join)
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_readers_never_raise_and_say_where(text: str) -> None:
     for read in (yes_no(text, "metaphor"), option(text, 4), option(text, 30, letters=False), entailment(text)):
@@ -103,7 +102,6 @@ def test_readers_never_raise_and_say_where(text: str) -> None:
             assert 0 <= read.span[0] < read.span[1] <= len(text)
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_a_place_in_an_answer_is_one_in_the_output(text: str) -> None:
     answer = Answer(text)

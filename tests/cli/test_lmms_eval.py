@@ -24,17 +24,16 @@ RANDOM = ["--model", "figlang_random"]
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], [], ["version"], ["tasks", "--help"]], ids=" ".join)
 def test_help_imports_neither_torch_nor_the_evaluator(arguments: list[str]) -> None:
     script = (
-        "import resource, runpy, sys\n"
+        "import runpy, sys\n"
         f"sys.argv = ['lmms_eval', *{arguments}]\n"
         "try:\n    runpy.run_module('figlang_tasks.cli.lmms_eval', run_name='__main__')\n"
         "except SystemExit as end:\n    assert not end.code, end\n"
-        "used = resource.getrusage(resource.RUSAGE_SELF)\n"
-        "print([name for name in ('torch', 'datasets', 'lmms_eval.evaluator') if name in sys.modules])\n"
-        "print(used.ru_utime + used.ru_stime)\n"
+        "heavy = ('torch', 'datasets', 'pandas', 'transformers', 'lmms_eval.evaluator')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    *said, imported, seconds = done.stdout.splitlines()
-    assert imported == "[]" and float(seconds) < 1
+    *said, imported = done.stdout.splitlines()
+    assert imported == "[]"
     assert len(said) > 3
     assert any("--full-table" in line for line in said) == bool(arguments and arguments[0].startswith("-"))
 

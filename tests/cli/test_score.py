@@ -394,7 +394,7 @@ def stored_scores(cache: Path) -> dict[str, float]:
     database = cache / "scores" / "cache.db"
     if not database.is_file():
         return {}
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)) as connection:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=600)) as connection:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Cache'").fetchone():
             return {}
         return dict(connection.execute("SELECT key, store_time FROM Cache"))
@@ -424,7 +424,7 @@ def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path)
         return warm.Process(["figlang", "score", f"{name}/many.jsonl", *EMBEDDED, *cache], cwd=tmp_path)
 
     def finish(process: warm.Process) -> None:
-        errors = process.communicate(timeout=120)[1]
+        errors = process.communicate(timeout=600)[1]
         assert process.returncode == 0, errors
 
     finish(start("whole"))

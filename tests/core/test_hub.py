@@ -34,7 +34,7 @@ def load(
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
     env |= server.env(home=home, token=token) | environment
-    return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=120)
+    return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=600)
 
 
 def test_by_hub_name_at_the_pinned_revision_only_the_split_then_offline(repository: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ HEAVY = "torch transformers datasets lmms_eval lm_eval matplotlib sklearn pandas
 
 def run(*command: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(folder)}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
 FORBIDDEN = [

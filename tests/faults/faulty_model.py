@@ -9,6 +9,7 @@ model belong to the key of a cached answer:
   ``cuda``, ``kill`` (itself, by SIGKILL), ``wait`` (until somebody else kills it), ``swallow`` (waits, and goes on
   waiting after a KeyboardInterrupt), ``leave`` (this rank alone).
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
+* ``FAULTY_GRACE``: seconds that an interrupt leaves it beyond those of every command; 0 if not given.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.models.registry_v2 import ModelManifest
 from PIL import Image
 
+from figlang_tasks.core import interrupts
 from figlang_tasks.models.offline import Offline
 
 ANSWERS = ("It fits.\nLABEL: entailment", "It does not fit.\nLABEL: contradiction", "It is hard to tell.")
@@ -71,10 +73,11 @@ class Faulty(Offline):
         if how == "leave":
             os._exit(3)
         if how in ("wait", "swallow"):
-            with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
-                Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
+            with interrupts.time_to_keep(float(os.environ.get("FAULTY_GRACE", 0))):
+                with suppress(KeyboardInterrupt) if how == "swallow" else nullcontext():
+                    Path(os.environ["FAULTY_LOG"]).with_suffix(".waiting").touch()
+                    time.sleep(600)
                 time.sleep(600)
-            time.sleep(600)
         if how == "memory":
             _allocate_until_it_fails()
         if how == "cuda":

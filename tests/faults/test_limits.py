@@ -83,7 +83,7 @@ def test_no_room_for_answers(tmp_path: Path) -> None:
         "with ending_the_command():\n"
         "    answer_cache.check_folder(sys.argv[1])\n"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"figlang_tasks: --use_cache {tmp_path}: File too large: {tmp_path}. Name a folder that can be written to and "

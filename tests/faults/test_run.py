@@ -88,7 +88,7 @@ def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     process = runs.command(fault={"faulty": "wait", "faulty_at": AT})
     runs.wait_for_the_fault(process)
     process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == -signal.SIGTERM
     again = runs.by_command()
     assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - KEPT), again.stderr[-3000:]

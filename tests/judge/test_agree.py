@@ -112,7 +112,7 @@ def alpha(said: list[list[Any]]) -> Any:
     return None if math.isnan(found) else pytest.approx(found)
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(judgements(), st.booleans())
 def test_every_figure_by_counting(
     tmp_path: Path, judgements: tuple[Key, list[dict[tuple[int, str], Any]]], any_label: bool

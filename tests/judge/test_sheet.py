@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from judge.filled_sheets import key_of, right_label, save_sheet, sheet_of
 
 from figlang_tasks.judge import JudgeError, sheet
 
-relaxed = settings(deadline=None)
 KEY = key_of(["one", "two"], [1, 0, 1])
 ROWS = sheet_of(KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two")
 HEAD = ",".join(sheet.COLUMNS)
@@ -25,7 +24,6 @@ nasty = st.builds(
 )
 
 
-@relaxed
 @given(nasty)
 def test_no_cell_is_a_formula_and_every_text_comes_back(text: str) -> None:
     cell = sheet.safe(text)
@@ -33,7 +31,6 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(text: str) -> None:
     assert sheet.restored(cell) == sheet.cleaned(text)
 
 
-@relaxed
 @given(st.lists(nasty, min_size=1, max_size=3), st.sampled_from([",", ";"]))
 def test_pandas_reads_what_was_written(cells: list[str], separator: str) -> None:
     rows = [{"claim": cell, "comment": cell} for cell in cells]

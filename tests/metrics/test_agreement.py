@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
@@ -21,7 +21,6 @@ from figlang_tasks.metrics.agreement import (
     trapezoidal_area,
 )
 
-relaxed = settings(deadline=None)
 Pairs = list[tuple[bool, float]]
 label_pairs = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30)
 # Few values, so that scores are often equal; and any values.
@@ -70,7 +69,6 @@ def test_alpha_of_published_examples(annotators: tuple[str, ...], expected: floa
     assert round(alpha, 3) == expected
 
 
-@relaxed
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=20))
 def test_alpha_by_its_definition_over_pairs_of_labels(units: list[list[str]]) -> None:
     """Disagreement as the mean over pairs within a thing, each label weighed alike, and over all pairs."""
@@ -85,7 +83,6 @@ def test_alpha_by_its_definition_over_pairs_of_labels(units: list[list[str]]) ->
     assert alpha == pytest.approx(1 - observed / len(pooled) / (sum(unlike[-1]) / len(unlike[-1])), abs=1e-12)
 
 
-@relaxed
 @given(label_pairs)
 def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     first, second = zip(*pairs, strict=True)
@@ -98,7 +95,6 @@ def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
         assert cohen_kappa(first, second) == pytest.approx(expected, abs=1e-12)
 
 
-@relaxed
 @given(label_pairs)
 def test_kappa_does_not_depend_on_order_roles_or_names(pairs: list[tuple[str, str]]) -> None:
     first, second = (list(labels) for labels in zip(*pairs, strict=True))
@@ -118,7 +114,6 @@ def test_kappa_of_no_or_unequal_labels(first: list[int], second: list[int], says
         cohen_kappa(first, second)
 
 
-@relaxed
 @given(scored)
 def test_curve_and_areas_are_those_of_scikit_learn(pairs: Pairs) -> None:
     truth, scores = (list(column) for column in zip(*pairs, strict=True))
@@ -137,7 +132,6 @@ def counted(truth: list[bool], taken: list[bool]) -> tuple[float, float, float]:
     return 2 * hits / (sum(truth) + sum(taken)), hits / max(sum(taken), 1), hits / sum(truth)
 
 
-@relaxed
 @given(scored)
 def test_best_f1_by_brute_force(pairs: Pairs) -> None:
     truth, scores = (list(column) for column in zip(*pairs, strict=True))
@@ -154,7 +148,6 @@ def test_best_f1_by_brute_force(pairs: Pairs) -> None:
             assert (found.f1, found.precision, found.recall) == pytest.approx(counted(truth, taken))
 
 
-@relaxed
 @given(scored, st.permutations(range(30)))
 def test_areas_depend_on_the_order_of_scores_alone(pairs: Pairs, order: list[int]) -> None:
     shuffled = [pairs[index] for index in order if index < len(pairs)]

@@ -27,7 +27,7 @@ from figlang_tasks.metrics.boxes import (
     signature,
 )
 
-relaxed = settings(deadline=None, max_examples=60)
+relaxed = settings(max_examples=60)
 
 
 def image(image_id: str, truth: list[TrueBox], predicted: list[PredictedBox]) -> BoxImage:
@@ -292,7 +292,7 @@ def test_the_interval_equals_resampling_images() -> None:
 
 
 @given(st.integers(0, 10**9), st.booleans(), st.sampled_from(ROLES), st.sampled_from([None, *BOX_TYPES]))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_every_resample_is_scored_like_the_images_that_were_drawn(
     seed: int, scored: bool, role: Role, box_type: BoxType | None
 ) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 from figlang_tasks.metrics import classification
 
-relaxed = settings(deadline=None)
 METRICS = ("acc", "macro_precision", "macro_recall", "macro_f1")
 Figures = tuple[float, float, float, float]
 NEAR = 0.0000501  # what rounding to two places of a percentage leaves
@@ -110,7 +109,6 @@ def test_every_published_row_that_counts_can_give_is_given_by_them(shared_file: 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
 
 
-@relaxed
 @given(COUNTS)
 def test_equals_scikit_learn(counts: tuple[int, int, int, int]) -> None:
     tn, fp, fn, tp = counts
@@ -123,13 +121,11 @@ def test_equals_scikit_learn(counts: tuple[int, int, int, int]) -> None:
     assert figures(counts) == pytest.approx([100 * value for value in expected])
 
 
-@relaxed
 @given(COUNTS)
 def test_scores_are_quotients_so_the_scale_of_the_counts_plays_no_part(counts: tuple[int, int, int, int]) -> None:
     assert figures(tuple(count / 64 for count in counts)) == pytest.approx(figures(counts), abs=1e-9)
 
 
-@relaxed
 @given(st.lists(COUNTS, min_size=1, max_size=5))
 def test_many_sets_of_counts_at_once(sets: list[tuple[int, int, int, int]]) -> None:
     for name in METRICS:

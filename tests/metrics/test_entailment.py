@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.metrics.entailment import (
@@ -23,8 +23,6 @@ from figlang_tasks.metrics.entailment import (
     macro_f1,
     macro_f1_from_counts,
 )
-
-relaxed = settings(deadline=None)  # the first call imports scikit-learn
 
 # --- literals ---------------------------------------------------------------------------------------------------------
 
@@ -316,7 +314,6 @@ def flipped_in_a_loop(rows: list[Row], threshold: float) -> list[int]:
     return result
 
 
-@relaxed
 @given(ROWS)
 def test_macro_f1_equals_scikit_learn(rows: list[Row]) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
@@ -329,7 +326,6 @@ def test_macro_f1_equals_scikit_learn(rows: list[Row]) -> None:
     assert confusion_counts(gold, predicted).tolist() == matrix.ravel().tolist()
 
 
-@relaxed
 @given(ROWS, st.sampled_from(CURVE_THRESHOLDS))
 def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
@@ -338,7 +334,6 @@ def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
 
 
-@relaxed
 @given(ROWS)
 def test_curve_equals_f1_at_bit_for_bit(rows: list[Row]) -> None:
     curve = f1_curve(*columns(rows))
@@ -346,13 +341,11 @@ def test_curve_equals_f1_at_bit_for_bit(rows: list[Row]) -> None:
     assert curve.tolist() == [f1_at(*columns(rows), t) for t in CURVE_THRESHOLDS]
 
 
-@relaxed
 @given(ROWS, st.lists(st.floats(0, 1), max_size=8))
 def test_curve_at_any_thresholds(rows: list[Row], thresholds: list[float]) -> None:
     assert f1_curve(*columns(rows), thresholds).tolist() == [f1_at(*columns(rows), t) for t in thresholds]
 
 
-@relaxed
 @given(ROWS, st.randoms(use_true_random=False))
 def test_order_does_not_matter(rows: list[Row], random: Any) -> None:
     shuffled = list(rows)
@@ -361,21 +354,18 @@ def test_order_does_not_matter(rows: list[Row], random: Any) -> None:
     assert f1_curve(*columns(rows)).tolist() == f1_curve(*columns(shuffled)).tolist()
 
 
-@relaxed
 @given(ROWS)
 def test_right_rows_never_grow_with_the_threshold(rows: list[Row]) -> None:
     right = [int(confusion_counts_at(*columns(rows), t)[[0, 3]].sum()) for t in CURVE_THRESHOLDS]
     assert all(a >= b for a, b in itertools.pairwise(right))
 
 
-@relaxed
 @given(ROWS)
 def test_f1_is_a_quotient_so_the_scale_of_the_counts_plays_no_part(rows: list[Row]) -> None:
     counts = confusion_counts(*columns(rows)[:2])
     assert float(macro_f1_from_counts(counts / 64)) == pytest.approx(float(macro_f1_from_counts(counts)), abs=1e-12)
 
 
-@relaxed
 @given(ROWS)
 def test_exchanging_the_labels_changes_nothing(rows: list[Row]) -> None:
     gold, predicted, scores = columns(rows)
@@ -383,7 +373,6 @@ def test_exchanging_the_labels_changes_nothing(rows: list[Row]) -> None:
     assert f1_curve(*mirrored).tolist() == f1_curve(gold, predicted, scores).tolist()
 
 
-@relaxed
 @given(ROWS, st.integers(1, 59))
 def test_counts_of_parts_add_up(rows: list[Row], cut: int) -> None:
     parts = [columns(part)[:2] for part in (rows[:cut], rows[cut:]) if part]
@@ -414,7 +403,6 @@ def test_accuracy_at(threshold: float, of_all: float, of_contradictions: float) 
 SCORE = st.floats(-0.5, 1.5, width=32)
 
 
-@relaxed
 @given(SCORE, SCORE, st.sampled_from([50, 60]), st.integers(-3, 3))
 def test_acc_at_k_is_that_of_the_organisers_script(bertscore: float, bleurt: float, k: int, ulps: int) -> None:
     """``int((F1[i]+BLEURTscores[i])*50.0)`` and ``>= k``: their scores are whole points, ours are not."""
@@ -452,7 +440,6 @@ def test_accuracy_at_refuses(change: dict[str, Any], message: str) -> None:
         accuracy_at(**(arguments | change))
 
 
-@relaxed
 @given(ROWS, st.one_of(st.sampled_from(CURVE_THRESHOLDS), st.floats(0, 1)))
 def test_accuracy_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
     counted = {"all": 0, "contradiction": 0}

@@ -55,7 +55,7 @@ def features(rng: np.random.Generator, count: int, width: int) -> np.ndarray:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(0, 40), st.integers(0, 40))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_fid_equals_the_matrix_root(seed: int, width: int, more_real: int, more_generated: int) -> None:
     pytest.importorskip("torch_fidelity")
     rng = np.random.default_rng(seed)
@@ -391,4 +391,4 @@ def test_shares_give_the_rows_of_the_paper(shared_file: Path) -> None:
 def test_many_pairs_are_quick() -> None:
     start = time.process_time()
     preference_shares([preference(["left", "right", "left", "left", "left", "right", "left"])] * 20_000)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 10

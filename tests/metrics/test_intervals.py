@@ -47,7 +47,7 @@ def test_wilson_as_published(hits: int, n: int, low: float, high: float) -> None
 
 
 @given(st.integers(1, 800), st.floats(0, 1), st.floats(0.5, 0.999))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_of_single_rows_it_is_wilsons(n: int, part: float, confidence: float) -> None:
     hits = round(part * n)
     oracle = stats.binomtest(hits, n).proportion_ci(confidence, method="wilson")
@@ -104,7 +104,7 @@ def test_units_that_show_less_variance_than_rows_count_as_rows() -> None:
     ),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_share_lies_in_its_interval_in_any_order(units: list[tuple[int, int]], shuffler: random.Random) -> None:
     hits, totals = [hit for hit, _ in units], [hit + miss for hit, miss in units]
     interval = share(hits, totals)
@@ -177,7 +177,7 @@ def test_macro_f1_at_the_edges(counts: Counts, low: float, high: float) -> None:
 @given(st.lists(st.integers(0, 200), min_size=4, max_size=4).filter(any), st.integers(1, 40), st.integers(0, 99))
 @example([4, 12, 2, 10], 3, 75)  # the upper end of macro precision would be 1.035
 @example([58, 58, 58, 58], 2, 93)  # with the correlation of two units, -1, the wide one was half as wide
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_score_lies_in_its_interval_whatever_the_units(counts: list[int], units: int, seed: int) -> None:
     rows = units_of(counts)
     owner = np.random.default_rng(seed).integers(0, units, size=len(rows)).astype(str)
@@ -280,7 +280,7 @@ def test_coverage_of_a_mean_of_few_rows(n: int) -> None:
     st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3)), min_size=2, max_size=120),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_order_of_the_rows_does_not_matter(rows: list[tuple[float, float]], shuffler: random.Random) -> None:
     shuffled = shuffler.sample(rows, len(rows))
     interval = bootstrap(rows, ratio, resamples=100)
@@ -314,7 +314,6 @@ def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -
 
 
 @given(st.integers(1, 5000), st.integers(1, 2000), st.integers(1, 4000))
-@settings(deadline=None)
 def test_blocks_hold_all_resamples_and_no_more_than_they_may(resamples: int, width: int, held: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "_BLOCK", held)

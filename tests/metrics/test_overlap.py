@@ -11,12 +11,10 @@ from collections import Counter
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.metrics import overlap
-
-relaxed = settings(deadline=None)
 
 WORDS = st.lists(st.sampled_from("the cat sat on a mat flat Flat house 7".split()), max_size=9).map(" ".join)
 PAIRS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=8)
@@ -52,7 +50,6 @@ def bleu_by_hand(pairs: list[tuple[str, str]], effective: bool) -> float:
     return math.exp(brevity + logs / orders)
 
 
-@relaxed
 @given(WORDS, WORDS)
 def test_sentence_bleu_equals_one_by_hand_and_sacrebleu(candidate: str, reference: str) -> None:
     score = overlap.sentence_bleu4(overlap.bleu_statistics(candidate, reference))
@@ -61,7 +58,6 @@ def test_sentence_bleu_equals_one_by_hand_and_sacrebleu(candidate: str, referenc
     assert 0 <= score <= 1
 
 
-@relaxed
 @given(PAIRS)
 def test_corpus_and_mean(pairs: list[tuple[str, str]]) -> None:
     found = [overlap.bleu_statistics(candidate, reference) for candidate, reference in pairs]
@@ -73,7 +69,6 @@ def test_corpus_and_mean(pairs: list[tuple[str, str]]) -> None:
     assert overlap.sentence_bleu4_mean(found) == pytest.approx(mean, abs=1e-12)
 
 
-@relaxed
 @given(PAIRS, st.randoms())
 def test_nothing_depends_on_the_order(pairs: list[tuple[str, str]], random: object) -> None:
     found = [overlap.bleu_statistics(*pair) for pair in pairs]
@@ -84,7 +79,6 @@ def test_nothing_depends_on_the_order(pairs: list[tuple[str, str]], random: obje
     assert overlap.corpus_bleu4_of_sums(overlap.matrix(mixed).sum(axis=0)) == pytest.approx(overlap.corpus_bleu4(found))
 
 
-@relaxed
 @given(st.text(), st.text())
 def test_any_text_is_scored(candidate: str, reference: str) -> None:
     statistics = overlap.bleu_statistics(candidate, reference)
@@ -142,7 +136,6 @@ def test_matches(prediction: str, reference: str, exact: bool, loose: bool) -> N
     assert overlap.relaxed_match(prediction, reference) is loose
 
 
-@relaxed
 @given(st.text())
 def test_what_is_trimmed(text: str) -> None:
     outer = re.compile(r"\A[\W_]+|[\W_]+\Z")
@@ -155,10 +148,9 @@ def test_a_megabyte_of_punctuation_is_trimmed_in_no_time() -> None:
     started = time.process_time()
     text = "a" + "!" * 1_000_000 + "a"
     assert overlap.relaxed(text) == overlap.relaxed(f"...{text}...") == text
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
 
 
-@relaxed
 @given(st.text(), st.text())
 def test_an_exact_match_of_words_is_a_relaxed_one(prediction: str, reference: str) -> None:
     if overlap.exact_match(prediction, reference) and overlap.relaxed(prediction):
@@ -175,7 +167,6 @@ def test_signatures_name_what_makes_the_score() -> None:
     assert corpus == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|{version}|order:4|level:corpus"
 
 
-@relaxed
 @given(PAIRS)
 def test_statistics_as_numbers_and_back(pairs: list[tuple[str, str]]) -> None:
     found = [overlap.bleu_statistics(*pair) for pair in pairs]
@@ -189,7 +180,6 @@ def test_sums_round_once() -> None:
     assert len({overlap.sentence_bleu4_mean(list(order)) for order in itertools.permutations(found)}) == 1
 
 
-@relaxed
 @given(st.lists(PAIRS, min_size=1, max_size=3))
 def test_many_corpora_at_once(corpora: list[list[tuple[str, str]]]) -> None:
     sums = []

@@ -21,8 +21,6 @@ from figlang_tasks.metrics.ranking import (
     tied_at_top,
 )
 
-relaxed = settings(deadline=None)
-
 # Few distinct values, so that ties are the rule and not the exception.
 coarse = st.integers(-2, 2).map(float)
 fine = st.floats(-1e9, 1e9)
@@ -49,7 +47,7 @@ def orderings(scores: list[float], positives: list[bool]) -> list[list[bool]]:
 
 
 @given(candidates(most=6))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_worst_of_all_rankings_that_agree_with_the_scores(case: tuple[list[float], list[bool]]) -> None:
     scores, positives = case
     k = sum(positives)
@@ -62,7 +60,6 @@ def test_the_worst_of_all_rankings_that_agree_with_the_scores(case: tuple[list[f
 
 
 @given(candidates(st.one_of(coarse, fine), most=40))
-@relaxed
 def test_sorting_with_the_tie_rule_spelt_out(case: tuple[list[float], list[bool]]) -> None:
     scores, positives = case
     k = sum(positives)
@@ -72,7 +69,6 @@ def test_sorting_with_the_tie_rule_spelt_out(case: tuple[list[float], list[bool]
 
 
 @given(candidates(st.one_of(coarse, fine), most=30), st.randoms(use_true_random=False))
-@relaxed
 def test_the_order_of_the_candidates_does_not_matter(
     case: tuple[list[float], list[bool]], shuffler: random.Random
 ) -> None:
@@ -84,7 +80,6 @@ def test_the_order_of_the_candidates_does_not_matter(
 
 
 @given(candidates(), st.sampled_from([lambda x: 3 * x - 7, math.exp, lambda x: x**3, math.atan]))
-@relaxed
 def test_only_the_order_of_the_scores_matters(case: tuple[list[float], list[bool]], rising: Any) -> None:
     scores, positives = case
     moved = [rising(v) for v in scores]
@@ -95,7 +90,6 @@ def test_only_the_order_of_the_scores_matters(case: tuple[list[float], list[bool
 
 
 @given(candidates(st.one_of(coarse, fine), most=30))
-@relaxed
 def test_bounds(case: tuple[list[float], list[bool]]) -> None:
     scores, positives = case
     n, k = len(scores), sum(positives)
@@ -110,7 +104,6 @@ def test_bounds(case: tuple[list[float], list[bool]]) -> None:
 
 
 @given(st.lists(coarse, min_size=1, max_size=8))
-@relaxed
 def test_argmax_against_sorting(scores: list[float]) -> None:
     ranked = sorted(scores, reverse=True)
     tied = len(ranked) > 1 and ranked[0] == ranked[1]
@@ -127,7 +120,6 @@ def test_argmax_against_sorting(scores: list[float]) -> None:
 
 
 @given(st.lists(st.tuples(coarse, coarse), min_size=1, max_size=30))
-@relaxed
 def test_pairwise_share_counts_pairs(pairs: list[tuple[float, float]]) -> None:
     higher, lower = [list(column) for column in zip(*pairs, strict=True)]
     assert pairwise_share(higher, lower) == sum(a > b for a, b in pairs) / len(pairs)

@@ -27,7 +27,7 @@ from figlang_tasks.metrics.significance import (
     smallest_difference,
 )
 
-QUICK = settings(max_examples=40, deadline=None)
+QUICK = settings(max_examples=40)
 Rows = Sequence[Sequence[int]]
 Metric = Callable[[Rows], "Fraction | None"]
 

@@ -71,7 +71,7 @@ def test_the_answers_are_those_of_the_same_model_in_process(
 def test_several_pictures_and_two_rounds(model: str, name: str, images: list[int], server: OpenAIServer) -> None:
     settings: dict = {"include_path": mini_tasks(), "limit": 2, "gen_kwargs": "num_beams=1,max_new_tokens=30"}
     here = evaluate(name, "llava_hf", DEMO, **settings)
-    there = evaluate(name, model, arguments(server, "timeout=60"), **settings)
+    there = evaluate(name, model, arguments(server, "timeout=600"), **settings)
     assert answers(there, name) == answers(here, name)
     assert [request.images for request in server.requests] == images
 
@@ -148,9 +148,9 @@ def test_a_request_has_a_time_limit_and_is_named(
 ) -> None:
     concurrent = "num_cpus=1" if model == "async_openai" else "num_concurrent=1"
     where = arguments(server, f"{concurrent},max_retries=2,timeout=2")
-    results = evaluate(TASK, model, where, limit=2, force_simple=simple)
+    results = evaluate(TASK, model, where, limit=1, force_simple=simple)
     (failed,) = [doc for doc, each in answers(results, TASK).items() if each.startswith("[LMMS_EVAL_REQUEST_FAILED")]
-    assert [request.status for request in server.requests] == [None, None, 200]  # no try beside those of the harness
+    assert [request.status for request in server.requests] == [None, None]  # no try beside those of the harness
     named = f"task {TASK}, doc {failed}"
     assert any(f"{named} has waited 1 of 2 seconds for {server.url}" in message for message in warnings_of_loguru)
     assert any(f"{named}: {server.url}/ has not answered within 2 sec" in message for message in warnings_of_loguru)

@@ -203,7 +203,7 @@ def test_nothing_to_draw_is_refused() -> None:
         charts.curves("a", "", "", X, {"a": {"A": Curve([1.0])}}, x_label="", y_label="")
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.text(min_size=1, max_size=60))
 def test_any_text_is_well_formed(name: str) -> None:
     effect = Effect(name, 1.5, None, None, name, strong=True, better=True)

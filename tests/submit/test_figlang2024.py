@@ -195,7 +195,7 @@ def test_the_published_counts_are_those_of_the_released_file(shared_file: Path) 
     assert counts == figlang2024._PUBLISHED
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(), min_size=1, max_size=40))
 def test_any_explanation_comes_back(texts: list[str], tmp_path: Path) -> None:
     path = zipped(tmp_path / "any.zip", [(f"muse-test-{number}", "1", text) for number, text in enumerate(texts)])

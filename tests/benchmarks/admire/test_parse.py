@@ -109,7 +109,7 @@ def test_a_ranking_has_every_picture_once_and_a_reason(output: str) -> None:
 
 @pytest.mark.parametrize("part", ["A\n", "A, ", "\n", ": ", "- ", "1. Image A\n", "Image", "idiomatic or ", "Sense:\n"])
 def test_long_outputs_take_linear_time(part: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     parse.ranking(part * 20_000, 5)
     parse.sequence(part * 20_000, 4)
-    assert time.perf_counter() - started < 10, "of 65,000 characters; a quadratic reader takes minutes"
+    assert time.process_time() - started < 10, "of 65,000 characters; a quadratic reader takes minutes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.benchmarks.flute.parse import Prompt, parse_official
@@ -91,7 +91,6 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=14).map(" ".join)), st.sampled_from(["v1", "v2"]))
 def test_any_text_is_read_and_never_raises(output: str, prompt: Prompt) -> None:
     found = parse_official(output, prompt)

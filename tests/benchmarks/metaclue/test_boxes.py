@@ -167,7 +167,6 @@ corners = st.tuples(place, place, side, side).map(
 @given(
     st.lists(corners, min_size=1, max_size=3), st.lists(corners, max_size=3), st.integers(1, 3000), st.integers(1, 3000)
 )
-@settings(deadline=None)
 def test_every_box_in_every_form(primary: list[Any], secondary: list[Any], width: int, height: int) -> None:
     pairs = [("primary", box) for box in primary] + [("secondary", box) for box in secondary]
     as_list = [{"bbox_2d": box, "label": role} for role, box in pairs]
@@ -204,7 +203,7 @@ pieces = st.sampled_from(
 @given(st.one_of(st.text(), st.lists(pieces, max_size=40).map("".join)), st.sampled_from(get_args(Convention)))
 @example("\u017fecondary [1, 2, 3, 4]", "pixel")
 @example('{"primary": [1e999, 0, 1, 1]}', "pixel")
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_no_text_raises(text: str, convention: Convention) -> None:
     for role in ("primary", None):
         found = parse_boxes(text, convention, 400, 300, role=role, names=NAMES)
@@ -246,4 +245,4 @@ def test_a_long_answer_takes_little_time(piece: str) -> None:
     for convention in ("loc1024", "thousand"):
         start = time.process_time()
         parse_boxes(text, convention, 400, 300, names=NAMES)
-        assert time.process_time() - start < 1.0
+        assert time.process_time() - start < 10

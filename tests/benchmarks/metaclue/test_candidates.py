@@ -78,7 +78,7 @@ _images = st.lists(
 
 
 @given(_images, st.sampled_from(["random", *HARD, "swap"]), st.integers(2, 6), st.randoms())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_annotations(
     local: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -133,7 +133,6 @@ concepts = st.lists(
 
 
 @given(concepts, concepts, concepts)
-@settings(deadline=None)
 def test_every_statement_comes_back(primary: str, relationship: str, secondary: str) -> None:
     statement = f"{primary} is as {relationship} as {secondary}"
     expected = Statement(primary, relationship, secondary, statement)
@@ -150,7 +149,7 @@ pieces = st.sampled_from(
 
 @given(st.one_of(st.text(), st.lists(pieces, max_size=40).map("".join)))
 @example("\u0130 is as \u0130 as \u0130")
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_no_text_raises(text: str) -> None:
     for parser in PARSERS:
         found = parser(text)
@@ -210,4 +209,4 @@ def test_a_long_answer_takes_little_time(piece: str) -> None:
         for parser in PARSERS:
             start = time.process_time()
             parser(text)
-            assert time.process_time() - start < 1.0
+            assert time.process_time() - start < 10

@@ -321,7 +321,7 @@ def test_thoughts_are_no_answers() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_output_raises(output: str) -> None:
     for task, judge in (
         ("caption", describe.caption_process_results),

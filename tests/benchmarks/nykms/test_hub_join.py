@@ -126,7 +126,7 @@ def test_from_the_hub_at_its_pin_by_contest_number(repository: Path, tmp_path: P
         server.add_repo(REPOSITORY, repository, commit=REVISION)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
         environment |= server.env(home=tmp_path) | {hub.DATA_DIR_VARIABLE: str(tmp_path / "data")}
-        done = warm.run([sys.executable, "-c", SHOW], cwd=tmp_path, env=environment, timeout=120)
+        done = warm.run([sys.executable, "-c", SHOW], cwd=tmp_path, env=environment, timeout=600)
         assert done.returncode == 0, done.stderr
         fetched = [request.path for request in server.requests if "/resolve/" in request.path]
     assert fetched and all(REVISION in path and "/ranking/" in path for path in fetched)

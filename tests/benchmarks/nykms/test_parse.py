@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.answers.text import Answer
@@ -22,7 +22,6 @@ from figlang_tasks.benchmarks.nykms.parse import (
     without_mark,
 )
 
-relaxed = settings(deadline=None)
 REFUSAL = "I'm sorry, but I can't provide assistance with that content."  # as the paper quotes it (section 3.5)
 
 # --- the joint prompts ------------------------------------------------------------------------------------------------
@@ -158,13 +157,11 @@ def restated(output: str) -> tuple[int, str, str]:
     return 1, word, f"{lines[2]} {lines[3]}".strip()
 
 
-@relaxed
 @given(OUTPUTS.filter(lambda text: not any(c.isdigit() and not c.isascii() for c in text) and "\u201e" not in text))
 def test_the_rules_equal_their_restatement(output: str) -> None:
     assert tuple(parse_official(output, "metaphor").values.values()) == restated(Answer(output).raw)
 
 
-@relaxed
 @given(OUTPUTS, st.sampled_from(QUESTIONS))
 def test_promises(output: str, question: Question) -> None:
     parsed = parse_official(output, question)

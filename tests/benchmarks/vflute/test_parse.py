@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.benchmarks.vflute.parse import parse_official, rewrite_scene_graph_talk
-
-relaxed = settings(deadline=None)  # first calls import and compile
 
 OFFICIAL: list[tuple[str | None, int | None, str | None, str]] = [
     # missing and blank
@@ -147,7 +145,6 @@ PIECES = st.sampled_from(
 OUTPUTS = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
 
 
-@relaxed
 @given(OUTPUTS, st.booleans())
 def test_official_holds_its_promises(output: str, scene_graph: bool) -> None:
     found = parse_official(output, scene_graph=scene_graph)
@@ -173,9 +170,9 @@ def test_other_types_are_refused(output: Any) -> None:
 def test_time_does_not_explode(piece: str) -> None:
     # Tens of milliseconds to a second on a slow machine; anything quadratic would take hours.
     output = piece * (8_000_000 // len(piece))
-    begin = time.perf_counter()
+    begin = time.process_time()
     parse_official(output, scene_graph=True)
-    assert time.perf_counter() - begin < 60
+    assert time.process_time() - begin < 60
 
 
 # --- scene graphs -----------------------------------------------------------------------------------------------------

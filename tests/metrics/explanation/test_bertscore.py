@@ -275,7 +275,7 @@ def test_the_package_would_take_a_path_with_t5_in_it_for_another_model(tmp_path:
 
 
 @pytest.mark.parametrize("model", BOTH)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pair=st.tuples(*[st.text(ANY, max_size=60)] * 2))
 def test_equals_the_package_on_any_text(model: str, pair: Pair) -> None:
     assert_same(ours(model).score([pair]), package(model).score([pair]))
@@ -284,7 +284,7 @@ def test_equals_the_package_on_any_text(model: str, pair: Pair) -> None:
 _SPECIAL = re.compile(r"\[(CLS|SEP|PAD|UNK|MASK)\]")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(text=st.text(alphabet=st.characters(exclude_categories=["C", "Z", "Mn"]), min_size=1))
 @example("[CLS]")
 def test_a_text_against_itself_is_one(text: str) -> None:

@@ -25,7 +25,7 @@ falling = st.lists(st.integers(1, 100), max_size=60).map(lambda lengths: sorted(
 
 
 @given(lengths=falling, budget=st.integers(1, 500))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_batches_cover_everything_once_and_keep_to_the_budget(lengths: list[int], budget: int) -> None:
     ranges = [(start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: None or 0)]
     assert [index for start, stop in ranges for index in range(start, stop)] == list(range(len(lengths)))
@@ -34,7 +34,7 @@ def test_batches_cover_everything_once_and_keep_to_the_budget(lengths: list[int]
 
 
 @given(lengths=falling, budget=st.integers(1, 500), data=st.data())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_what_is_left_after_some_batches_is_planned_as_before(
     lengths: list[int], budget: int, data: st.DataObject
 ) -> None:

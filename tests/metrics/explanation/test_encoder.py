@@ -89,7 +89,7 @@ lengths = st.lists(st.integers(1, LONGEST), min_size=1, max_size=6)
 @example(lengths=[LONGEST], extra=0, seed=0)
 @example(lengths=[1], extra=0, seed=0)
 @example(lengths=[1, LONGEST, 1], extra=0, seed=0)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_float32_equals_transformers(name: str, lengths: list[int], extra: int, seed: int) -> None:
     ids, mask, types = inputs(lengths, extra, seed, name)
     with torch.inference_mode(), exact_float32():

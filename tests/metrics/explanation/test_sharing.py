@@ -284,5 +284,5 @@ def test_the_last_worker_removes_the_folder_of_the_store(tmp_path: Path) -> None
     for process in (2, 1):
         assert folder.is_dir()
         given = {"folder": str(folder), "count": 3, "process": process, "settings": {}}
-        subprocess.run(module._command(), input=f"{json.dumps(given)}\n", text=True, check=True, timeout=60)
+        subprocess.run(module._command(), input=f"{json.dumps(given)}\n", text=True, check=True, timeout=600)
     assert not list(tmp_path.iterdir())

@@ -103,7 +103,7 @@ print(scorer.score(["He is calm."], ["He is a storm."]).mean[0], scorer.signatur
 def run(server: HubServer, home: Path, script: str = LOCATE, **environment: str) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     env = server.env(home=home) | environment
-    return warm.run([sys.executable, "-c", script], env=env, cwd=home, timeout=120)
+    return warm.run([sys.executable, "-c", script], env=env, cwd=home, timeout=600)
 
 
 def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(tmp_path: Path) -> None:
