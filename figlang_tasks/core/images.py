@@ -10,12 +10,15 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 _LOCK = threading.Lock()
 _strict = 0  # threads that read a picture now
@@ -46,6 +49,22 @@ def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None
                 image.load()
     except Exception as error:  # Pillow raises many kinds on damaged files
         raise _damaged(file, where, error) from error
+
+
+def undecoded(rows: datasets.Dataset, where: str) -> datasets.Dataset:
+    """The rows, with the column `image` as :func:`check` and :func:`decode` take it.
+
+    Raises:
+        DataError: the column holds no pictures; `where` names the files.
+    """
+    import datasets
+    from pyarrow import ArrowException
+
+    try:
+        return rows.cast_column("image", datasets.Image(decode=False))
+    except (ArrowException, TypeError) as error:
+        kind = rows.features["image"]
+        raise DataError(f"{where}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}") from error
 
 
 def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> Image.Image:

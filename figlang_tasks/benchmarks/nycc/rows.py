@@ -127,8 +127,6 @@ def _other_number(dataset: str, name: str, rows: int) -> list[str]:
 @hub.kept(maxsize=8)
 def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if they are not there."""
-    import datasets
-
     columns = list(config(name).columns)
     found = hub.snapshot(hub.source(dataset), [f"{name}/{split}-*.parquet"])
     where = f"{dataset}/{name}: split {split!r} in {found.folder}"
@@ -136,7 +134,7 @@ def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     if not files:
         raise hub.DataError(f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}")
     table = hub.read_parquet(files, columns, where).select_columns(columns)
-    return table.cast_column("image", datasets.Image(decode=False)), found.revision
+    return images.undecoded(table, where), found.revision
 
 
 def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
@@ -159,7 +157,12 @@ def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
     if of.task == "ranking":
         made["winner_source"] = row_files.text(row, "winner_source", where)
     if not of.pixels:
-        made |= {name: row[column] or "" for name, column in DESCRIPTION.items()}  # with its white space, as released
+        for name, column in DESCRIPTION.items():
+            row_files.text(row, column, where, optional=True)
+            made[name] = row[column] or ""  # with its white space, as released
+        if not isinstance(row["entities"], list) or not all(isinstance(url, str) for url in row["entities"]):
+            found = row_files.brief(row["entities"])
+            raise hub.DataError(f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}")
         made["entities"] = [entity(url, where) for url in row["entities"]]
     return made
 

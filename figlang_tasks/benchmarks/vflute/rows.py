@@ -166,19 +166,12 @@ class _Table(NamedTuple):
 
 
 def _table(name: str, split: str) -> _Table:
-    import datasets
-    from pyarrow import ArrowException
-
     if path := own.table_of(name, split):
         return _own_table(path, f"{name}/{split}")
     rows, faults = hub.load_split(name, split)
     ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
     places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
-    try:
-        return _Table(rows.cast_column("image", datasets.Image(decode=False)), faults, ids, places)
-    except (ArrowException, TypeError) as error:
-        kind = rows.features["image"]
-        raise hub.DataError(f"{name}/{split}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}") from error
+    return _Table(images.undecoded(rows, f"{name}/{split}"), faults, ids, places)
 
 
 def _own_table(path: Path, what: str) -> _Table:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.nycc import release
+from datasets import Features, Value
 from loguru import logger
 
 from figlang_tasks.benchmarks.nycc import rows
@@ -99,6 +100,28 @@ def test_what_a_run_refuses(folder: Path, name: str, changes: dict[str, Any] | N
     with pytest.raises(DataError) as told:
         NYCC.load({"dataset": "NYCC", "config": name}, True)
     assert message in str(told.value) and "NYCC" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "kind", "message"),
+    [
+        ("image_location", 7, Value("int64"), "test row 1 (testmatching0-1): image_location is 7, must be a text"),
+        ("entities", None, release.TEXTS, "test row 1 (testmatching0-1): entities is None, must be a list of links"),
+        ("entities", [None], release.TEXTS, "test row 1 (testmatching0-1): entities is [None], must be a list of"),
+        ("image", 7, Value("int64"), "image holds Value('int64'), not pictures. Use the files of the original release"),
+    ],
+)
+def test_a_column_of_another_type_is_refused(
+    column: str, value: object, kind: Any, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = Features({**release.features("matching"), column: kind})
+    monkeypatch.setattr(release, "features", lambda _: columns)
+    first = {} if kind is release.TEXTS else {column: value}
+    found = [release.row("matching", 0, **first), release.row("matching", 1, **{column: value})]
+    release.write(folder, "matching", "test", found)
+    with pytest.raises(DataError) as told:
+        rows.load("NYCC", "matching")
+    assert message in " ".join(getattr(told.value, "faults", [str(told.value)]))
 
 
 def test_a_number_that_was_inferred_is_no_fault(folder: Path) -> None:
