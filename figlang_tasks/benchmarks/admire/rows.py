@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from loguru import logger
 from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import printable
 
 if TYPE_CHECKING:
     import datasets
@@ -102,15 +104,16 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Itera
         try:
             if isinstance(cells, str):
                 raise DataError(f"{where} {cells}")
-            if not cells[label]:
+            if not cells[label].strip(" []"):
                 cells |= _target(dataset, root, label, cells, where)
             found = _document(cells, table, shown, where)
             if found["compound"] in seen:
                 raise DataError(f"{where}: a second row of {found['compound']!r}: leave one")
             folder = path.parent.relative_to(root) / found["compound"].replace("'", "_")
             paths = [str(folder / name) for name in (*(("s1.png", "s2.png") if is_sequence else ()), *found["names"])]
-            if look and not (root / folder).is_dir():
-                raise DataError(f"{where}: there are no pictures in {root / folder}. {_archives(root, table)}")
+            if look and not os.path.isdir(root / folder):  # Path.is_dir raises where a name is too long
+                place = printable(root / folder, 300)
+                raise DataError(f"{where}: there are no pictures in {place}. {_archives(root, table)}")
             for picture in paths if look else []:
                 images.check({"path": picture}, where, dataset)
             yield {"id": f"{table}-{len(seen)}"} | found | {"paths": paths}
@@ -122,9 +125,16 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Itera
 def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The label of a row that has none: from a file of targets."""
     names = [cell for key, cell in cells.items() if key.endswith("_name")]
-    for other in _targets(dataset, root, label):
-        if other["compound"] == cells["compound"] and any(name in other[label] for name in names):
-            return {"sentence_type": other["sentence_type"], label: other[label]}
+    found = [
+        (place, {"sentence_type": other["sentence_type"], label: other[label]})
+        for place, other in _targets(dataset, root, label)
+        if other["compound"] == cells["compound"] and any(name in other[label] for name in names)
+    ]
+    for place, other in found:
+        if other != found[0][1]:
+            raise DataError(f"{where}: {found[0][0]} and {place} have different targets of this row: leave one")
+    if found:
+        return found[0][1]
     raise DataError(
         f"{where}: {label} is empty, and no file *targets*.tsv below {root} has it: put the targets of the official "
         "scoring program there"
@@ -132,9 +142,12 @@ def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], wher
 
 
 @hub.kept(maxsize=2)
-def _targets(dataset: str, root: Path, label: str) -> list[dict[str, Any]]:
-    rows = (row for path in sorted(root.rglob("*targets*.tsv")) for _, row in row_files.read(path, []))
-    return [row for row in rows if not isinstance(row, str) and {"compound", "sentence_type", label} <= row.keys()]
+def _targets(dataset: str, root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
+    """The rows of all files of targets, each with its place."""
+    files = sorted(root.rglob("*targets*.tsv"))
+    rows = ((f"{path}, line {number}", row) for path in files for number, row in row_files.read(path, []))
+    needed = {"compound", "sentence_type", label}
+    return [(place, row) for place, row in rows if not isinstance(row, str) and needed <= row.keys()]
 
 
 def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> dict[str, Any]:
@@ -148,7 +161,9 @@ def _document(cells: Mapping[str, Any], table: str, shown: str, where: str) -> d
     }
     order = [row_files.text(cells, "expected_item", where)] if is_sequence else _NAME.findall(cells["expected_order"])
     if not (order[0] in of_name and len(of_name) == 4 if is_sequence else sorted(order) == sorted(of_name)):
-        raise DataError(f"{where}: {row_files.brief(order)} is expected of the pictures {', '.join(of_name)}")
+        names_given = row_files.brief(", ".join(of_name))
+        label = "expected_item must be one" if is_sequence else "expected_order must have each once"
+        raise DataError(f"{where}: {row_files.brief(order)} is expected of the pictures {names_given}: {label}")
     names = sorted(of_name, key=lambda name: hashlib.sha256(f"{SEED}/{compound}/{name}".encode()).digest())
     columns = ["sequence_caption1", "sequence_caption2"] if is_sequence else []
     columns += [of_name[name] + ("_pt" if table.startswith("pt") else "") for name in names]

@@ -95,6 +95,12 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
         hub.look_again()
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
+        names = [row["image1_name"] for row in found[:2]]
+        twice = kept[:2] + [{**kept[1], "sentence_type": "literal", label: names[1]}]
+        generated.write_table(here / "elsewhere", table, twice).rename(here / "AdMIRe" / f"b_{table}_targets.tsv")
+        hub.look_again()
+        with pytest.raises(DataError, match=r"line 3: .*a_.*targets.tsv, line 3 and .*b_.*, line 4 have different"):
+            rows.load("AdMIRe", table, "captions")
 
 
 def change(**cells: Any) -> Callable[[list[dict[str, Any]]], object]:
@@ -112,6 +118,7 @@ def change(**cells: Any) -> Callable[[list[dict[str, Any]]], object]:
         ),
         ("en_test", "captions", change(expected_order="['1.png']"), r"line 3: \['1.png'\] is expected of the pictures"),
         ("en_test", "captions", change(expected_order="__import__('os')"), r"line 3: \['os'\] is expected of the pict"),
+        ("en_test", "captions", change(expected_order="[]"), r"line 3: expected_order is empty, and no file \*targets"),
         ("en_test", "captions", change(sentence=""), "line 3: sentence is empty"),
         ("en_test", "captions", change(compound="tip of the iceberg"), "line 3: a second row of 'tip of the iceberg'"),
         ("en_test", "captions", lambda found: found.clear(), "en_test has no rows"),
@@ -129,6 +136,7 @@ def change(**cells: Any) -> Callable[[list[dict[str, Any]]], object]:
             change(compound="not here"),
             "line 3: there are no pictures in .*not here. Unpack the .* English",
         ),
+        ("en_test", "pictures", change(compound="x" * 5000), r"line 3: there are no pictures in .{1,300}\. Unpack the"),
         ("en_dev", "pictures", change(compound=".."), "line 3: image .* points outside of"),
         ("en_test", "words", change(), "has no table=en_test,shown=words; it has en_train, "),
     ],
