@@ -72,7 +72,9 @@ class Pictures:
         """
         self.check([uuid], where)
         if self._unpacked:
-            images.below(self._folder.parent, f"{FOLDER}/{self._names[uuid]}", where)
+            file = images.below(self._folder.parent, f"{FOLDER}/{self._names[uuid]}", where)
+            if not images.is_file(file):  # a named pipe would wait for ever
+                raise DataError(f"{where}: {file} is not a file, must be a picture. {_AGAIN}")
         try:
             size = self._size(uuid)
             if size > LARGEST:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -107,6 +109,14 @@ def test_a_member_that_is_no_picture(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
         archive.writestr(f"images/{uuid(0)}.jpeg", b"not a picture")
     with pytest.raises(DataError, match=f"row 5, picture {uuid(0)}: the image cannot be decoded"):
+        Pictures(tmp_path).read(uuid(0), "row 5")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_not_read(make: Callable[[Path], None], tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    make(tmp_path / "images" / f"{uuid(0)}.jpeg")
+    with pytest.raises(DataError, match=f"row 5: .*{uuid(0)}.jpeg is not a file, must be a picture. Load it again"):
         Pictures(tmp_path).read(uuid(0), "row 5")
 
 
