@@ -289,9 +289,5 @@ def export(
         say(f"figlang data: {printable(error)}", err=True)
         raise typer.Exit(1) from error
     say(f"{printable(folder)}: {done.rows} rows of {split}, with the prompt of {name}")
-    for ids, why in (
-        (done.shared, f"share a picture or a text with the rows that {name} evaluates"),
-        (done.misread, "have a reference answer that the benchmark's parser does not read back"),
-    ):
-        if ids:
-            say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")
+    for why, ids in done.left_out.items():
+        say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

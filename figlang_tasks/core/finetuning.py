@@ -27,6 +27,7 @@ from figlang_tasks.core.errors import DataError
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "llava", "sharegpt"]
 _PLACE: Final = "<image>"
+_MISREAD: Final = "have a reference answer that the benchmark's parser does not read back"
 Document = Mapping[str, Any]
 
 
@@ -49,16 +50,15 @@ class Example:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written: how many rows, and the ids of those left out.
+    """What was written.
 
     Attributes:
-        shared: a picture or a text of theirs is in the rows of the evaluation (`keep_shared`: all of them).
-        misread: the benchmark's parser does not read their reference answer back.
+        rows: how many.
+        left_out: ids of other rows, by what is wrong with them, in words.
     """
 
     rows: int
-    shared: Sequence[str]
-    misread: Sequence[str]
+    left_out: Mapping[str, Sequence[str]]
 
 
 def write(
@@ -89,28 +89,27 @@ def write(
     parts: frozenset[str] = frozenset() if keep_shared else frozenset().union(*evaluated)
     (folder / "images").mkdir(parents=True)
     rows: list[Example] = []
-    shared: list[str] = []
-    misread: list[str] = []
+    left_out: dict[str, list[str]] = {}
     with checks.reading(tasks[0].benchmark.source.name, rows_from):
         for task in tasks:
             for doc in checks.progress(task.documents(split, rows_from), f"{task.name} {split}"):
                 subject = task.subject(doc)
                 if subject in evaluated or subject & parts:
-                    shared.append(f"{task.name}/{doc['id']}")
-                elif not task.reads_back(doc):
-                    misread.append(f"{task.name}/{doc['id']}")
+                    made: Example | str = f"share a picture or a text with the rows that {name} evaluates"
                 else:
-                    rows.append(task.example(doc, folder))
+                    made = task.fault(doc) or task.example(doc, folder)
+                if isinstance(made, Example):
+                    rows.append(made)
+                else:
+                    left_out.setdefault(made, []).append(f"{task.name}/{doc['id']}")
     if not rows:
-        raise DataError(
-            f"{name}: no row of {split} is left: {len(shared)} share a picture or a text with the rows that the task "
-            f"evaluates, of {len(misread)} the answer is not read back"
-        )
+        counts = ", ".join(f"{len(ids)} {wrong}" for wrong, ids in left_out.items())
+        raise DataError(f"{name}: no row of {split} is left: {counts}")
     if not any(row.pictures for row in rows):
         (folder / "images").rmdir()
     for file, text in _FORMS[form](rows).items():
         (folder / file).write_text(text, encoding="utf-8")
-    return Exported(len(rows), shared, misread)
+    return Exported(len(rows), left_out)
 
 
 # --- the task --------------------------------------------------------------------------------------------------------
@@ -181,21 +180,28 @@ class _Task:
         found: Callable[..., Any] = task_files.named(self.config[key])
         return found
 
-    def reads_back(self, doc: Document) -> bool:
-        record = self.function("process_results")(doc, [self.function("doc_to_target")(doc)])["sample"]
-        return self.finetuning.right(record)
+    def fault(self, doc: Document) -> str:
+        """Why a model cannot learn from a row; "" if it can."""
+        answer = self.function("doc_to_target")(doc)
+        explained = {**doc, "explanation": "It is."}
+        if not doc.get("explanation", "none").strip() and self.function("doc_to_target")(explained) != answer:
+            return "have no explanation, which the answer must hold"
+        record = self.function("process_results")(doc, [answer])["sample"]
+        return "" if self.finetuning.right(record) else _MISREAD
 
-    def example(self, doc: Document, folder: Path) -> Example:
+    def example(self, doc: Document, folder: Path) -> Example | str:
+        """The row, its pictures written; in place of one that the forms cannot hold, why."""
         options = self.config.get("lmms_eval_specific_kwargs") or {}
         turns = self.function("doc_to_messages")(doc, options.get("default", options))
         if len(turns) > 1:
             raise DataError(f"{self.name} shows examples before its question: name a task without (`figlang tasks -v`)")
+        answer = self.function("doc_to_target")(doc)
+        if any(_PLACE in text for text in (answer, *(part.get("text", "") for part in turns[0]["content"]))):
+            return f"have {_PLACE}, the sign for a picture, in a text"
         prompt: list[str | None] = []
         pictures = []
         for part in turns[0]["content"]:
             if part["type"] == "text":
-                if _PLACE in part["text"]:
-                    raise DataError(f"{self.name}, row {doc['id']}: the text has {_PLACE}, the sign for a picture")
                 prompt.append(part["text"])
             else:
                 prompt.append(None)
@@ -203,7 +209,7 @@ class _Task:
                 if not (folder / name).exists():  # one picture can have several rows
                     part["url"].save(folder / name, compress_level=1)
                 pictures.append(name)
-        return Example(f"{self.name}/{doc['id']}", prompt, pictures, self.function("doc_to_target")(doc))
+        return Example(f"{self.name}/{doc['id']}", prompt, pictures, answer)
 
 
 # --- forms -----------------------------------------------------------------------------------------------------------

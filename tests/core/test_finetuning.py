@@ -21,7 +21,7 @@ from figlang_tasks.benchmarks.nykms.parse import Question
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.benchmarks.vflute import task as vflute
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.core import hub
+from figlang_tasks.core import finetuning, hub
 from figlang_tasks.core.checks import reading
 from figlang_tasks.mini import NYKMS_DIR
 
@@ -115,9 +115,13 @@ def check_flute(form: str, prompt: str, folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
     name = "flute" if prompt == "v2" else "flute_v1"
     status, said = export("flute", "--task", name, "--format", form, "--output", folder / "out")
-    assert status == 0 and "6034 rows of train" in said and "left out" not in said
     rest = flute_rows.load("FLUTE", "rest", prompt, "")
-    docs = rest.select(range(0, len(rest), every))
+    # Four released rows, three of them contradictions, have no explanation; by prompt v1 an entailment needs none.
+    lacking = [d["id"] for d in rest if not d["explanation"] and (prompt == "v2" or d["label"] == "Contradiction")]
+    assert len(lacking) == (0 if form == "sharegpt" else {"v2": 4, "v1": 3}[prompt])
+    assert status == 0 and f"{6034 - len(lacking)} rows of train" in said
+    assert ("left out" in said) == bool(lacking)
+    docs = [doc for doc in rest.select(range(0, len(rest), every)) if doc["id"] not in lacking]
     records = check(flute, {}, docs, written(form, folder / "out" / "train"), name)
     assert [(r["status"], r["predicted"]) for r in records] == [("read", flute_rows.LABELS[d["label"]]) for d in docs]
     if prompt == "v2":
@@ -170,6 +174,8 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("picture", "copy", "The moon is a lamp.", reason),
         ("both", "copy", "The sun is a lamp.", reason),
         ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
+        ("sign", "new", "It is noon.", "The sign <image> stands for a picture."),
+        ("asked", "new", "It is <image>.", reason),
     ]
     for split, found in (("train", train), ("test", [("test", "tested", "The sun is a lamp.", reason)])):
         rows = [
@@ -181,11 +187,14 @@ def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
 
 
+UNFIT = ["1 (vflute/misread)", "2 (vflute/sign, vflute/asked)"]
+
+
 @pytest.mark.parametrize(
     ("option", "kept", "left_out"),
     [
-        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", "1 (vflute/misread)"]),
-        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", "1 (vflute/misread)"]),
+        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", *UNFIT]),
+        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", *UNFIT]),
     ],
 )
 def test_what_is_left_out(
@@ -199,6 +208,24 @@ def test_what_is_left_out(
     assert len(pictures) == len(kept & {"nothing"}) + len(kept & {"picture"})  # one file for each picture
     lines = [line for line in said.splitlines() if line.startswith("left out")]
     assert [line.rpartition(": ")[2] for line in lines] == left_out
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "taught"),
+    [
+        ("flute", "Entailment", False),
+        ("flute", "Contradiction", False),
+        ("flute_v1", "Entailment", True),  # the answer is "No." with or without one
+        ("flute_v1", "Contradiction", False),
+    ],
+)
+def test_a_row_without_the_explanation_that_the_answer_holds(name: str, label: str, taught: bool) -> None:
+    task = finetuning._Task.of(finetuning._config(name), "flute")
+    rows = flute_rows.load("figlang_mini_flute", "train", "v1" if name == "flute_v1" else "v2", "")
+    doc = next(doc for doc in rows if doc["label"] == label)
+    assert task.fault(doc) == ""
+    fault = "" if taught else "have no explanation, which the answer must hold"
+    assert task.fault({**doc, "explanation": " "}) == fault
 
 
 def test_libraries_read_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
