@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.metaclue.measures import CLASSIFY
+from figlang_tasks.benchmarks.metaclue.measures import CLASSIFY, judged_of_image
 from figlang_tasks.benchmarks.metaclue.task import Document
-from figlang_tasks.scoring import judged
 
 ANSWERS = ("No", "Yes")
 METAPHOR = "metaphors?|metaphorical"
@@ -55,4 +54,4 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     found = yes_no(results[0], about=METAPHOR)
     predicted = None if found.value is None else int(found.value)
     record = ClassifyRecord(doc["id"], doc["data"], int(doc["metaphor"]), predicted, found.status, found.rule)
-    return judged(asdict(record), CLASSIFY)
+    return judged_of_image(asdict(record), CLASSIFY)

@@ -12,10 +12,9 @@ from typing import Any
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
-from figlang_tasks.benchmarks.metaclue.measures import CAPTION, VQA
+from figlang_tasks.benchmarks.metaclue.measures import CAPTION, VQA, judged_of_image
 from figlang_tasks.benchmarks.metaclue.task import Document
 from figlang_tasks.metrics import captions
-from figlang_tasks.scoring import judged
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def _captioned(doc: Document, output: str, found: Read[Statement]) -> dict[str, 
         em=captions.exact_match(caption, doc["references"]),
         **of_parts,
     )
-    return judged(asdict(record), CAPTION)
+    return judged_of_image(asdict(record), CAPTION)
 
 
 def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -132,4 +131,4 @@ def vqa_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]
     shared = {name: doc[name] for name in ("id", "data", "role", "question")}
     right = captions.exact_match(answer, doc["references"])
     record = AnswerRecord(**shared, answer=answer, references=list(doc["references"]), em=right)
-    return judged(asdict(record), VQA)
+    return judged_of_image(asdict(record), VQA)

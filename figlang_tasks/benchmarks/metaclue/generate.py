@@ -22,14 +22,13 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks.benchmarks.metaclue import pictures, rows
-from figlang_tasks.benchmarks.metaclue.measures import GENERATE, distance, similarity
+from figlang_tasks.benchmarks.metaclue.measures import GENERATE, distance, judged_of_image, similarity
 from figlang_tasks.benchmarks.metaclue.task import Document
 from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.text import printable, printable_lines
 from figlang_tasks.metrics import generated_images
-from figlang_tasks.scoring import judged
 
 PROMPTS = "prompts.jsonl"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
@@ -88,7 +87,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     if file is not None and (damage := _damage(file)):
         logger.warning(f"figlang_tasks: {doc['id']}: counts as no picture: {damage}")
         file = None
-    return judged(_record(doc, file), GENERATE)
+    return judged_of_image(_record(doc, file), GENERATE)
 
 
 def _record(doc: Document, file: Path | None) -> dict[str, Any]:

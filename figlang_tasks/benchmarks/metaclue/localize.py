@@ -19,9 +19,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
-from figlang_tasks.benchmarks.metaclue.measures import LOCALIZE
+from figlang_tasks.benchmarks.metaclue.measures import LOCALIZE, judged_of_image
 from figlang_tasks.benchmarks.metaclue.task import Document
-from figlang_tasks.scoring import judged
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         status=found.status,
         rule=found.rule,
     )
-    return judged(asdict(record), LOCALIZE)
+    return judged_of_image(asdict(record), LOCALIZE)
 
 
 _OTHER = {"primary": "secondary", "secondary": "primary"}

@@ -34,6 +34,7 @@ from figlang_tasks.scoring import (
     Scopes,
     by_field,
     grouped,
+    judged,
     ratio,
 )
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES
@@ -45,6 +46,11 @@ SCORES = "scores"
 def image_of(record: Record) -> str:
     """The image that a record is of: what is resampled, and a row of the benchmark."""
     return str(record["id"]).partition("#")[0]
+
+
+def judged_of_image(record: Record, measures: Measures) -> dict[str, Any]:
+    """As :func:`figlang_tasks.scoring.judged`, with the image as the record's ``unit``."""
+    return judged({**record, "unit": image_of(record)}, measures)
 
 
 def _measures(*measures: Measure) -> Measures:

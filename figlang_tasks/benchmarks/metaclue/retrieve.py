@@ -11,11 +11,10 @@ from typing import Any
 from loguru import logger
 
 from figlang_tasks.answers.option import option
-from figlang_tasks.benchmarks.metaclue.measures import RETRIEVE, SCORES
+from figlang_tasks.benchmarks.metaclue.measures import RETRIEVE, SCORES, judged_of_image
 from figlang_tasks.benchmarks.metaclue.task import Document
 from figlang_tasks.core import notes, score_requests
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import judged
 
 _SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
@@ -97,7 +96,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         status=status,
         rule=rule,
     )
-    return judged(asdict(record), RETRIEVE)
+    return judged_of_image(asdict(record), RETRIEVE)
 
 
 @lru_cache(maxsize=32)  # once for the documents of a task

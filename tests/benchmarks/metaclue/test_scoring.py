@@ -71,6 +71,22 @@ def values_of(found: dict[str, Any]) -> dict[str, float]:
     return {full_name(*names): estimate.value for *names, estimate in flat(of_one)}
 
 
+@pytest.mark.parametrize(
+    ("asked", "judge"),
+    [
+        ("classify_symbolic", classify.process_results),
+        ("retrieve_swap", retrieve.process_results),
+        ("caption", describe.caption_process_results),
+        ("vqa_best", describe.vqa_process_results),
+        ("localize", localize.process_results),
+        ("generate", generate.process_results),
+    ],
+)
+def test_a_record_names_its_image_as_its_unit(asked: str, judge: Judge) -> None:
+    for doc in list(rows.load(MINI, asked))[:9]:
+        assert judge(doc, [""])["sample"]["unit"] == doc["image"]
+
+
 # --- classification --------------------------------------------------------------------------------------------------
 
 
