@@ -23,6 +23,7 @@ from figlang_tasks.core import checks, images, task_files
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.documents import asked_for
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.text import folded
 
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "llava", "sharegpt"]
@@ -171,7 +172,7 @@ class _Task:
     def subject(self, doc: Document) -> frozenset[str]:
         """What a row is about: its texts, and the key of what its picture shows."""
         texts = [doc[column] for column in self.finetuning.texts if column in doc]
-        keys = [" ".join(text.casefold().split()) for text in texts]
+        keys = list(map(folded, texts))
         if "image" in doc:
             keys.append(images.content_key(images.decode(doc["image"], doc["id"], self.asked["dataset"])))
         return frozenset(keys)

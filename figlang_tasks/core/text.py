@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 # Half a surrogate pair is no character: UTF-8 has no bytes for it.
@@ -24,6 +25,7 @@ _LATEX = re.compile(r"^[\[*]|" + "|".join(map(re.escape, _LATEX_FOR)))
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 500  # characters of one of a list
+_PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")  # noqa: RUF001
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -41,6 +43,12 @@ def printable(text: object, limit: int | None = None) -> str:
 def printable_lines(text: object) -> str:
     """`text` without the characters that a terminal would obey, its lines kept: for what is about to be printed."""
     return _LINES.sub(" ", str(text))
+
+
+def folded(text: str) -> str:
+    """`text` as comparisons of training with test rows take it: lower case, single spaces, plain quotes and dashes."""
+    plain = unicodedata.normalize("NFKC", text).translate(_PLAIN_SIGNS)
+    return " ".join(plain.casefold().split())
 
 
 def latex(text: object) -> str:

@@ -16,6 +16,7 @@ from figlang_tasks.benchmarks.irfl import rows, tables, task
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.benchmarks.irfl.measures import of_records
 from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.text import folded
 from figlang_tasks.scoring import evaluate, flat, full_name
 
 Document = Mapping[str, Any]
@@ -115,8 +116,8 @@ def train(
 
 def _trainable(dataset: str, tested: Sequence[Document], categories: Sequence[str]) -> list[Document]:
     """The rows of the base table whose phrase no test document has, in the shape of those documents."""
-    phrases = {document["phrase"].casefold() for document in tested}
-    images = [each for each in tables.images(dataset, BASE).whole() if each.phrase.casefold() not in phrases]
+    phrases = {folded(document["phrase"]) for document in tested}
+    images = [each for each in tables.images(dataset, BASE).whole() if folded(each.phrase) not in phrases]
     chosen = [each for each in images if each.category in categories]
     for image in chosen:
         pictures(dataset).check(image.uuids, image.where)

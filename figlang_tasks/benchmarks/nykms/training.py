@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from loguru import logger
-
 from figlang_tasks.benchmarks.nykms import measures, rows, task
 from figlang_tasks.benchmarks.nykms.parse import Question
+from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.scoring import OVERALL, evaluate
@@ -54,7 +53,7 @@ def train(
 
     Raises:
         FigLangError: an option is not valid, the folder exists, or an encoder cannot be loaded.
-        DataError: the rows are missing or not valid, or a test row is among those to train on.
+        DataError: the rows are missing or not valid, or a test row shows a cartoon that is trained on.
     """
     import torch
 
@@ -77,8 +76,7 @@ def train(
     probe.refuse_existing(output)
     documents = {split: list(rows.load(dataset, ASKS[topic][0], "image", split=split)) for split in rows.SPLITS}
     known = [kind.seen(document, "caption") for split in ("train", "validation") for document in documents[split]]
-    _refuse_test_rows(known, [kind.seen(document, "caption") for document in documents["test"]], dataset)
-    _tell_of_shared_cartoons(documents)
+    _refuse_shared_cartoons(documents, dataset)
     examples = {
         split: [kind.Example(each["caption"], partial(_picture, each), each["label"]) for each in documents[split]]
         for split in rows.SPLITS
@@ -133,19 +131,17 @@ def _picture(document: Any) -> Any:
     return task.doc_to_visual(document)[0]
 
 
-def _refuse_test_rows(known: Sequence[str], test: Sequence[str], dataset: str) -> None:
-    if both := sorted(set(known) & set(test)):
-        cartoon, _, caption = both[0].partition("\n")
+def _refuse_shared_cartoons(documents: Mapping[str, Sequence[Any]], dataset: str) -> None:
+    """Raise if a test row shows a cartoon that is trained on: of the same contest or file, or with the same pixels."""
+
+    def names(document: Any) -> set[str]:
+        return {document["cartoon"], images.content_key(_picture(document))}
+
+    known = {name for split in ("train", "validation") for document in documents[split] for name in names(document)}
+    shared = [document for document in documents["test"] if not known.isdisjoint(names(document))]
+    if shared:
         raise DataError(
-            f"{dataset}: {len(both)} rows of the split test are also in train or validation, such as {cartoon}, "
-            f"{caption[:80]!r}: correct the field split"
-        )
-
-
-def _tell_of_shared_cartoons(documents: dict[str, list[Any]]) -> None:
-    cartoons = {split: {document["cartoon"] for document in documents[split]} for split in rows.SPLITS}
-    if shared := cartoons["test"] & cartoons["train"]:
-        logger.warning(
-            f"figlang train: {len(shared)} of {len(cartoons['test'])} cartoons of the split test are also in train, "
-            "with other captions: the network knows those pictures"
+            f"{dataset}: {len(shared)} rows of the split test show a cartoon that is also in train or validation, such "
+            f"as {shared[0]['id']} ({shared[0]['cartoon']}): correct the field split, with one value for all rows of a "
+            "cartoon"
         )

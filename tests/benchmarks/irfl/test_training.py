@@ -102,6 +102,14 @@ def test_what_will_not_do(options: list[str], message: str, clip: Path, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+def test_a_phrase_of_the_test_is_not_trained_on_in_another_spelling() -> None:
+    tested = ["The tip  of\u00a0the iceberg", "at a snail\u2019s pace ", "burn your bridges"]
+    kept = training._trainable(MINI, [{"phrase": phrase} for phrase in tested], training.FIGURATIVE)
+    found = {document["phrase"] for document in kept}
+    assert "burn your bridges behind you" in found
+    assert found.isdisjoint({"the tip of the iceberg", "at a snail's pace"})
+
+
 def test_the_papers_classifier() -> None:
     """Tables 6 and 8 and section 4.1.2."""
     assert training._published("idiom-detection-task", False) == {

@@ -16,6 +16,7 @@ from drawings import drawing
 from hub_server import HubServer
 from marks import slow_unless
 from models import tiny_towers
+from PIL import Image
 from typer.testing import CliRunner
 
 from figlang_tasks.cli.figlang import app
@@ -125,12 +126,17 @@ def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
         FigLangProbe(probe="../probe")
 
 
-def test_a_test_row_among_the_others_is_refused(towers: list[str], tmp_path: Path) -> None:
-    same = {"contest_number": 30, "caption": "The same."}
-    change(tmp_path, lambda number: same | {"id": str(number)} if number in (0, 39) else {})
+@pytest.mark.parametrize("shared", ["contest", "pixels"])
+def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: list[str], tmp_path: Path) -> None:
+    if shared == "contest":
+        change(tmp_path, lambda number: {"id": f"{number}", "contest_number": 30} if number in (0, 39) else {})
+    else:  # in another file
+        folder = tmp_path / "NYK-MS" / "images"
+        Image.open(folder / "24.png").save(folder / "39.png", dpi=(72, 72))
     done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe")])
     assert done.exit_code == 1
-    assert "1 rows of the split test are also in train or validation, such as contest 30, 'The same.'" in done.output
+    assert "1 rows of the split test show a cartoon that is also in train or validation, such as " in done.output
+    assert ("such as 39 (contest 30)" if shared == "contest" else "such as NYK_39_1 (") in done.output
     assert not (tmp_path / "probe").exists()
 
 
