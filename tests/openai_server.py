@@ -126,11 +126,14 @@ class OpenAIServer:
         pretrained: model to serve.
         faults: what happens to the first requests for a completion, one after the other: "429" refuses with
             Retry-After, "drop" closes the connection without an answer, "hang" never answers, "drip" sends the start of
-            an answer, then a byte every .1 seconds for ever, "ok" answers.
+            an answer, then a byte every .1 seconds for ever, "ok" answers; a mapping stands in
+            the message of an answer.
         logprobs: False leaves them out where they are asked for, as some servers do.
     """
 
-    def __init__(self, pretrained: str | Path, faults: Iterable[str] = (), logprobs: bool = True) -> None:
+    def __init__(
+        self, pretrained: str | Path, faults: Iterable[str | Mapping[str, Any]] = (), logprobs: bool = True
+    ) -> None:
         self.name = Path(pretrained).name
         self.logprobs = logprobs
         self.requests: list[LoggedRequest] = []
@@ -162,7 +165,7 @@ class OpenAIServer:
     def faults_left(self) -> int:
         return len(self._faults)
 
-    def next_fault(self) -> str:
+    def next_fault(self) -> str | Mapping[str, Any]:
         with self._lock:
             return self._faults.popleft() if self._faults else "ok"
 
@@ -187,7 +190,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         fault = self.owner.next_fault()
         images = len(images_of(body["messages"]))
-        status = {"429": 429, "drop": None, "hang": None, "drip": None}.get(fault, 200)
+        said = {} if isinstance(fault, str) else fault
+        status = {"429": 429, "drop": None, "hang": None, "drip": None}.get(str(fault), 200)
         self.owner.requests.append(LoggedRequest(status, images, body))
         if fault in ("hang", "drip"):
             self._wait(fault == "drip")
@@ -202,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
             top = body.get("top_logprobs", 0) if body.get("logprobs") and self.owner.logprobs else None
             reply = self.owner.model.reply(body["messages"], body["max_tokens"], top)
             choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
-            choice["message"] = {"role": "assistant", "content": reply.text}
+            choice["message"] = {"role": "assistant", "content": reply.text, **said}
             choice["logprobs"] = None if reply.logprobs is None else {"content": reply.logprobs, "refusal": None}
             usage = {
                 "prompt_tokens": reply.prompt_tokens,

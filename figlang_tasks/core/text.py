@@ -51,6 +51,11 @@ def folded(text: str) -> str:
     return " ".join(plain.casefold().split())
 
 
+def whole_characters(text: str) -> str:
+    """The text with U+FFFD in place of each half of a surrogate pair."""
+    return HALF_A_PAIR.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def latex(text: object) -> str:
     """`text` in one line of LaTeX, as it is: without meaning for TeX, also at the start of a row of a table."""
     return _LATEX.sub(lambda found: _LATEX_FOR.get(found[0], f"{{{found[0]}}}"), printable(text))

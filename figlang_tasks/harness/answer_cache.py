@@ -187,11 +187,15 @@ def _update(digest: Any, value: Any) -> None:
 
 
 def _keep_no_failures(cache: ResponseCache) -> None:
-    """Let the cache store no request of ours that got no answer: it would be given in place of one for ever."""
-    is_valid, log = cache._is_valid_response, cache._log_to_audit
+    """Let the cache store and give no request of ours that got no answer: it would stand in place of one for ever."""
+    look_up, is_valid, log = cache._lookup, cache._is_valid_response, cache._log_to_audit
 
     def failed(response: Any) -> bool:
         return bool(_shown) and notes.is_no_answer(getattr(response, "text", response))
+
+    def look_up_answer(key: str) -> Any:
+        found = look_up(key)
+        return None if failed(found) else found
 
     def valid(response: Any, reqtype: str) -> bool:
         return is_valid(response, reqtype) and not failed(response)
@@ -200,7 +204,8 @@ def _keep_no_failures(cache: ResponseCache) -> None:
         if not failed(args[5]):  # a run of the same name puts what is logged into its cache
             log(*args, **kwargs)
 
-    setattr(cache, "_is_valid_response", valid)  # noqa: B010  (methods, for this object alone)
+    setattr(cache, "_lookup", look_up_answer)  # noqa: B010  (methods, for this object alone)
+    setattr(cache, "_is_valid_response", valid)  # noqa: B010
     setattr(cache, "_log_to_audit", log_answer)  # noqa: B010
 
 

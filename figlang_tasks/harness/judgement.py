@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from loguru import logger
 
 from figlang_tasks.core import notes, status
+from figlang_tasks.core.text import whole_characters
 from figlang_tasks.harness import ranks, versions
 from figlang_tasks.harness.task_index import is_ours
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, evaluate, explained, to_json
@@ -18,6 +20,44 @@ from figlang_tasks.scoring.notices import notices
 
 _UNANSWERED = "_figlang_tasks_unanswered"  # of a task: how many requests got no answer in this process
 _COUNTING = threading.Lock()  # the harness judges the documents of a task in several threads
+
+
+@contextmanager
+def answering_in_texts(lm: Any, ours: Container[str]) -> Iterator[None]:
+    """Stand around an evaluation: what any model class answers to the tasks `ours` is a text that can be stored.
+
+    What is no text is a failed request. Half a surrogate pair, which JSON can spell and no file of UTF-8 holds, is
+    U+FFFD.
+    """
+    from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
+
+    generate, own, halves = lm.generate_until, vars(lm).get("generate_until"), 0  # own: of the object, not its class
+
+    def text_of(answer: Any) -> GenerationResult:
+        nonlocal halves
+        found, counts = (None, None) if answer is None else unwrap_generation_output(answer)
+        text = notes.text_of(found)
+        whole = whole_characters(text)
+        halves += whole != text
+        return GenerationResult(whole, counts)
+
+    def generate_until(requests: Sequence[Any]) -> list[Any]:
+        pairs = zip(requests, generate(requests), strict=False)  # the harness takes what is too much for nothing too
+        return [text_of(answer) if request.task_name in ours else answer for request, answer in pairs]
+
+    lm.generate_until = generate_until
+    try:
+        yield
+    finally:
+        if own is None:
+            del lm.generate_until
+        else:
+            lm.generate_until = own
+        if halves:
+            logger.warning(
+                f"figlang_tasks: {halves} answers with half of a surrogate pair, which is no character: U+FFFD stands "
+                "in its place"
+            )
 
 
 def process_results(
@@ -156,6 +196,8 @@ def _unanswered(task_output: Any) -> dict[str, int]:
         notes.note("--max_tokens is spent: what was left got no answer and counts as wrong")
     texts = (text for sample in task_output.logged_samples for text in sample["filtered_resps"])
     count = sum(map(notes.is_no_answer, texts)) or getattr(task_output.task, _UNANSWERED, 0)
+    if count:
+        logger.error(f"figlang_tasks: {task_output.task.config.task}: {count} requests got no answer")
     return {"unanswered": count} if count else {}
 
 

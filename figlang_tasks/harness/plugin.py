@@ -291,8 +291,10 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
     if status.is_shown():  # other people's tasks may be among them: nothing of a stock command may hang on this
         for line in estimate.lines(given["task_dict"], given.get("limit"), given.get("offset") or 0):
             status.tell(line)
-    ours = any(is_ours(task.config.process_docs) for _, task in answer_cache.tasks_of(given["task_dict"]))
-    with ranks.scoring_together() if ours else nullcontext():
+    ours = {name for name, task in answer_cache.tasks_of(given["task_dict"]) if is_ours(task.config.process_docs)}
+    if not ours:
+        return original(*args, **kwargs)
+    with ranks.scoring_together(), judgement.answering_in_texts(given["lm"], ours):
         return original(*args, **kwargs)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.text import HALF_A_PAIR, listing, printable
+from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
 
@@ -111,7 +111,7 @@ def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | 
 
 def plain(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
-    return HALF_A_PAIR.sub("\N{REPLACEMENT CHARACTER}", text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+    return whole_characters(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
 def repeated(items: Iterable[str]) -> list[str]:

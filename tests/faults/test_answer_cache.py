@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -123,6 +124,16 @@ def test_a_cache_that_is_damaged_costs_no_run(tmp_path: Path, warnings_of_loguru
     runs.here(limit=4)
     assert runs.asked[1] == []
     notes.noted()
+
+
+def test_a_failed_request_that_an_earlier_version_took_for_an_answer_is_asked_again(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    runs.here(limit=2)
+    with closing(sqlite3.connect(runs.cache / "cache.db")) as cache, cache:
+        stored = json.dumps('Error: can only concatenate str (not "NoneType") to str')
+        cache.execute("UPDATE responses SET response = ?", [stored])
+    runs.here(limit=2)
+    assert [len(asked) for asked in runs.asked] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from lmms_eval.models.registry_v2 import ModelManifest, ModelRegistryV2
 from lmms_eval.tasks import TaskManager
 
 from figlang_tasks import DataError
+from figlang_tasks.core import notes
 from figlang_tasks.harness import plugin
 
 
@@ -95,6 +96,17 @@ def test_the_command_line_names_tasks_and_task_manager_to_simple_evaluate() -> N
     before = source[: source.index("evaluator.simple_evaluate(")]
     assert "TaskManager(args.verbosity, include_path=args.include_path, model_name=args.model)" in before
     assert before.index("task_manager.match_tasks(task_list)") < before.index("raise ValueError(\n")
+
+
+def test_answers_come_by_the_method_of_the_model_and_async_openai_takes_an_error_for_one() -> None:
+    source = inspect.getsource(inspect.unwrap(evaluator.evaluate))
+    assert "resps = getattr(lm, reqtype)(cloned_reqs)" in source and "response_cache.execute(lm, reqtype" in source
+    from lmms_eval.models.chat.async_openai import AsyncOpenAIChat
+
+    assert 'all_response += f"Error: {str(e)}"' in inspect.getsource(AsyncOpenAIChat.maybe_forward_with_tool)
+    with pytest.raises(TypeError) as caught:
+        print("" + None)  # type: ignore[operator]
+    assert notes.is_no_answer(f"Error: {caught.value}")
 
 
 def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wants_a_score() -> None:

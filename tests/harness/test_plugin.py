@@ -262,6 +262,31 @@ def test_lmms_eval_passes_the_harness_exit_codes_on(monkeypatch: pytest.MonkeyPa
 # --- requests without an answer --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (None, True),
+        (5, True),
+        ([], True),
+        ([{"type": "text", "text": "Yes."}], True),
+        ('Error: can only concatenate str (not "NoneType") to str', True),  # lmms-eval's async_openai
+        ('Error: can only concatenate str (not "list") to str', True),
+        ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error.", True),
+        ("[LMMS_EVAL_BUDGET_EXCEEDED]", True),
+        ("", False),
+        ("Error: the picture does not show a mule.", False),
+        ('The caption says "Error: can only concatenate str (not "int") to str".', False),
+        ('Error: can only concatenate str (not "NoneType") to str. Yes.', False),
+    ],
+)
+def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None:
+    text = notes.text_of(answer)
+    assert notes.is_no_answer(text) is failed
+    assert failed or text == answer
+    if isinstance(answer, str):  # in the files of a finished run
+        assert notes.is_no_answer(answer) is failed
+
+
 class ReadSlowly(SimpleNamespace):
     """A task whose count of requests without an answer takes a moment to be read, so that threads meet there."""
 
@@ -284,4 +309,5 @@ def test_requests_without_an_answer_are_all_counted_by_several_threads(warnings_
     output = SimpleNamespace(task=task, logged_samples=[])
     assert judgement._unanswered(output) == {"unanswered": 200}
     assert notes.noted() == ["threaded: requests got no answer and count as wrong, see the log"]
-    assert len(warnings_of_loguru) == 1
+    _, counted = warnings_of_loguru
+    assert "threaded: 200 requests got no answer" in counted
