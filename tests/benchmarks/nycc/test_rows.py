@@ -48,6 +48,14 @@ def test_numbers_of_rows_are_those_of_the_hub() -> None:
     assert set(CONFIGS) > rows.SEEN and len(rows.SEEN) == 12
 
 
+def test_what_is_fetched_is_all_folds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "TEST", {"matching": (2,) * 5})  # rows of each fold; hundreds in the release
+    names = [name for name in CONFIGS if name.startswith("matching")]
+    for name in names:
+        release.write(folder, name, "test", [release.row(name, number) for number in range(2)])
+    assert [each.what for each in rows.fetch()] == [f"NYCC/{name}, 2 rows" for name in names]
+
+
 @pytest.mark.parametrize("name", ["matching_3", "matching_from_pixels", "ranking_1", "ranking_from_pixels_2"])
 def test_documents_of_a_choice(folder: Path, name: str) -> None:
     release.release(folder, name)

@@ -215,7 +215,9 @@ def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
     docs = rows.load("NYCC", "explanation_from_pixels")
     texts = [" ".join(doc["label"].split()[:: 1 + number % 3]) for number, doc in enumerate(docs)]
     said = [f"Step by step. Explanation: {text}" for text in texts]
-    found = values([task.process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)])
+    records = [task.process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)]
+    assert "|eff:no|" in records[0]["bleu"] and records[0]["bleu"].endswith("|level:corpus")
+    found = values(records)
     references = [doc["label"] for doc in docs]
     assert 100 * found["bleu4"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-9)
     scorer, middle = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False), scoring.BootstrapAggregator()

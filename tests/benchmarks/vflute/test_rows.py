@@ -123,9 +123,10 @@ def test_other_seeds_draw_other_exemplars(tiny: Path) -> None:
     assert len(draws) == 5
 
 
-def test_more_exemplars_than_rows_is_an_error(tiny: Path) -> None:
-    with pytest.raises(hub.DataError, match="101 exemplars asked for; the train split has 100 rows"):
-        rows.exemplars("V-FLUTE", 101, 42)
+@pytest.mark.parametrize("count", [0, 101])
+def test_no_exemplars_and_more_than_rows_are_an_error(tiny: Path, count: int) -> None:
+    with pytest.raises(hub.DataError, match=f"{count} exemplars asked for; the train split has 100 rows"):
+        rows.exemplars("V-FLUTE", count, 42)
 
 
 def pictures(bad: object, at: int = 7) -> list:
