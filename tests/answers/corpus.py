@@ -17,6 +17,7 @@ from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
+from figlang_tasks.benchmarks.admire.parse import ranking, sequence
 from figlang_tasks.benchmarks.flute.parse import parse_official as flute
 from figlang_tasks.benchmarks.flute.task import CONTRADICT
 from figlang_tasks.benchmarks.irfl.task import FIGURATIVE, PLACES
@@ -68,6 +69,16 @@ def _boxes(case: Case) -> Read[Any]:
     )
 
 
+def _admire(case: Case) -> Read[Any]:
+    if case["prompt"] != "sequence":
+        order = ranking(case["output"], 5)
+        return _as(order, order.value and "".join("ABCDE"[place] for place in order.value))
+    item, sense = sequence(case["output"], 4)
+    decided = sense if item.status == "read" else item
+    value = [None if item.value is None else "ABCD"[item.value], sense.value]
+    return Read(value, decided.status, decided.rule, decided.span)
+
+
 def _flute(case: Case) -> Read[Any]:
     found = flute(case["output"], case["prompt"][-2:])
     assert found.explanation == case["explanation"]
@@ -85,6 +96,7 @@ READERS: dict[str, Callable[[Case], Read[Any]]] = {
     "entailment": _entailment,
     "caption": _caption,
     "boxes": _boxes,
+    "admire": _admire,
     "flute_official": _flute,
     "nykms": lambda case: nykms(case["output"], case["question"]),
 }

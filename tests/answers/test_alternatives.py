@@ -10,9 +10,10 @@ import pytest
 from answers import corpus
 
 from figlang_tasks.answers import entailment, fields, option, text, words, yes_no
+from figlang_tasks.benchmarks.admire import parse as admire
 from figlang_tasks.benchmarks.metaclue import boxes, captions
 
-MODULES = (text, words, fields, yes_no, option, entailment, captions, boxes)
+MODULES = (text, words, fields, yes_no, option, entailment, captions, boxes, admire)
 
 
 def alternatives(pattern: str) -> Iterator[tuple[str, str]]:

@@ -11,66 +11,109 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide, opened
 from figlang_tasks.answers.words import REFUSAL, is_said
 
-# "B", "(B)", "Image B", "IMAGE 2": a number alone may be the rank of a picture as well as its name.
-_NAME = (
-    r"""(?:(?i:image|picture|caption)s?\s{0,2}[#(\["']{0,2}(?P<number>\d{1,2})|"""
-    r"""(?:(?i:image|picture|caption)s?\s{0,2})?[#(\["']{0,2}(?P<letter>[A-Z]))(?![\w'])"""
-)
-_NAMES = re.compile(rf"(?<![\w']){_NAME}")
-# What joins two names of a ranking: signs and line ends, "and", the number of an item in a list.
+# "Image" before a name is read as a row of @ below; a name may be in brackets or quotes.
+_NOUN = re.compile(r"\b(?:image|picture|option|imagem)\b", re.I)
+_OPEN, _CLOSE = r"""(?:@+[^\w\n]{0,4})?[#(\["'{]{0,3}""", r"""[)\]"'}]{0,3}"""
+_NAME = rf"{_OPEN}(?P<name>[A-Z])(?!\w)"
+
+# A list has names of one kind. A number with a point at the start of a line is that of an item.
+_CAPITALS = re.compile(rf"(?<![\w']){_NAME}")
+_SMALL = re.compile(rf"(?<![\w']){_OPEN}(?P<name>[a-z])(?!\w)")
+_NUMBERS = re.compile(rf"(?<![\w']){_OPEN}(?P<name>\d{{1,2}})(?!\w)(?!(?<=^\d)[.):][ \t])", re.M)
+# What joins two names of a list: signs, words in brackets, "and", line ends, the number of an item.
 _JOIN = re.compile(
-    r"""[)\]"']{0,2}[\s,;:>/-]{0,8}(?:(?:and|then)\s)?(?:(?<=\n)\s{0,8}\d{1,2}[.):]\s{1,3})?[("'\[\s]{0,3}"""
+    rf"{_CLOSE}(?:\s\([^()\n]{{1,60}}\))?(?:\sis\sthe\sbest(?:\s\w{{1,12}})?)?[\s,;:>/-]{{0,8}}"
+    rf"(?:(?:and|then|finally|followed\sby|e)\s){{0,2}}(?:(?<=\n)\s{{0,8}}\d{{1,2}}[.):]\s{{1,3}})?{_OPEN}\s{{0,8}}"
 )
-_ITEM = re.compile(rf"^\s{{0,8}}\d{{1,2}}[.):]\s{{1,3}}{_NAME}", re.M)
-_BEFORE = re.compile(r"(?:\A|[\n:])[^\w\n]{0,8}(?:\d{1,2}[.):][^\w\n]{0,8})?\Z")
 _BEHIND = re.compile(r"[^\w\n]*(?:\n|\Z)")
 _FEWEST = 3  # names in a row that are a ranking, if not a whole one
 
-_FIELD = re.compile(r"^[^\w\n]{0,8}(?P<key>image|sense)\W{0,3}[:=](?P<value>[^\n]+)", re.I | re.M)
-_SENSE = re.compile(r"\b(?:(?P<idiomatic>idiomatic|figurative)|literal)(?:ly)?\b", re.I)
-_EITHER = re.compile(r"\bidiomatic or literal\b|\bliteral or idiomatic\b", re.I)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_RANK = r"(?i:rank)(?:ed)?[^\w\n]{1,5}"
+# "Rank 1: B", "1. Image B", "1st: B", '{"1": "B"', "First: B", a row of a table
+_RANKED = re.compile(
+    rf"(?<![\w.])(?:(?P<said>{_RANK})?(?P<rank>\d{{1,2}})(?P<nth>(?:st|nd|rd|th|º)(?:\splace)?)?"
+    rf"|(?P<ordinal>(?i:{'|'.join(_ORDINALS)}))(?=\s?:))[^\w@]{{1,8}}(?:@+[^\w\n]{{0,4}}(?P<number>\d)(?!\w)|{_NAME})"
+)
+# "Image B: rank 1", '{"image": "B", "rank": 1'
+_NAMED = re.compile(rf"(?<![\w']){_NAME}[^\w\n]{{1,8}}{_RANK}(?P<rank>\d{{1,2}})")
+_HEAD = re.compile(r"^[^\w\n]{0,8}@[^\w\n]{1,16}rank\b", re.I | re.M)
+_ROW = re.compile(rf"^[^\w\n]{{0,8}}{_NAME}[^\w\n]{{1,8}}(?P<rank>\d{{1,2}})\b", re.M)
+
+_ABOVE = re.compile(r"([^\n]*\w[^\n]*:)\s*\n\W*(?:\d{1,2}[.):]\s*)?\Z")
+_ITEMS = re.compile(r"^\W{0,8}(\d{1,2})[.):]", re.M)
+_WORD = re.compile(r"\w")
+_RANKING = re.compile(r"\b(?:rank\w*|order|answer|best|ordem)\b", re.I)
+_SAYS = re.compile(r"(?:[:=]|\b(?:is|be|é)\b)[\s\"'(\[{]*\Z", re.I)
+_COLON = re.compile(r"[:=][\s\"'(\[{]*\Z")
+_DENIED = re.compile(r"(?:\b(?:not|cannot|could|n[aã]o)\b|n't\b)[^,.;\n]*\Z|\bif\b", re.I)
+_ENDS = re.compile(r"\W*\Z|\sis\s(?:the|my)\sranking\b|,?\sbecause\b")
+_ASIDE = re.compile(r"\s?[(:-]")
+_WORST_FIRST = re.compile(
+    r"(?<!to )(?<!to the )\b(?:worst|least|pior)(?:\s\w+){0,2}[\s>-]{1,3}(?:to|para|first)\b", re.I
+)
+_FINAL = re.compile(r"\bfinal\b", re.I)
+
+_FIELD = re.compile(r"^[^\w\n]{0,8}(?:(?P<image>imagem?)|sense|sentido)\W{0,3}[:=](?P<value>[^\n]+)", re.I | re.M)
+_IDIOMATIC = "idiom[aá]tic[oa]?"
+_SENSE = re.compile(rf"\b(?:(?P<idiomatic>{_IDIOMATIC}|figurative|figurad[oa])|literal)(?:ly|mente)?\b", re.I)
+_EITHER = re.compile(rf"\b(?:{_IDIOMATIC}|literal) (?:or|ou) (?:{_IDIOMATIC}|literal)\b", re.I)
+_NAO = re.compile(r"\bn[aã]o\b[^,.;]*\Z", re.I)
 
 
 def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
     """The order in which an answer names all pictures, the best first.
 
-    - ``list``: "B, D, A, C, E", "B > D > ...", one name a line, "1. Image B" to "5. Image E". One that stands alone in
-      its lines comes before one in a sentence.
-    - ``items``: the same with words behind each: "1. Image B: it shows ...". Not in the order A, B, C, D, E, which is
-      as likely a description of the pictures.
+    - ``list``: "B, D, A, C, E", "b > d > ...", "BDACE", "2, 4, 1, 3, 5", one name a line, a list of JSON or Python. It
+      stands alone, or the words before it announce a ranking: not "The images A, B, C, D and E were shown".
+    - ``items``: a rank beside each name: "1. Image B: it shows ...", "Rank 1: B", "B: rank 1", a table. Numbered items
+      in the order A, B, C, D, E are as likely a description of the pictures, and are not read.
 
-    Several different ones are ambiguous (``conflict``) unless the last corrects the others (``correction``). Other
-    reasons for none are ``incomplete`` (one is missing or named twice), ``range`` (one was not shown), ``refusal``,
-    ``nothing``, ``thought``, ``empty`` and ``missing``.
+    A list that is announced as one "from worst to best" is turned round. A negated or hedged one ("is not", "could
+    be") is not read. A "final" ranking counts before others. Several different ones are ambiguous (``conflict``) unless
+    the last corrects the others (``correction``). Other reasons for none are ``incomplete`` (one is missing or named
+    twice), ``range`` (one was not shown), ``refusal``, ``nothing``, ``thought``, ``empty`` and ``missing``.
     """
     return by_marks(output, partial(_ranking, count=count))
 
 
 def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
-    text = answer.text
+    text, places = _NOUN.sub(lambda noun: "@" * len(noun[0]), answer.text), tuple(range(count))
+    lists = [found for names in (_CAPITALS, _SMALL, _NUMBERS) for found in _lists(text, names)] + _packed(text, count)
+    for ranked in ([each for each in lists if _is_whole(text, each, places)], _by_rank(text, places)):
+        meant = [_announced(answer, each, places) for each in ranked]
+        finals = [found for label, found in meant if found and _FINAL.search(label)]
+        if read := decide(answer, finals) or decide(answer, [found for _, found in meant if found]):
+            return read
+    others = [each.value for names in (_CAPITALS, _NUMBERS) for each in _lists(text, names)]
+    if any(place not in places for value in others for place in value):
+        return Read(None, "out_of_range", "range")
+    if any(tuple(sorted(value)) != places for value in others):
+        return Read(None, "unreadable", "incomplete")
+    return Read(None, "refused", "refusal") if REFUSAL.search(text) else Read(None, "unreadable", "nothing")
+
+
+def _is_whole(text: str, found: Found, places: tuple[int, ...]) -> bool:
+    """Whether a list has all pictures; not one whose items are counted down."""
+    if tuple(sorted(found.value)) != places:
+        return False
+    numbers = list(map(int, _ITEMS.findall(text, found.start, found.end)))
+    return numbers == sorted(numbers)
+
+
+def _lists(text: str, names: re.Pattern[str]) -> list[Found]:
+    """Names that stand beside each other, at least three."""
     runs: list[list[re.Match[str]]] = []
-    for name in _NAMES.finditer(text):
+    for name in names.finditer(text):
         if runs and _goes_on(text, runs[-1], name):
             runs[-1].append(name)
         else:
             runs.append([name])
-    lists = [_found(run, "list") for run in runs if len(run) >= _FEWEST]
-    items = [_found(run, "items") for run in [list(_ITEM.finditer(text))] if run]
-    places = list(range(count))
-    whole = [found for found in lists if sorted(found.value) == places]
-    told = [found for found in items if sorted(found.value) == places != list(found.value)]
-    alone = [
-        found
-        for found in whole
-        if _BEFORE.search(text, max(0, found.start - 20), found.start) and _BEHIND.match(text, found.end)
+    return [
+        Found(tuple(_place(name["name"]) for name in run), run[0].start(), run[-1].end(), "list")
+        for run in runs
+        if len(run) >= _FEWEST
     ]
-    if read := decide(answer, alone) or decide(answer, whole) or decide(answer, told):
-        return read
-    if any(place not in places for found in lists for place in found.value):
-        return Read(None, "out_of_range", "range")
-    if lists:
-        return Read(None, "unreadable", "incomplete")
-    return Read(None, "refused", "refusal") if REFUSAL.search(text) else Read(None, "unreadable", "nothing")
 
 
 def _goes_on(text: str, run: list[re.Match[str]], name: re.Match[str]) -> bool:
@@ -82,25 +125,73 @@ def _goes_on(text: str, run: list[re.Match[str]], name: re.Match[str]) -> bool:
     return bool(_JOIN.fullmatch(gap)) and not (breaks and not _BEHIND.match(text, name.end()))
 
 
-def _found(run: list[re.Match[str]], rule: str) -> Found:
-    places = (int(name["number"]) - 1 if name["number"] else ord(name["letter"]) - ord("A") for name in run)
-    return Found(tuple(places), run[0].start(), run[-1].end(), rule)
+def _place(name: str) -> int:
+    return int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
+
+
+def _packed(text: str, count: int) -> list[Found]:
+    """Words of all letters: "BDACE"."""
+    words = re.finditer(rf"(?<!\w)(?:[A-Z]{{{count}}}|[a-z]{{{count}}})(?!\w)", text)
+    return [Found(tuple(map(_place, word[0])), *word.span(), "list") for word in words]
+
+
+def _by_rank(text: str, places: tuple[int, ...]) -> list[Found]:
+    """Whole rankings by numbers beside the names."""
+    for pairs in (_NAMED, _ROW, _RANKED):
+        groups: list[dict[int, re.Match[str]]] = []
+        for pair in pairs.finditer(text) if pairs is not _ROW or _HEAD.search(text) else ():
+            ordinal = pairs is _RANKED and pair["ordinal"]
+            rank = _ORDINALS.index(ordinal.lower()) if ordinal else int(pair["rank"]) - 1
+            if not groups or rank in groups[-1]:
+                groups.append({})
+            groups[-1][rank] = pair
+        found = []
+        for group in groups:
+            parts = [group[rank].groupdict() for rank in sorted(group)]
+            value = tuple(_place(part["name"] or part["number"]) for part in parts)
+            is_said = pairs is not _RANKED or any(parts[0][name] for name in ("said", "nth", "ordinal"))
+            if tuple(sorted(group)) == places == tuple(sorted(value)) and (is_said or value != places):
+                start = min(pair.start() for pair in group.values())
+                found.append(Found(value, start, max(pair.end() for pair in group.values()), "items"))
+        if found:
+            return found
+    return []
+
+
+def _announced(answer: Answer, found: Found, places: tuple[int, ...]) -> tuple[str, Found | None]:
+    """The words that introduce a ranking; and the ranking, None if it is not meant as one."""
+    back, before, behind, asked = answer.around(found.start, found.end)
+    above = None if _WORD.search(before) else _ABOVE.search(back)
+    label = above[1] if above else before if _WORD.search(before) else ""
+    # The order of the alphabet, and numbers, may be something else than a ranking.
+    is_doubtful = found.value == places or answer.text[found.end - 1].isdigit()
+    if label:
+        is_ranking = _RANKING.search(label) or (_COLON.search(label) and not is_doubtful)
+        is_meant = bool(is_ranking and _SAYS.search(label))
+    else:
+        is_meant = bool(_ENDS.match(behind) or found.value != places and _ASIDE.match(behind))
+    if asked or _DENIED.search(label) or not (is_meant or found.rule == "items"):
+        return label, None
+    if _WORST_FIRST.search(label) or _WORST_FIRST.search(behind[:40]):
+        found = found._replace(value=found.value[::-1])
+    return label, found
 
 
 def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
     """The picture that an answer chooses, and the sense that it names (rule ``word``).
 
-    They are looked for behind "Image:" and "Sense:" at the start of a line, else in the whole answer.
+    They are looked for behind "Image:" and "Sense:" (or "Imagem:" and "Sentido:") at the start of a line, else in the
+    whole answer.
     """
     answer = opened(output)
     if isinstance(answer, Read):
         return answer, answer
-    parts = {field["key"].lower(): answer.part(*field.span("value")) for field in _FIELD.finditer(answer.text)}
-    told = parts.get("sense", answer)
+    parts = {bool(field["image"]): answer.part(*field.span("value")) for field in _FIELD.finditer(answer.text)}
+    told = parts.get(False, answer)
     senses = [
         Found("idiomatic" if word["idiomatic"] else "literal", *word.span(), "word")
         for word, around in told.mentions(_SENSE, _EITHER)
-        if is_said(around.before.replace("literal", ""), around.behind)
+        if is_said(around.before.replace("literal", ""), around.behind) and not _NAO.search(around.before)
     ]
-    item = option(parts["image"].text if "image" in parts else output, count)
+    item = option(parts[True].text if True in parts else re.sub(r"(?i)\bimagem\b", "image ", output or ""), count)
     return item, decide(told, senses) or Read(None, "unreadable", "nothing")

@@ -45,7 +45,7 @@ ITEMS = "1. Image B: a man\n2. Image D: a dog.\n\n3. Image A - x\n4. Image C, y\
         ("B, D, A, C, F", None, "out_of_range", "range"),
         ("IMAGE 0, IMAGE 1, IMAGE 2, IMAGE 3, IMAGE 4", None, "out_of_range", "range"),
         ("B", None, "unreadable", "nothing"),
-        ("2, 4, 1, 3, 5", None, "unreadable", "nothing"),  # of A its rank, or the second image first?
+        ("2, 4, 1, 3, 5", ORDER, "read", "list"),
         (
             "1. Image A: a man\n2. Image B: a dog\n3. Image C: x\n4. Image D: y\n5. Image E: z",
             None,
