@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 Format = Literal["md", "csv", "latex"]
 
-_ALPHA = 0.05
-_LEAST_P = 0.00005  # with four digits, less reads as 0
 _LISTED = 5
 _SECONDS_BEFORE_A_BAR = 2
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
@@ -100,6 +98,7 @@ def compare(
     from figlang_tasks.results.comparison import ComparisonError
     from figlang_tasks.results.comparison import compare as compare_runs
     from figlang_tasks.results.runs import RunError, read_all, with_folds
+    from figlang_tasks.results.verdict import verdicts
 
     try:
         found = [with_folds(run, task or ()) for run in read_all(runs, scorer, repeats=True)]
@@ -117,7 +116,7 @@ def compare(
     if as_json:
         say_json(_content(found, differences, paper, resamples, seed))
     elif style == "csv":
-        say("\n".join([*_caveats(found, differences), *_sentences(found, differences)]), err=True)
+        say("\n".join([*_caveats(found, differences), *verdicts(differences)]), err=True)
         say(_csv(differences), nl=False)
     elif style == "latex":
         say(_latex(found, differences, paper, resamples, seed))
@@ -135,15 +134,16 @@ def _content(
 ) -> dict[str, Any]:
     from figlang_tasks.results import published
     from figlang_tasks.results.runs import limited
+    from figlang_tasks.results.verdict import count_tests, verdicts
 
     by_name = {run.name: run for run in runs}
     content: dict[str, Any] = {
         "runs": [{"name": run.name, "path": str(run.path), "limited": limited(run)} for run in runs],
         "resamples": resamples,
         "seed": seed,
-        "tests": _tests(differences),
+        "tests": count_tests(differences),
         "differences": [asdict(each) for each in differences],
-        "headlines": _sentences(runs, differences),
+        "headlines": verdicts(differences),
     }
     if paper:
         comparable = {}
@@ -171,6 +171,8 @@ def _content(
 def _text(
     runs: Sequence[Run], differences: Sequence[Difference], paper: bool, all_tests: bool, resamples: int, seed: int
 ) -> str:
+    from figlang_tasks.results.verdict import ALPHA, verdicts
+
     by_name = {run.name: run for run in runs}
     parts = _caveats(runs, differences)
     for task in _tasks(differences):
@@ -184,10 +186,10 @@ def _text(
     more += " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
-        f"seed {seed}. smallest: with these rows, less of a difference has p below {_ALPHA} in fewer than four of five "
-        f"samples. p Holm: adjusted for the {_counted(differences)} shown; * below {_ALPHA}.{more}"
+        f"seed {seed}. smallest: with these rows, less of a difference has p below {ALPHA} in fewer than four of five "
+        f"samples. p Holm: adjusted for the {_counted(differences)} shown; * below {ALPHA}.{more}"
     )
-    return "\n\n".join([*parts, "\n".join(_sentences(runs, differences))])
+    return "\n\n".join([*parts, "\n".join(verdicts(differences))])
 
 
 def _of_folds(runs: Sequence[Run], differences: Sequence[Difference]) -> str:
@@ -212,6 +214,8 @@ def _csv(differences: Sequence[Difference]) -> str:
 
 def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, resamples: int, seed: int) -> str:
     """A table of each task, and of the sources of each metric where they were compared."""
+    from figlang_tasks.results.verdict import verdicts
+
     by_name = {run.name: run for run in runs}
     how = (
         f"95 % intervals. Best value bold. Superscripts: significantly better than that run (p < .05, approximate "
@@ -233,7 +237,7 @@ def _latex(runs: Sequence[Run], differences: Sequence[Difference], paper: bool, 
                 heads = [f"{each.scope} ({each.n_first})" for each in of.values()]
                 title = f"{task}, {metric} by source (rows of each)."
                 parts.append(compare_latex.table(title, heads, _cells(task, by_name, own, list(of), with_rows=False)))
-    parts.append("\n".join(f"% {sentence}" for sentence in _sentences(runs, differences)))
+    parts.append("\n".join(f"% {sentence}" for sentence in verdicts(differences)))
     return "\n\n".join(parts)
 
 
@@ -241,6 +245,8 @@ def _cells(
     task: str, by_name: Mapping[str, Run], own: Sequence[Difference], names: Sequence[str], with_rows: bool = True
 ) -> dict[str, list[compare_latex.Cell]]:
     """By run a cell for each of `names`; empty where the run has no value."""
+    from figlang_tasks.results.verdict import better
+
     cells: dict[str, list[compare_latex.Cell]] = {run.name: [] for run in _runs_of(own, by_name)}
     for name in names:
         pairs = [each for each in own if each.name == name]
@@ -250,9 +256,7 @@ def _cells(
         shown = {run: measure.text(value) for run, value in values.items()}
         best = max(values.values()) if measure.higher_is_better else min(values.values())
         for run in cells:
-            above = [
-                each.first if each.second == run else each.second for each in pairs if _better(each, measure) == run
-            ]
+            above = [each.first if each.second == run else each.second for each in pairs if better(each) == run]
             is_best = shown.get(run) == measure.text(best)
             cells[run].append(compare_latex.Cell(texts.get((run, name), ""), is_best, above))
     return cells
@@ -265,82 +269,16 @@ def _caveats(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str
     return list(dict.fromkeys(printable(caveat) for run in runs for caveat in caveats(run, tasks)))
 
 
-def _sentences(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str]:
-    """For each pair of each task which run is better by its headline metric; p is adjusted for these tests alone."""
-    from figlang_tasks.results.comparison import adjusted, headline
-
-    by_name, tasks = {run.name: run for run in runs}, _tasks(differences)
-    pairs = [pair for task in tasks for pair in _pairs([each for each in differences if each.task == task])]
-    heads = [headline(pair, _task_of(by_name[pair[0].first], pair[0].task).measures.by_name) for pair in pairs]
-    tests, found = _tests(heads), []
-    for each in adjusted(heads):
-        said = _sentence(each, _measure(each, by_name), named=len(by_name) > 2)
-        said += f" (Holm, {tests} tests)" * (each.p_holm is not None and tests > 1)
-        said += _power(each, _measure(each, by_name))
-        found.append(printable(f"{each.task}: {said}" if len(tasks) > 1 else said))
-    return found
-
-
-def _sentence(each: Difference, measure: Measure, named: bool) -> str:
-    """Which run is better, by how much; the difference is that of the better run.
-
-    Args:
-        named: whether to name the other run, too.
-    """
-    better = _better(each, measure)
-    if better == each.first:
-        low, high = (None if end is None else 0.0 - end for end in (each.high, each.low))
-        each = replace(each, first=each.second, second=each.first, difference=-each.difference, low=low, high=high)
-    told = f"{each.name} {'+' * (each.difference > 0)}{measure.text(each.difference)}"
-    if each.low is not None and each.high is not None:
-        told += f" [{measure.text(each.low)}, {measure.text(each.high)}]"
-    if each.p_holm is None:
-        return f"no test of {told} ({each.second} against {each.first})"
-    p = f"p {_p(each.p_holm)}"
-    if better is None:
-        return f"no difference was found{f' between {each.first} and {each.second}' * named}: {told}, {p}"
-    return f"{better} is better{f' than {each.first}' * named}: {told}, {p}"
-
-
-def _power(each: Difference, measure: Measure) -> str:
-    """What the rows can show at all, if no difference was found; nothing where that is not known."""
-    if each.smallest is None or _better(each, measure):
-        return ""
-    rows = f"{each.n_first} " * (each.n_first == each.n_second)
-    least = measure.text(each.smallest) + " points" * measure.percent
-    return f". With these {rows}rows a difference below {least} is found less than four times in five"
-
-
-def _better(each: Difference, measure: Measure) -> str | None:
-    """The run that is significantly better; None if neither is."""
-    if each.p_holm is None or each.p_holm >= _ALPHA:
-        return None
-    return each.second if (each.difference > 0) == measure.higher_is_better else each.first
-
-
-def _p(value: float) -> str:
-    """A p-value as papers print it, ``= .021``: four digits where three would be zeros, or ``< .0001``."""
-    if value < _LEAST_P:
-        return "< .0001"
-    return f"= {value:.{3 if value >= 0.00095 else 4}f}".replace("0.", ".", 1)
-
-
-def _p_cell(value: float) -> str:
-    return "<0.0001" if value < _LEAST_P else f"{value:.4f}"
-
-
 def _pairs(own: Sequence[Difference]) -> Iterator[list[Difference]]:
     """The differences of a task by pair of runs."""
     for _, pair in itertools.groupby(own, key=lambda each: (each.first, each.second)):
         yield list(pair)
 
 
-def _tests(differences: Sequence[Difference]) -> int:
-    return sum(each.p is not None for each in differences)
-
-
 def _counted(differences: Sequence[Difference]) -> str:
-    tests = _tests(differences)
+    from figlang_tasks.results.verdict import count_tests
+
+    tests = count_tests(differences)
     return f"{tests} test{'s' * (tests != 1)}"
 
 
@@ -459,6 +397,8 @@ def _cell(each: Difference, value: float, sd: float | None, n: int | None, run: 
 
 
 def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool) -> str:
+    from figlang_tasks.results.verdict import difference_text
+
     first, second = own[0].first, own[0].second
     rows = [["metric", "source", "n", first, second, "difference", "smallest", "p", "p Holm"]]
     rows[0] += ["p bootstrap"] * all_tests
@@ -466,19 +406,16 @@ def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool
         text = _measure(each, by_name).text
         counts = " / ".join(dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None))
         smallest = "" if each.smallest is None else text(each.smallest)
-        shown = [text(each.value_first), text(each.value_second), _difference(each, text), smallest]
+        shown = [text(each.value_first), text(each.value_second), difference_text(each), smallest]
         rows.append([each.metric, each.scope, counts, *shown, *_p_values(each, all_tests)])
     return f"{printable(second)} against {printable(first)}\n\n{table(rows)}"
 
 
-def _difference(each: Difference, text: Callable[[float], str]) -> str:
-    numbers = [each.difference, each.low, each.high]
-    shown = [f"{'+' * (number > 0)}{text(number)}" for number in numbers if number is not None]
-    return shown[0] if len(shown) == 1 else f"{shown[0]} [{shown[1]}, {shown[2]}]"
-
-
 def _p_values(each: Difference, all_tests: bool) -> list[str]:
+    from figlang_tasks.results.verdict import ALPHA, LEAST_P
+
     if each.p is None or each.p_holm is None or each.p_bootstrap is None:
         return ["no test", "", *[""] * all_tests]
-    star = "*" if each.p_holm < _ALPHA else " "
-    return [_p_cell(each.p), f"{_p_cell(each.p_holm)}{star}", *[_p_cell(each.p_bootstrap)] * all_tests]
+    cells = ["<0.0001" if p < LEAST_P else f"{p:.4f}" for p in (each.p, each.p_holm, each.p_bootstrap)]
+    cells[1] += "*" if each.p_holm < ALPHA else " "
+    return cells if all_tests else cells[:2]

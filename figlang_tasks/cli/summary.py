@@ -164,7 +164,9 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> tuple[list[_Row], list[_Pub
     """A line for each task, and the published figures that matter most."""
     shown = {task.name: list(task.estimates) for task in tasks}
     if len({measure for names in shown.values() for measure in names if not _is_aside(measure)}) > _WIDE:
-        shown = {task.name: [_main(task), *filter(_is_diagnostic, task.estimates)] for task in tasks}
+        shown = {
+            task.name: [measures.headline(task.estimates), *filter(_is_diagnostic, task.estimates)] for task in tasks
+        }
     rows, beneath = [], []
     for task in tasks:
         label = task.name.removeprefix(f"{title}_")
@@ -181,7 +183,7 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> tuple[list[_Row], list[_Pub
 
 def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:
     """Of the published figures of a task in a group: the model that is best by its main measure, and people."""
-    main = _main(task)
+    main = measures.headline(task.estimates)
     wanted = [name for name in names if name in task.published]
     rows = [row for row in published.rows(task.name, [main] if main in wanted else []) if row.values[main].value]
     people = [row for row in rows if row.setting.startswith("humans")]
@@ -189,12 +191,6 @@ def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:
     # Of equally good models the first: a leaderboard has them in its own order.
     best = sorted(models, key=lambda row: row.values[main].value or 0.0, reverse=True)[:1]
     return [row for row in published.rows(task.name, wanted) if row.label in {each.label for each in [*best, *people]}]
-
-
-def _main(task: _Task) -> str:
-    """The measure that stands for a task: the one that says so, else the first; "" if there is none."""
-    main = (name for name in task.estimates if (found := measures.named(name)) is not None and found[0].main)
-    return next(main, next(iter(task.estimates), ""))
 
 
 def _by_scope(estimates: Estimates) -> list[_Row]:

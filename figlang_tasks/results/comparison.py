@@ -18,8 +18,9 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
+from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, RunError, TaskRun
-from figlang_tasks.scoring import OVERALL, Measure, flat, full_name
+from figlang_tasks.scoring import OVERALL, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
 
@@ -200,20 +201,16 @@ def adjusted(found: Sequence[Difference]) -> list[Difference]:
     return [each if each.p is None else replace(each, p_holm=next(p_holm)) for each in found]
 
 
-def headline(pair: Sequence[Difference], declared: Mapping[str, Measure]) -> Difference:
-    """The difference that stands for two runs on a task: a tested one of the whole, where there is one.
-
-    Of several it is that of the main measure; without one, of the highest threshold of explanation scores; else the
-    first.
+def headline(pair: Sequence[Difference]) -> Difference:
+    """The difference that stands for two runs on a task: by its headline metric; a tested one of the whole, if any is.
 
     Args:
         pair: all differences of two runs on one task.
-        declared: its measures by name.
     """
-    tested = [each for each in pair if each.p_holm is not None] or pair
+    tested = [each for each in pair if each.p is not None] or pair
     whole = [each for each in tested if each.scope == OVERALL] or tested
-    thresholds = {each.name: each.at for scheme in SCHEMES.values() for each in scheme.thresholds}
-    return max(whole, key=lambda each: (declared[each.metric].main, thresholds.get(each.metric, -1.0)))
+    metric = measures.headline(each.metric for each in whole)
+    return next(each for each in whole if each.metric == metric)
 
 
 # --- what can be compared --------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from figlang_tasks.core.benchmark import benchmarks, of_dataset
@@ -43,6 +43,23 @@ def named(full_name: str) -> tuple[Measure, str] | None:
         if measure.scopes is not None and scope != full_name and scope in measure.scopes.names:
             return measure, scope
     return None
+
+
+def headline(names: Iterable[str]) -> str:
+    """The metric that stands for a task in tables, comparisons, reports and model cards; "" without any.
+
+    It is the one that its benchmark declares as `main`. Where that has no value (F1@60 without explanation scores), or
+    none is declared, it is the first that is not diagnostic.
+
+    Args:
+        names: of the task's measures that have a value, in the order of tables.
+    """
+
+    def place(name: str) -> tuple[bool, bool]:
+        found = named(name)
+        return (True, True) if found is None else (not found[0].main, found[0].diagnostic)
+
+    return min(names, key=place, default="")
 
 
 def text(measure: str, value: float) -> str:

@@ -69,11 +69,13 @@ class Scheme:
     Attributes:
         thresholds: the first has a value without scores too: the labels' own.
         scorer: the paper's, where neither environment nor task name another.
+        main: the metric that stands for the task; "" if that is none of a threshold.
         explains: which rows are asked for an explanation.
     """
 
     thresholds: tuple[Threshold, ...]
     scorer: str
+    main: str
     explains: entailment.Explained = "all"
 
     @property
@@ -98,7 +100,9 @@ class Scheme:
 
 SCHEMES: Mapping[str, Scheme] = {
     # V-FLUTE, section 4.2.
-    "f1": Scheme((Threshold("f1@0", 0.0), Threshold("f1@53", 0.53), Threshold("f1@60", 0.60)), "vflute25"),
+    "f1": Scheme(
+        (Threshold("f1@0", 0.0), Threshold("f1@53", 0.53), Threshold("f1@60", 0.60)), "vflute25", main="f1@60"
+    ),
     # FLUTE as in the FigLang 2022 shared task; beside it the definition of the paper's first version.
     "all": Scheme(
         (
@@ -109,6 +113,7 @@ SCHEMES: Mapping[str, Scheme] = {
             Threshold("v1_acc@60", 0.6, "contradiction"),
         ),
         "flute22",
+        main="acc@60",
     ),
     # FLUTE as in arXiv 2205.12404v1, section 3: entailments are answered "No." and have no explanation.
     "contradiction": Scheme(
@@ -118,6 +123,7 @@ SCHEMES: Mapping[str, Scheme] = {
             Threshold("acc@60", 0.6, "contradiction"),
         ),
         "flute22",
+        main="acc@60",
         explains="contradiction",
     ),
     # Explanations alone (New Yorker Caption Contest): a row is right if there is one.
@@ -128,6 +134,7 @@ SCHEMES: Mapping[str, Scheme] = {
             Threshold("explained@60", 0.60, "all"),
         ),
         "vflute25",
+        main="",
     ),
 }
 """By what a record says under ``explained``; V-FLUTE's say nothing."""
@@ -297,6 +304,7 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
             statistic=_statistic(each, is_of_labels=each is scheme.thresholds[0]),
             scopes=scopes,
             interval=_interval(each),
+            main=each.name == scheme.main,
         )
         for each in scheme.thresholds
     ]

@@ -132,7 +132,7 @@ class Measure:
         higher_is_better: whether more is better.
         percent: whether it is from 0 to 1 and people read it in percent.
         bounds: its least and its greatest possible value.
-        main: it stands for the whole task where one measure has to; where none does, the first is taken.
+        main: it stands for the whole task where one measure has to (`figlang_tasks.results.measures.headline`).
         diagnostic: it tells how a run went, not how good a model is. It is never tested.
         headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
         remark: says in the log what of the records that count is left out of the value; called once in a run.

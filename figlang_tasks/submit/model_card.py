@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import figlang_tasks
 from figlang_tasks.core.text import listing, printable, table
+from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, TaskRun, with_folds
+from figlang_tasks.scoring import OVERALL
 from figlang_tasks.submit import SubmissionError, all_rows, plain, provenance
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
@@ -58,12 +60,15 @@ def _introduction(found: Sequence[Run]) -> str:
     count = sum(len(run.tasks) for run in found)
     return (
         f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
-        f"percent, with 95 % intervals. Written by figlang_tasks {figlang_tasks.__version__}."
+        "percent, with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks "
+        f"{figlang_tasks.__version__}."
     )
 
 
 def _table(task: TaskRun) -> str:
-    rows = [(value.name, *value.shown()) for value in provenance.values(task)]
+    found = provenance.values(task)
+    main = measures.headline(value.name for value in found if value.scope == OVERALL)
+    rows = [(f"**{value.name}**" if value.name == main else value.name, *value.shown()) for value in found]
     return table([("metric", "value", "95 % interval"), *rows])
 
 

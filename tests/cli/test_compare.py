@@ -17,9 +17,9 @@ import pytest
 import varied_runs
 from typer.testing import CliRunner, Result
 
-from figlang_tasks.cli.compare import _p
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.metrics.significance import holm
+from figlang_tasks.results.verdict import p_text
 
 MINI = ("--task", "figlang_mini", "--resamples", "200")
 SOURCES = {
@@ -58,51 +58,49 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0
     *_, footer, sentence = result.stdout.rstrip().split("\n\n")
     assert footer.endswith("adjusted for the 8 tests shown; * below 0.05.")
-    low, high = rows[6][5].partition(" ")[2].replace("+", "").strip("[]").split(", ")
-    assert sentence == f"strong is better: f1@60 +{difference} [{low}, {high}], p = .005"  # of 200 swaps none
+    adjusted = float(rows[6][8].rstrip("*"))
+    assert sentence == (
+        f"strong is better than weak on figlang_mini: f1@60 {rows[6][5]}, p {p_text(adjusted)} (adjusted for 8 tests)"
+    )
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "options", "sentence"),
+    ("first", "second", "metrics", "sentence"),
     [
-        # The metric, then what is said of it: the difference is that of the better run.
-        ("weak", "strong", ["--metric", "acc"], r"strong is better: acc \+21\.1 \[\d+\.\d, \d+\.\d\], p = \.0\d\d"),
-        ("strong", "weak", ["--metric", "acc"], r"strong is better: acc \+21\.1 \[\d+\.\d, \d+\.\d\], p = \.0\d\d"),
-        ("strong", "weak", ["--metric", "acc_muse"], r"no difference was found: acc_muse 0\.0 \[.*\], p = 1\.000"),
-        ("weak", "strong", ["--overall"], r"strong is better: f1@60 .*"),  # the highest threshold
-        ("weak", "strong", ["--metric", "parse_rate"], r"no test of parse_rate -?\+?\d+\.\d \(strong against weak\)"),
+        (
+            "weak",
+            "strong",
+            "acc",
+            r"strong is better than weak on figlang_mini: acc \+21\.1 \[\d+\.\d, \d+\.\d\], p = \.0\d+$",
+        ),
+        (
+            "strong",
+            "weak",
+            "acc",
+            r"weak is worse than strong on figlang_mini: acc -21\.1 \[-\d+\.\d, -\d+\.\d\], p = \.0\d+$",
+        ),
+        ("strong", "weak", "acc_muse", r"cannot tell weak from strong on figlang_mini with 12 rows: acc_muse 0\.0 \["),
+        ("weak", "strong", "f1@0 f1@60 acc", r"strong is better than weak on figlang_mini: f1@60 "),  # the main one
+        ("weak", "strong", "parse_rate", r"no test of strong against weak on figlang_mini: parse_rate [-+]?\d+\.\d$"),
     ],
 )
-def test_the_last_line_says_which_run_is_better(first: str, second: str, options: list[str], sentence: str) -> None:
+def test_the_last_line_says_which_run_is_better(first: str, second: str, metrics: str, sentence: str) -> None:
     folders = {"weak": varied_runs.weak(), "strong": varied_runs.strong()}
-    result = compare(*(f"{name}={folders[name]}" for name in (first, second)), *MINI, *options)
-    assert re.fullmatch(sentence, result.stdout.splitlines()[-1]), result.stdout[-300:]
+    options = [f"--metric={name}" for name in metrics.split()]
+    overall = ["--overall"] * ("_" not in metrics)
+    result = compare(*(f"{name}={folders[name]}" for name in (first, second)), *MINI, *options, *overall)
+    assert re.match(sentence, result.stdout.splitlines()[-1]), result.stdout[-300:]
 
 
-def test_a_sentence_for_each_pair_and_task_is_adjusted_for_the_others(both: tuple[str, str]) -> None:
+def test_table_and_verdict_have_one_p_for_each_pair_and_task(both: tuple[str, str]) -> None:
     tasks = ("--task", "figlang_mini", "--task", "figlang_mini_irfl_retrieve_metaphor")
     result = compare(*both, *tasks, "--resamples", 1000)
-    mini, irfl = result.stdout.splitlines()[-2:]
-    assert mini.startswith("figlang_mini: strong is better: f1@60 ") and mini.endswith("p = .002 (Holm, 2 tests)")
-    assert irfl.startswith("figlang_mini_irfl_retrieve_metaphor: no difference was found: p@k ")
+    told = result.stdout.splitlines()[-2:]
     content = json.loads(compare(*both, *tasks, "--resamples", 1000, "--json").stdout)
-    assert content["headlines"] == [mini, irfl]
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (1.0, "= 1.000"),
-        (0.5, "= .500"),
-        (0.00999, "= .010"),
-        (0.00099, "= .001"),
-        (0.0001, "= .0001"),
-        (0.00005, "= .0001"),
-        (0.0000499, "< .0001"),
-    ],
-)
-def test_a_p_value_keeps_its_zeros(p: float, text: str) -> None:
-    assert _p(p) == text
+    assert content["headlines"] == told
+    for line, metric in zip(told, ("f1@60", "p@k"), strict=True):
+        (each,) = [each for each in content["differences"] if each["name"] == metric]
+        assert f", p {p_text(each['p_holm'])} (adjusted for {content['tests']} tests)" in line
 
 
 def test_no_p_value_reads_as_0(tmp_path: Path) -> None:
@@ -125,7 +123,7 @@ def test_csv_holds_plain_numbers(both: tuple[str, str]) -> None:
         assert list(row.values()) == ["" if value is None else str(value) for value in each.values()]
     first, *_, sentence = result.stderr.splitlines()
     assert first.startswith("weak, figlang_mini: 5 of 76 answers are empty")
-    assert sentence.startswith("strong is better: f1@60 ")
+    assert sentence.startswith("strong is better than weak on figlang_mini: f1@60 ")
 
 
 def test_a_name_is_no_formula_in_csv() -> None:
@@ -152,7 +150,7 @@ def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) ->
     assert r"c: {*}[a\_\%\&\$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}$<$$|$é & 25.0 " in text
     assert r"b: strong & \textbf{65.4}\textsuperscript{a,c} {\footnotesize [" in text
     assert r"by source (rows of each)" in text and "(n 12)" not in text
-    assert result.stdout.splitlines()[-3].startswith("% strong is better than weak: f1@60 ")
+    assert result.stdout.splitlines()[-3].startswith("% strong is better than weak on figlang_mini: f1@60 ")
 
 
 def test_in_latex_ties_are_bold_and_a_row_of_a_paper_stands_below(tmp_path: Path) -> None:
@@ -203,8 +201,8 @@ def test_where_no_difference_was_found_the_last_line_says_what_the_rows_can_show
     shown = compare(*runs, "--metric", "acc", "--overall").stdout.splitlines()
     smallest = next(line for line in shown if line.startswith("| acc")).split("|")[7].strip()
     assert re.fullmatch(
-        r"no difference was found: acc 0\.0 \[.*\], p = 1\.000\. With these 76 rows a difference below "
-        rf"{smallest} points is found less than four times in five",
+        r"cannot tell odd from even on figlang_mini with 76 rows: acc 0\.0 \[.*\], p = 1\.000; differences below "
+        rf"{smallest} points do not show",
         shown[-1],
     )
 
@@ -219,7 +217,7 @@ def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
         "| a (3 runs) | 76 |        73.2 ± 6.8 |" in shown
         and "Runs with repeats: mean ± sd; t over rows and seeds" in shown
     )
-    assert shown.splitlines()[-1].startswith("a is better: acc +23.2 [")
+    assert shown.splitlines()[-1].startswith("b is worse than a on figlang_mini: acc -23.2 [")
     content = json.loads(compare(*options, "--json").stdout)
     assert [run["name"] for run in content["runs"]] == ["a", "a", "a", "b"] and content["tests"] == 1
     assert (

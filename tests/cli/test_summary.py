@@ -164,7 +164,7 @@ def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_
 @pytest.mark.parametrize(
     ("tasks", "expected"),
     [
-        (["figlang_mini"], {"figlang_mini": (["f1@0", "explanation_score", "acc"], 7)}),
+        (["figlang_mini"], {"figlang_mini": (["f1@0", "f1@60", "explanation_score", "acc"], 7)}),
         (["figlang_mini_irfl"], {"figlang_mini_irfl": (["acc", "literal_preference", "p@k", "expected_p@k"], 9)}),
         (  # single tasks that read one dataset
             ["figlang_mini_irfl_match_simile", "figlang_mini_irfl_match_idiom"],
@@ -177,7 +177,7 @@ def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_
         (
             ["figlang_mini", "figlang_mini_nykms_mc", "figlang_mini_irfl_retrieve_idiom"],
             {
-                "figlang_mini": (["f1@0", "explanation_score", "acc"], 7),
+                "figlang_mini": (["f1@0", "f1@60", "explanation_score", "acc"], 7),
                 "figlang_mini_nykms_mc": (["mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1"], 1),
                 "figlang_mini_irfl_retrieve_idiom": (["p@k", "expected_p@k"], 3),
             },
@@ -205,10 +205,10 @@ def test_zeros_are_named_below_the_table_but_for_what_stands_for_the_task() -> N
     nothing = {OVERALL: Estimate(0.0, rows=4), "muse": Estimate(0.0, rows=2)}
     some = {OVERALL: Estimate(0.25, rows=4), "muse": Estimate(0.0, rows=2), "memecap": Estimate(0.5, rows=2)}
     good, bad = ({OVERALL: Estimate(value, rows=4)} for value in (1.0, 0.5))
-    table = summary_table(results({"mini": {"f1@0": some, "f1@60": nothing, "parse_rate": good}}))
+    table = summary_table(results({"mini": {"f1@60": some, "f1@53": nothing, "parse_rate": good}}))
     assert re.findall(r"^\| (\w+) ", table, re.MULTILINE) == ["mini", "all", "memecap"]
-    assert table.splitlines()[0] == "| mini    | n | f1@0 |"
-    assert table.split("\n\n")[1:] == ["0.0 in every line: f1@60", "0.0 in every column: muse"]
-    table = summary_table(results({"mini": {"f1@0": nothing, "f1@60": nothing, "parse_rate": bad}}))
-    assert table.splitlines()[0] == "| mini | n | f1@0 | parse_rate |"
-    assert table.splitlines()[2] == "| all  | 4 |  0.0 |       50.0 |"
+    assert table.splitlines()[0] == "| mini    | n | f1@60 |"
+    assert table.split("\n\n")[1:] == ["0.0 in every line: f1@53", "0.0 in every column: muse"]
+    table = summary_table(results({"mini": {"f1@60": nothing, "f1@53": nothing, "parse_rate": bad}}))
+    assert table.splitlines()[0] == "| mini | n | f1@60 | parse_rate |"
+    assert table.splitlines()[2] == "| all  | 4 |   0.0 |       50.0 |"

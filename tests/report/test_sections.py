@@ -31,6 +31,7 @@ from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Group, Section, Table
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.runs import Run
+from figlang_tasks.results.verdict import p_text
 from figlang_tasks.scoring import Estimate, Measures
 
 HOSTILE = '</td><script>alert("$1$")</script>'
@@ -135,19 +136,36 @@ def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
 def test_the_overview_has_the_main_metric_of_each_task_beside_what_was_published() -> None:
     drawn = data(chart(report(), "main metric of each task"))
     metrics = {row["task"]: row["metric"] for row in drawn}
-    assert metrics.keys() == set(two()[1].tasks) and metrics["figlang_mini"] == "F1@0"
+    assert metrics.keys() == set(two()[1].tasks) and metrics["figlang_mini"] == "F1@60"
     assert metrics["figlang_mini_irfl_retrieve_metaphor"] == "precision@k"
-    for task, name in (("figlang_mini", "f1@0"), ("figlang_mini_metaclue_retrieve_swap", "p@1")):
+    for task, name in (("figlang_mini", "f1@60"), ("figlang_mini_metaclue_retrieve_swap", "p@1")):
         (row,) = [row for row in drawn if (row["task"], row["name"]) == (task, "strong")]
         value, low, high, *_ = two()[1].tasks[task].reported[name]["all"]
         assert low is not None and high is not None
         found = [float(row[name]) for name in ("value", "low", "high")]
         assert found == pytest.approx([100 * value, 100 * low, 100 * high])
     beside = {row["name"]: row for row in data(chart(beside_papers(), "main metric")) if row["kind"] != "run"}
-    assert (beside["GPT-4o, zero-shot"]["task"], beside["GPT-4o, zero-shot"]["value"]) == ("vflute", "75.41")
-    assert beside["Random Baseline"]["kind"] == "chance" and beside["Humans"]["kind"] == "published people"
+    assert (beside["GPT-4o, zero-shot"]["task"], beside["GPT-4o, zero-shot"]["value"]) == ("vflute", "37.2")
+    assert "Random Baseline" not in beside and beside["Humans"]["kind"] == "published people"  # chance has no F1@60
     without = data(chart(beside_papers(False), "main metric"))
     assert {row["kind"] for row in without} == {"run"}
+
+
+def test_the_page_begins_with_the_verdicts_and_many_are_folded() -> None:
+    first = report()[0].sections[0]
+    told = {
+        line[0].text.partition(" on ")[2].partition(":")[0].partition(" with ")[0]: line[0].text
+        for line in first.tables[0].rows
+    }
+    assert told.keys() == set(two()[1].tasks) and not first.lines
+    drawn = [row for each in section(report(), "differences-pairs").charts for row in data(each)]
+    (row,) = [row for row in drawn if (row["task"], row["metric"]) == ("figlang_mini", "f1@60")]
+    tests = sum(bool(row["p_randomization"]) for row in drawn)
+    assert told["figlang_mini"].startswith(f"strong is better than {HOSTILE} on figlang_mini: f1@60 +")
+    assert told["figlang_mini"].endswith(f"], p {p_text(float(row['p_holm']))} (adjusted for {tests} tests)")
+    task = "figlang_mini_metaclue_classify_literal"
+    few = sections.build([renamed(run, run.name, {task: task}) for run in two()])[0].sections[0]
+    assert len(few.lines) == 1 and f" on {task}" in few.lines[0] and not few.tables
 
 
 # --- summary and sources ---------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
     told = [measures.named(each) for each in names]
     assert [(of[0].name, of[1]) for of in told if of] == places
     for of, (declared, _) in zip(found.all, {each[0].name: each for each in told if each}.values(), strict=True):
-        facts = ("higher_is_better", "percent", "diagnostic", "interval")
+        facts = ("higher_is_better", "percent", "diagnostic", "interval", "main")
         assert [getattr(of, fact) for fact in facts] == [getattr(declared, fact) for fact in facts], of.name
 
 

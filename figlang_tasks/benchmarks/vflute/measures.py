@@ -10,7 +10,7 @@ from figlang_tasks.scoring.explained import SCHEMES, Scheme, Threshold, explaine
 
 VFLUTE = Measures.of(*explained_measures(SCHEMES["f1"], by_field("report_group", REPORT_GROUPS)))
 
-_BOARD = Scheme((Threshold("f1@0", 0.0), Threshold("f1@50", 0.50), Threshold("f1@60", 0.60)), "figlang24")
+_BOARD = Scheme((Threshold("f1@0", 0.0), Threshold("f1@50", 0.50), Threshold("f1@60", 0.60)), "figlang24", main="f1@60")
 FIGLANG24 = Measures.of(*(measure for measure in explained_measures(_BOARD) if not measure.diagnostic))
 """Of the board of the FigLang 2024 shared task (``figlang submit score2024``)."""
 

@@ -6,17 +6,17 @@ Shares are in percent, as the papers print them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 from tqdm import tqdm
 
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.report.sections.bars import bar_section
-from figlang_tasks.report.sections.differences import differences
+from figlang_tasks.report.sections.differences import compared, differences
 from figlang_tasks.report.sections.explanations import explanation_quality
 from figlang_tasks.report.sections.instructions import prompt_sensitivity
 from figlang_tasks.report.sections.layout import Cell, Group, Section, Table
-from figlang_tasks.report.sections.overview import overview
+from figlang_tasks.report.sections.overview import overview, verdict_section
 from figlang_tasks.report.sections.parsing import parsing
 from figlang_tasks.report.sections.results import Results, by_task, dataset_name, instruction_of, slug
 from figlang_tasks.report.sections.tables import all_metrics, by_part
@@ -36,7 +36,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
         seed: of the tests for significance.
 
     Returns:
-        The overview, a group for each dataset, the differences between runs, and how outputs were read.
+        Verdicts and overview, a group for each dataset, the differences between runs, and how outputs were read.
 
     Raises:
         ValueError: there are no runs.
@@ -47,10 +47,13 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     runs = [with_folds(run) for run in runs]
     results = by_task(runs)
     plain = {task: of for task, of in results.items() if instruction_of(task, of) is None}
-    makers: dict[tuple[str, str], list[_Maker]] = {("overview", "Overview"): [lambda: overview(runs, plain, published)]}
+    tests = cache(lambda: compared(runs, plain, seed))
+    makers: dict[tuple[str, str], list[_Maker]] = {
+        ("overview", "Overview"): [lambda: verdict_section(tests()[0]), lambda: overview(runs, plain, published)]
+    }
     for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in results.values()):
         makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results, plain, published)
-    makers["differences", "Differences between runs"] = [lambda: differences(runs, plain, seed)]
+    makers["differences", "Differences between runs"] = [lambda: differences(plain, *tests())]
     makers["parsing", "Parsing"] = [lambda: parsing(plain)]
     groups = []
     for (group_id, title), own in tqdm(makers.items(), "sections", delay=2, leave=False, disable=None):

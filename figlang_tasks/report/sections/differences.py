@@ -12,18 +12,21 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Effect
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Results, dataset_name, headlines, metric_name, short_names, slug
+from figlang_tasks.report.sections.results import Results, dataset_name, metric_name, short_names, slug, tested
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.runs import Run
+from figlang_tasks.results.verdict import ALPHA, count_tests
 
-_ALPHA = 0.05
 
+def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:
+    """Every two runs by the metrics to test of the tasks that they share.
 
-def differences(runs: Sequence[Run], results: Results, seed: int) -> Section | None:
-    """Every two runs by the headline metrics of the tasks that they share, Holm's correction over all of them."""
-    found, notes = _compared(runs, results, seed)
-    tests = sum(each.p_randomization is not None for each in found)
+    Args:
+        results: of the tasks to show.
+        found, notes: as `compared` returns them.
+    """
+    tests = count_tests(found)
     drawn = []
     for dataset in dict.fromkeys(of[0].of.dataset for of in results.values()):
         if own := [each for each in found if results[each.task][0].of.dataset == dataset]:
@@ -33,17 +36,17 @@ def differences(runs: Sequence[Run], results: Results, seed: int) -> Section | N
     intro = (
         "Differences in points with their 95 % intervals (paired bootstrap). p is that of approximate randomization "
         f"(two-sided, 10,000 swaps) after Holm's correction for the {tests} test{'s' * (tests != 1)} shown here. "
-        f"Filled and bold: p < {_ALPHA:.2f}, blue if better, orange if worse."
+        f"Filled and bold: p < {ALPHA:.2f}, blue if better, orange if worse."
     )
     return Section("differences-pairs", "Every two runs", intro, charts=tuple(drawn), notes=tuple(notes))
 
 
-def _compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Difference], list[str]]:
-    """The differences, and why some pairs have none."""
+def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Difference], list[str]]:
+    """The differences, Holm's correction over all of them, and why some pairs have none."""
     found: list[Difference] = []
     notes = []
     for task, of_task in results.items():
-        metrics = headlines(of_task)
+        metrics = tested(of_task)
         if len(of_task) < 2 or not metrics:
             continue
         alone = [replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks]
@@ -85,7 +88,7 @@ def _effect(of: Difference, label: str, against: str = "") -> Effect:
     scale, p = _scale(of), of.p_holm
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
     difference = scale * of.difference
-    return Effect(label, difference, low, high, _p(p), p is not None and p < _ALPHA, difference > 0, against)
+    return Effect(label, difference, low, high, _p(p), p is not None and p < ALPHA, difference > 0, against)
 
 
 def _scale(of: Difference) -> int:

@@ -53,6 +53,7 @@ class Section:
         title, intro: its head, and what to read first.
         tables, charts: what it holds; the page shows charts first.
         notes: what to know about them, a paragraph each.
+        lines: paragraphs that follow the intro.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     notes: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

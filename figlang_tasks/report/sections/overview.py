@@ -8,7 +8,7 @@ from dataclasses import replace
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Row
 from figlang_tasks.report.sections.bars import told_references
-from figlang_tasks.report.sections.layout import Section
+from figlang_tasks.report.sections.layout import Cell, Section, Table
 from figlang_tasks.report.sections.results import (
     Results,
     dataset_name,
@@ -20,7 +20,26 @@ from figlang_tasks.report.sections.results import (
     short_names,
 )
 from figlang_tasks.results import runs as finished
+from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run
+from figlang_tasks.results.verdict import verdicts
+
+_MOST_OPEN = 12  # sentences that a page shows unasked
+
+
+def verdict_section(differences: Sequence[Difference]) -> Section | None:
+    """Which of every two runs is better on each task; many sentences are folded.
+
+    Args:
+        differences: all that the report shows.
+    """
+    found = verdicts(differences)
+    if not found:
+        return None
+    folded = Table(f"{len(found)} verdicts", (Cell("verdict"),), tuple((Cell(sentence),) for sentence in found))
+    if len(found) > _MOST_OPEN:
+        return Section("overview-verdicts", "Which run is better", "", tables=(folded,))
+    return Section("overview-verdicts", "Which run is better", "", lines=tuple(found))
 
 
 def overview(runs: Sequence[Run], results: Results, published: bool) -> Section | None:

@@ -14,6 +14,7 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.presentation import Instructions, Parts
 from figlang_tasks.report.charts import Reference
+from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
 from figlang_tasks.results import runs as finished
 from figlang_tasks.results.runs import Run, TaskRun
@@ -89,31 +90,30 @@ def measures_of(results: Sequence[Result]) -> dict[str, Measure]:
     return {name: measure for result in results for name, measure in result.of.measures.by_name.items()}
 
 
-def headlines(results: Sequence[Result]) -> list[str]:
-    """The metrics to test: those of the thresholds where the scores of all runs are of one scorer, else the main."""
-    declared = measures_of(results)
+def comparable_heads(results: Sequence[Result]) -> list[str]:
+    """The measures that all runs have a value of; none of explanation scores where these are of different scorers."""
     shared = [head for head in results[0].heads if all(head in result.heads for result in results)]
-    heads = [head for head in shared if declared[head].higher_is_better and not declared[head].diagnostic]
+    if not results[0].of.explained or len({result.of.signature or result.of.scorer for result in results}) == 1:
+        return shared
+    scheme = explained.scheme_of(results[0].of.records[0])
+    return [head for head in shared if head not in {*scheme.by_name, explained.MEAN_SCORE}]
+
+
+def tested(results: Sequence[Result]) -> list[str]:
+    """The metrics to test: the headline metric, and those of the thresholds of explanation scores."""
+    heads, declared = comparable_heads(results), measures_of(results)
+    wanted = {measures.headline(heads)}
     if results[0].of.explained:
         scheme = explained.scheme_of(results[0].of.records[0])
-        scorers = {result.of.signature or result.of.scorer for result in results}
-        thresholds = [each.name for each in scheme.thresholds if each.name in heads and not each.name.startswith("v1")]
-        return thresholds if len(scorers) == 1 else [name for name in heads if name == "acc"]
-    return ([name for name in heads if declared[name].main] or heads)[:1]
+        wanted |= {name for name in scheme.by_name if not name.startswith("v1")}
+    return [name for name in heads if name in wanted and not declared[name].diagnostic]
 
 
 def headline(results: Sequence[Result]) -> str | None:
-    """The metric that stands for a task: that of labels, which needs no scores, or the main one; None: there is none.
-
-    It is a share, and more is better.
-    """
+    """The metric that stands for a task, if it is a share of right answers; of those that are comparable, if any is."""
+    found = measures.headline(comparable_heads(results) or [head for result in results for head in result.heads])
     declared = measures_of(results)
-    heads = dict.fromkeys(head for result in results for head in result.heads)
-    good = [name for name in heads if declared[name].higher_is_better and not declared[name].diagnostic]
-    shares = [name for name in good if declared[name].percent]
-    if results[0].of.explained and (of_labels := explained.scheme_of(results[0].of.records[0]).of_labels) in shares:
-        return of_labels
-    return next(iter([name for name in shares if declared[name].main] or shares), None)
+    return found if found and declared[found].percent and not declared[found].diagnostic else None
 
 
 def places(results: Sequence[Result]) -> dict[str, list[str]]:

@@ -1,0 +1,103 @@
+"""The sentence that says which of two runs is better: its number, sign, interval and p are those of the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from figlang_tasks.results.comparison import Difference, adjusted
+from figlang_tasks.results.verdict import p_text, verdicts
+
+
+def of(difference: float, low: float | None, high: float | None, p: float | None, **more: Any) -> Difference:
+    values = {"task": "vflute", "name": "f1@60", "metric": "f1@60", "scope": "all", "first": "A", "second": "B"}
+    numbers = {"value_first": 0.5, "value_second": 0.5 + difference, "difference": difference, "low": low, "high": high}
+    return Difference(**(values | numbers | {"p_randomization": p, "n_first": 76, "n_second": 76} | more))
+
+
+OTHERS = [of(0.3, 0.2, 0.4, 0.9, name=f"acc@{at}", metric="acc") for at in range(4)]
+"""Four more tests of the call, which tell nothing."""
+
+
+@pytest.mark.parametrize(
+    ("found", "others", "expected"),
+    [
+        (
+            of(0.287, 0.186, 0.394, 0.0001),
+            OTHERS,
+            "B is better than A on vflute: f1@60 +28.7 [18.6, 39.4], p = .0005 (adjusted for 5 tests)",
+        ),
+        (
+            of(-0.287, -0.394, -0.186, 0.0001),  # the sign is that of the table, where B stands against A
+            [],
+            "B is worse than A on vflute: f1@60 -28.7 [-39.4, -18.6], p = .0001",
+        ),
+        (
+            of(0.03, -0.05, 0.11, 0.48, smallest=0.169),
+            [],
+            "cannot tell B from A on vflute with 76 rows: f1@60 +3.0 [-5.0, 11.0], p = .480; "
+            "differences below 16.9 points do not show",
+        ),
+        (
+            of(-0.5, -0.909, -0.091, 0.251, n_first=8, n_second=8),  # the interval says otherwise than the test
+            [],
+            "cannot tell B from A on vflute with 8 rows: f1@60 -50.0 [-90.9, -9.1], p = .251; "
+            "they differ in too few rows",
+        ),
+        (
+            of(0.2, 0.05, 0.35, 0.02, smallest=0.169),  # alone it would be below .05
+            OTHERS,
+            "cannot tell B from A on vflute with 76 rows: f1@60 +20.0 [5.0, 35.0], p = .100 (adjusted for 5 tests); "
+            "too many tests at once",
+        ),
+        (
+            of(-1.5, -2.0, -1.0, 0.001, task="swap", name="rank", metric="rank"),
+            [],
+            "B is better than A on swap: rank -1.50 [-2.00, -1.00] (lower is better), p = .0010",
+        ),
+        (
+            of(0.1, None, None, 0.3, task="x / y", n_first=12, n_second=15, smallest=0.4),
+            [],
+            "cannot tell B from A on x / y with 12 / 15 rows: f1@60 +10.0, p = .300; "
+            "differences below 40.0 points do not show",
+        ),
+        (
+            of(0.125, None, None, None, name="meteor", metric="meteor"),
+            [],
+            "no test of B against A on vflute: meteor +12.5",
+        ),
+    ],
+)
+def test_a_verdict_is_one_sentence(found: Difference, others: list[Difference], expected: str) -> None:
+    assert verdicts(adjusted([found, *others])) == [expected]
+
+
+def test_there_is_a_verdict_for_each_pair_and_task() -> None:
+    pairs = [("vflute", "A", "B"), ("vflute", "A", "C"), ("vflute", "B", "C"), ("irfl", "A", "B")]
+    found = [of(0.2, 0.1, 0.3, 0.0001, task=task, first=one, second=two) for task, one, two in pairs]
+    told = verdicts(adjusted(found))
+    assert [line.partition(":")[0] for line in told] == [
+        f"{two} is better than {one} on {task}" for task, one, two in pairs
+    ]
+    assert all(line.endswith("p = .0004 (adjusted for 4 tests)") for line in told)
+
+
+def test_a_name_cannot_steer_the_terminal() -> None:
+    assert "\x1b" not in verdicts(adjusted([of(0.2, 0.1, 0.3, 0.01, second="\x1b[31mB")]))[0]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (1.0, "= 1.000"),
+        (0.5, "= .500"),
+        (0.01, "= .010"),
+        (0.0035, "= .0035"),
+        (0.00099, "= .0010"),
+        (0.00005, "= .0001"),
+        (0.0000499, "< .0001"),
+    ],
+)
+def test_a_p_value_has_the_digits_of_the_table(p: float, text: str) -> None:
+    assert p_text(p) == text
