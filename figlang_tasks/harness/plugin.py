@@ -168,7 +168,16 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                 status.tell("checking the tasks and their data ...")
                 named = model if isinstance(model, str) else None
                 limit, offset, use_cache = (kwargs.get(name) for name in ("limit", "offset", "use_cache"))
-                preflight(manager, names, named, kwargs.get("repeats") or 1, kwargs.get("baseline"), limit, offset or 0)
+                preflight(
+                    manager,
+                    names,
+                    named,
+                    kwargs.get("repeats") or 1,
+                    kwargs.get("baseline"),
+                    limit,
+                    offset or 0,
+                    kwargs.get("num_fewshot"),
+                )
                 if use_cache:
                     answer_cache.check_folder(use_cache)
                 if output_path := getattr(kwargs.get("evaluation_tracker"), "output_path", None):

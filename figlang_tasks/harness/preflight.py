@@ -26,6 +26,7 @@ def preflight(
     baseline: str | None = None,
     limit: float | None = None,
     offset: int = 0,
+    num_fewshot: int | None = None,
 ) -> None:
     """Check options and data of those of the named tasks that are ours or include ours; tell all that is wrong at once.
 
@@ -38,6 +39,7 @@ def preflight(
         model_class: what is given to ``--model``, to be checked as well.
         repeats, baseline: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
         limit, offset: likewise; the part of the data that a run is about.
+        num_fewshot: likewise; the harness would leave it out of account.
 
     Raises:
         DataError: data is missing or wrong.
@@ -50,6 +52,12 @@ def preflight(
     if model_class is not None:
         _require_model(model_class)
     part_of_data.check_values(limit, offset)
+    if num_fewshot:
+        raise FigLangError(
+            f"figlang_tasks: --num_fewshot is no option of {listed([config['task'] for config in ours])}: examples are "
+            "the task option num_shots of V-FLUTE and of the New Yorker tasks; vflute_5shot, vflute_10shot and "
+            "nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
+        )
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
         if status.in_first_process():
             logger.warning(
@@ -92,6 +100,8 @@ def _require_model(name: str) -> None:
         MODEL_REGISTRY_V2.resolve(name)
     except ValueError:
         hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
+        if name in models.OF_LM_EVAL:
+            hint = f": it is a class of lm-eval. {models.TEXT_MODELS}. For models that see pictures take figlang_vlm"
         ours = ", ".join(manifest.model_id for manifest in models.manifests())
         raise FigLangError(f"figlang_tasks: no model class {name!r}{hint}. Ours are {ours}") from None
 

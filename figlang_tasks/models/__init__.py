@@ -31,6 +31,15 @@ def manifests() -> list[ModelManifest]:
     ]
 
 
+OF_LM_EVAL = ("hf", "hf-auto", "hf-multimodal", "local-completions", "local-chat-completions")
+"""Names after ``--model`` that lm-eval has and lmms-eval has not."""
+
+TEXT_MODELS = (
+    'Text models run in lm-eval: lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf '
+    "--model_args pretrained=ID --apply_chat_template"
+)
+
+
 def require_checkpoint(name: str, pretrained: object) -> None:
     """Tell of a folder that is not there; the libraries take its path for a malformed id of the hub.
 

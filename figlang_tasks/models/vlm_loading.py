@@ -124,7 +124,7 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
     if found is not None and (found is transformers.AutoModelForImageTextToText or hasattr(config, "vision_config")):
         return found
     if found is not None or type(config) in transformers.AutoModelForCausalLM._model_mapping:
-        stop(f"{given} reads no images; figlang_vlm needs an image-text-to-text model")
+        stop(f"{given} reads no images; figlang_vlm needs an image-text-to-text model. {models.TEXT_MODELS}")
     stop(f"{given} is not an image-text-to-text model of transformers {transformers.__version__}")
 
 

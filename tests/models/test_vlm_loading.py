@@ -82,7 +82,7 @@ KINDS = [
     (lambda: hf.Pix2StructConfig(), "encoder-decoder"),
     (
         lambda: hf.LlamaConfig(architectures=["LlamaForCausalLM"]),
-        r"LlamaForCausalLM\) reads no images",
+        r"LlamaForCausalLM\) reads no images.*lm_eval .*--model hf",
     ),
     (lambda: hf.Qwen2AudioConfig(), "reads no images"),
     (lambda: hf.ResNetConfig(), r"\(resnet\) is not an image-text-to-text model of transformers"),
