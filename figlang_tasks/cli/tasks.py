@@ -98,7 +98,8 @@ def tasks(
     lmms-eval finds the tasks by itself. For lm-eval, which runs the text tasks, name their folder:
 
     \b
-    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf --model_args pretrained=ID
+    lm_eval --include_path "$(figlang tasks --path lm_eval)" --tasks flute --model hf --model_args pretrained=ID \
+      --apply_chat_template
 
     Exit status: 0, 1 if no task matches, 2 wrong usage.
     """

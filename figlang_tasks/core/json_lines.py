@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 import reprlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,13 @@ from typing import Any, NamedTuple, TypeVar
 from figlang_tasks.core.hub import DataError
 
 _Value = TypeVar("_Value", dict[str, Any], list[Any])
+
+
+SAMPLES_NAME = re.compile(
+    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?(?P<scored>\.[a-z][^.]*)?\.jsonl"
+)
+"""A samples file: ``DATE_samples_TASK.jsonl`` of lmms-eval, ``samples_TASK_DATE.jsonl`` of lm-eval, and what ``figlang
+score`` makes of one, ``....SCORER.jsonl``."""
 
 
 class Line(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from figlang_tasks.core import task_files
 from figlang_tasks.core.errors import DataError
@@ -49,6 +49,19 @@ def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], require
     if missing := [name for name in required if name not in settings]:
         raise ValueError(f"a task in lm-eval lacks {', '.join(missing)} in its dataset_kwargs; valid: {valid}")
     return {name: settings[name] for name in options if name in settings}
+
+
+def no_exemplars(doc: Mapping[str, Any]) -> NoReturn:
+    """The prompt of an exemplar: lm-eval asks for one with ``--num_fewshot`` alone.
+
+    Raises:
+        LmEvalError: always.
+    """
+    raise LmEvalError(
+        "figlang_tasks: --num_fewshot is no option of our tasks: their prompts are the papers'. Leave it out. Examples "
+        "are an option of the New Yorker tasks alone, num_fewshot in metadata of the task file: "
+        "nycc_match_description_5shot has five"
+    )
 
 
 def _in_task_file(source: Any) -> set[str]:

@@ -4,7 +4,7 @@
 
     lmms_eval --tasks vflute --model figlang_replay --model_args samples=results/my_run --output_path rescored
 
-`samples` is a ``*_samples_<task>.jsonl`` file, a folder with such files at any depth, or a glob pattern. Files of
+`samples` is a samples file of lmms-eval or lm-eval, a folder with such files at any depth, or a glob pattern. Files of
 ``--predict_only`` runs serve as well.
 """
 
@@ -15,7 +15,7 @@ import hashlib
 import json
 import reprlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,13 +24,13 @@ from lmms_eval.api.instance import Instance
 from loguru import logger
 
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.json_lines import SAMPLES_NAME
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.offline import Offline
 
 LISTED = 10
 MISSING = ("error", "empty")
-_MARK, _SUFFIX = "_samples_", ".jsonl"
 
 
 class ReplayError(Exception):
@@ -45,14 +45,15 @@ class Saved:
         where: file and line.
         outputs: the model's outputs, one for each repeat.
         id, data: of the document, where the task recorded them.
-        prompt, target: digests of its prompt and its reference.
+        prompt: digest of its prompt; of lm-eval the text, which a chat template may stand around.
+        target: digest of its reference.
     """
 
     where: str
     outputs: tuple[str, ...]
     id: str | None
     data: str | None
-    prompt: bytes
+    prompt: bytes | str
     target: bytes
 
 
@@ -64,20 +65,20 @@ def find(samples: str) -> dict[str, list[Path]]:
     """
     given = Path(samples).expanduser()
     if given.is_dir():
-        paths = sorted(given.rglob(f"*{_MARK}*{_SUFFIX}"))
+        paths = sorted(given.rglob("*samples_*.jsonl"))
     elif given.is_file():
         paths = [given]
     else:
         paths = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
     by_task: dict[str, list[Path]] = {}
     for path in paths:
-        task = path.name.partition(_MARK)[2]
-        if task.endswith(_SUFFIX):
-            by_task.setdefault(task.removesuffix(_SUFFIX), []).append(path)
+        named = SAMPLES_NAME.fullmatch(path.name)
+        if named and not named["scored"]:
+            by_task.setdefault(named["task"], []).append(path)
     if not by_task:
         raise ReplayError(
-            f"samples={samples}: no file ..{_MARK}<task>{_SUFFIX} there; valid: such a file as --log_samples writes "
-            f"it, a folder that holds some, or a glob pattern"
+            f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl); valid: "
+            f"such a file as --log_samples writes it, a folder that holds some, or a glob pattern"
         )
     return by_task
 
@@ -117,14 +118,24 @@ def _read_line(where: str, line: bytes) -> tuple[int, Saved]:
     # The harness leaves `resps`, what the model said, out where the filters changed nothing.
     outputs = values.get("resps", values.get("filtered_resps"))
     outputs = [outputs] if isinstance(outputs, str) else outputs
-    if not isinstance(outputs, list) or not outputs or not all(isinstance(output, str) for output in outputs):
+    texts = outputs
+    if isinstance(outputs, list) and len(outputs) == 1 and isinstance(outputs[0], list):
+        texts = outputs[0]  # lm-eval has a list for each request of a document
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise ReplayError(
             f"{where}: its answer is {reprlib.repr(outputs)}, must be text: saved by a task of another kind?"
         )
     record = values.get("sample")
     record = record if isinstance(record, dict) else {}
-    prompt, target = _digest(values.get("input")), _digest(values.get("target"))
-    return values["doc_id"], Saved(where, tuple(outputs), record.get("id"), record.get("data"), prompt, target)
+    prompt, target = _prompt(values), _digest(values.get("target"))
+    return values["doc_id"], Saved(where, tuple(texts), record.get("id"), record.get("data"), prompt, target)
+
+
+def _prompt(values: Mapping[str, Any]) -> bytes | str:
+    try:
+        return str(values["arguments"]["gen_args_0"]["arg_0"])  # lm-eval
+    except (LookupError, TypeError):
+        return _digest(values.get("input"))
 
 
 def _digest(value: Any) -> bytes:
@@ -185,7 +196,8 @@ class Replay(Offline):
         found = set()
         for task, paths in self._files.items():
             for path in paths:
-                results = path.with_name(path.name.partition(_MARK)[0] + "_results.json")
+                date = path.name.partition("_samples_")[0]  # lm-eval has no such prompts
+                results = path.with_name(f"{date}_results.json")
                 try:
                     config = json.loads(results.read_bytes())["configs"][task] if results.exists() else {}
                     asked = str(config.get("metadata", {}).get("prompt_hash"))
@@ -262,7 +274,7 @@ class Replay(Offline):
 
 def _compare(saved: Saved, task: Any, doc: dict[str, Any], prompt: str) -> tuple[bool, bool]:
     """Return whether the document is the one that was answered, and whether the prompt is."""
-    same_prompt = saved.prompt == _digest(prompt)
+    same_prompt = prompt in saved.prompt if isinstance(saved.prompt, str) else saved.prompt == _digest(prompt)
     if saved.id is None or doc.get("id") is None:
         return same_prompt and saved.target == _digest(task.doc_to_target(doc)), same_prompt
     same_data = None in (saved.data, doc.get("data")) or saved.data == doc["data"]

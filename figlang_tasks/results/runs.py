@@ -26,6 +26,7 @@ from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
+from figlang_tasks.core.json_lines import SAMPLES_NAME
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
@@ -37,9 +38,6 @@ from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.notices import notices
 
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
-_SAMPLES_NAME = re.compile(
-    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?(?P<scored>\.[a-z][^.]*)?\.jsonl"
-)
 _BY_TASK = ("results", "configs", "versions", "n-samples")
 _SHOWN = 5
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing with records that a task did not write
@@ -449,7 +447,7 @@ def samples_files(path: Path) -> dict[str, Path]:
     if not path.exists():
         raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
-        named = _SAMPLES_NAME.fullmatch(path.name)
+        named = SAMPLES_NAME.fullmatch(path.name)
         return {named["task"] if named else path.stem: path}
     if path.is_file():
         named = _RESULTS_NAME.fullmatch(path.name)
@@ -476,7 +474,7 @@ def samples_files(path: Path) -> dict[str, Path]:
 
 def has_samples(folder: Path) -> bool:
     """Whether a folder of a run, or one below it, holds samples files of the harness."""
-    return any(_SAMPLES_NAME.fullmatch(file.name) for found in ("*.jsonl", "*/*.jsonl") for file in folder.glob(found))
+    return any(SAMPLES_NAME.fullmatch(file.name) for found in ("*.jsonl", "*/*.jsonl") for file in folder.glob(found))
 
 
 def newest_results_file(folder: Path) -> Path:
@@ -500,7 +498,7 @@ def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
     """Task, date and path of the harness's samples files in a folder."""
     found = []
     for file in folder.glob("*.jsonl"):
-        named = _SAMPLES_NAME.fullmatch(file.name)
+        named = SAMPLES_NAME.fullmatch(file.name)
         if named and not named["scored"]:
             found.append((named["task"], _date(named), file))
     return found
@@ -514,7 +512,7 @@ def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str,
     """The results files of samples files, as one (a folder may hold a run of each task), and `TaskRun.cut` by task."""
     tasks: dict[tuple[Path, str], set[str]] = {}
     for task, file in files.items():
-        if named := _SAMPLES_NAME.fullmatch(file.name):
+        if named := SAMPLES_NAME.fullmatch(file.name):
             tasks.setdefault((file.parent, _date(named)), set()).add(task)
     merged: dict[str, Any] = {}
     cuts: dict[str, str | None] = {}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from loguru import logger
 
 from figlang_tasks.core import notes
+from figlang_tasks.metrics import __version__
 from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record
 from figlang_tasks.scoring.notices import notices
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
+
+VERSION = "figlang_tasks"
+"""The name under which lm-eval's results tell the version of this package."""
 
 FORMAT = 1
 """Version of the shape that `to_json` writes."""
@@ -115,7 +119,7 @@ def judged_for_lm_eval(record: Record, measures: Measures, *facts: str, results:
         results: what the model said, for the notices on the run.
     """
     output = next(iter(results), None)
-    found = dict.fromkeys([*(row["metric"] for row in measures), *facts]) | judged(record, measures)
+    found = dict.fromkeys([*(row["metric"] for row in measures), *facts, VERSION]) | judged(record, measures)
     return {
         name: value if name == "sample" else Judged(record) if value is None else Number(value, record, output)
         for name, value in found.items()
@@ -149,6 +153,7 @@ def metric_list_of_lm_eval(
 
         return _aggregating(measure.name, compute)
 
+    facts |= {VERSION: lambda records: __version__}
     told = {name: _aggregating(name, functools.partial(_tell, fact)) for name, fact in facts.items()}
     return [
         {"metric": "sample", "aggregation": _aggregating("data", _data), "higher_is_better": True},

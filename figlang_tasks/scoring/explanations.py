@@ -112,13 +112,17 @@ def release() -> None:
     _interrupted = False
 
 
-def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> None:
-    """Check the choice of the scorer, and fetch its weights, before a model is loaded.
+def preflight(option: str | Literal[False] | None, default: str = DEFAULT, required: bool = False) -> None:
+    """Check the choice of the scorer, and fetch its weights, before a model answers.
 
     Weights that are not available cost no run: the thresholded metrics are left out of it, and a warning says so now.
 
+    Args:
+        option, default: as in `choose`.
+        required: whether such weights end the run: lm-eval would end it with status 0.
+
     Raises:
-        ValueError: there is no such scorer, or an environment variable is not valid.
+        ValueError: there is no such scorer, or an environment variable is not valid; required weights are missing.
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
@@ -128,6 +132,11 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT) -> No
     try:
         scorer(name)
     except WeightsError as error:
+        if required:
+            raise ValueError(
+                f"explanations cannot be scored: {error}. Or evaluate without scores ({SCORER_VARIABLE}={OFF}) and add "
+                "them afterwards: figlang score SAMPLES.jsonl"
+            ) from error
         logger.warning(
             f"figlang_tasks: explanations will not be scored unless you correct this before the run ends: {error}"
         )

@@ -35,6 +35,7 @@ def notices(measures: Measures, records: Sequence[Record], outputs: Sequence[str
             f"{_examples(unread, outputs)}. What may help: the model's chat template (lm_eval: --apply_chat_template), "
             f"a few-shot task, a larger model"
         )
+        return found  # and readers that differ are no news
     apart = _bad("parse_disagreement", measures, records)
     if len(apart) > MOST_DISSENT * len(records):
         found.append(

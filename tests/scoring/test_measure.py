@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
+import figlang_tasks
 from figlang_tasks.core import notes
 from figlang_tasks.metrics.entailment import macro_f1_from_counts
 from figlang_tasks.results import measures
@@ -168,10 +169,11 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
     of_documents = [judged_for_lm_eval(each, shown, "fact") for each in records]
     found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
+    assert found.pop("figlang_tasks") == figlang_tasks.__version__
     assert found == {"sample": "a (v9), b", "fact": "4 records", "acc": 0.5, "f1": pytest.approx(1 / 3)}
     without = judged_for_lm_eval(record(9, data="b") | {"length": None}, ALL)
-    assert set(without) == {"sample", "acc", "length"}, "every process has every key"
-    length = metric_list_of_lm_eval(ALL)[2]["aggregation"]
+    assert set(without) == {"sample", "acc", "length", "figlang_tasks"}, "every process has every key"
+    length = metric_list_of_lm_eval(ALL)[3]["aggregation"]
     assert length([without["length"]]) is None, "no record counts"
     some = judged_for_lm_eval(record(8, data="b", length=2.5), ALL)["length"]
     assert length([without["length"], some]) == 2.5
@@ -179,7 +181,7 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     assert isinstance(sent, Number) and (float(sent), sent.record) == (1.0, records[1])
     assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
     notes.noted()
-    assert math.isnan(rows[2]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
+    assert math.isnan(rows[3]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
     assert notes.noted() == ["acc failed; its value is NaN, see the log"]
 
 

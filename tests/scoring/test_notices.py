@@ -41,6 +41,7 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
                 f"{UNREAD} 4 of 4. What may help: {HELP}",
             ],
         ),
+        ([(None, 1, "unreadable")] * 3, [], [f"{UNREAD} 3 of 3. What may help: {HELP}"]),  # nothing of the readers
         ([(1, 0, "read"), *[(1, 1, "read")] * 9], ["Odd."] * 10, []),  # a tenth, not more
         (
             [(1, 0, "read"), (1, None, "read"), *[(1, 1, "read")] * 8],

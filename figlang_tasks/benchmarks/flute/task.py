@@ -100,7 +100,7 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
         found = documents(asked)
         if asked["part"] != BLIND:
             paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
-            explanations.preflight(_scorer_name(asked) or None, paper)
+            explanations.preflight(_scorer_name(asked) or None, paper, required=True)
     except (hub.DataError, ValueError) as error:
         raise LmEvalError(f"figlang_tasks: {error}") from error
     return datasets.DatasetDict({"test": found})

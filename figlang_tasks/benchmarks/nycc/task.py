@@ -68,6 +68,8 @@ def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
             raise ValueError(f"config={asked['config']}: lm-eval shows no pictures; use one without _from_pixels")
         shots = asked.get("num_fewshot", 0)
         found = rows.load(asked["dataset"], asked["config"], check_images=False).remove_columns("image")
+        if rows.config(asked["config"]).task == "explanation":
+            explanations.preflight(None, required=True)
         preflight({"lmms_eval_specific_kwargs": {"default": {"num_shots": shots}}}, asked)
         return {"test": found.add_column("num_shots", [shots] * len(found))}
     except (hub.DataError, ValueError) as error:
