@@ -225,22 +225,6 @@ HOOKS = (
         call=(1, ("pretrained", "device", "device_map", "batch_size")),
         source=("self._image_processor =",),
     ),
-    # --- figlang judge ---
-    Hook("lmms_eval.llm_judge:ServerInterface.evaluate", "harness.judge_client", call=(2, ())),
-    Hook("lmms_eval.llm_judge:ServerInterface.is_available", "harness.judge_client", call=(1, ())),
-    Hook(
-        "lmms_eval.llm_judge:ServerConfig",
-        "harness.judge_client",
-        call=(0, ("model_name", "temperature", "max_tokens", "num_retries", "retry_delay")),
-    ),
-    Hook("lmms_eval.llm_judge:get_server", "harness.judge_client", call=(2, ())),
-    Hook("lmms_eval.llm_judge:Request", "harness.judge_client", call=(0, ("messages",))),
-    Hook("lmms_eval.llm_judge:Response", "harness.judge_client", takes=("content", "model_used")),
-    Hook(
-        "lmms_eval.models.model_utils.media_encoder:encode_image_to_base64",
-        "harness.judge_client",
-        call=(1, ("image_format", "convert_rgb", "quality")),
-    ),
     # --- lm-eval ---
     Hook("lm_eval:simple_evaluate", "task_yamls/lm_eval", takes=("model", "tasks", "task_manager", "log_samples")),
     Hook("lm_eval.tasks:TaskManager", "task_yamls/lm_eval", takes=("include_path", "include_defaults", "metadata")),

@@ -154,58 +154,31 @@ def llm(
     sheet: Annotated[Path, typer.Argument(metavar="SHEET", help="An empty sheet of the export.", show_default=False)],
     model: Annotated[str, typer.Option(help="Name of the model at the server.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The filled sheet.", show_default=False)],
-    provider: Annotated[
-        Literal["openai", "azure", "bedrock", "local"],
-        typer.Option(
-            help="The harness's judge provider. It reads from the environment: "
-            "OPENAI_API_KEY and OPENAI_API_URL; AZURE_API_KEY and "
-            "AZURE_ENDPOINT; AWS credentials; LLM_JUDGE_URL."
-        ),
-    ] = "openai",
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="Requests at the same time.")] = 4,
     max_tokens: Annotated[int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")] = 1024,
-    retries: Annotated[int, typer.Option(min=1, help="Attempts for each request.")] = 5,
-    retry_delay: Annotated[float, typer.Option(min=0, help="Seconds between attempts.")] = 10,
-    images: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, if the export used this option.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
     """Let a language model fill in a sheet.
 
-    It is asked through the judge interface of lmms-eval. The model gets the picture and the questions of an annotator.
-    A cell stays empty if the answer is unreadable, and such cells are counted. If the command is interrupted, run it
-    again: it keeps the answers so far. The sheet, and every result from it, says that a language model filled it in.
+    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the server. The model gets
+    the picture and the questions of an annotator. A cell stays empty if the answer is unreadable, and such cells are
+    counted. If the command is interrupted, run it again: it keeps the answers so far. The sheet, and every result from
+    it, says that a language model filled it in.
 
     \b
     OPENAI_API_KEY=... figlang judge llm sheet.annotator1.csv --model gpt-4o -o gpt-4o.csv
-    LLM_JUDGE_URL=http://localhost:8000/v1/chat/completions figlang judge llm sheet.annotator1.csv \\
-      --provider local --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
+    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none figlang judge llm sheet.annotator1.csv \\
+      --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
     """
     from figlang_tasks.judge.llm import fill
 
     try:
-        report = fill(
-            sheet,
-            output,
-            model=model,
-            provider=provider,
-            concurrency=concurrency,
-            max_tokens=max_tokens,
-            retries=retries,
-            retry_delay=retry_delay,
-            images_dir=images,
-        )
+        report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
     except JudgeError as error:
         _fail("llm", error)
-    if as_json:
-        say_json(report)
-    else:
-        say(
-            f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "
-            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty); judgements kept "
-            f"from before: {report['kept']}"
-        )
-        say("\n".join(f"written: {printable(path)}" for path in report["written"]))
+    say(
+        f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: {report['unreadable']}, "
+        f"failed requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
+    )
+    say("\n".join(f"written: {printable(path)}" for path in report["written"]))
     if report["failed"]:
         _fail("llm", JudgeError(f"{report['failed']} requests failed: run the command again to ask them again"))

@@ -1,4 +1,4 @@
-"""A language model as an annotator, through the harness's own judge interface (``lmms_eval.llm_judge``).
+"""A language model as an annotator, at any server of OpenAI's protocol.
 
 It fills in a sheet of ``figlang judge export`` and sees what an annotator sees: no system's name and no score. The
 label is asked first, then the adequacy of each explanation by itself, then the preference.
@@ -6,37 +6,32 @@ label is asked first, then the adequacy of each explanation by itself, then the 
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any
+
+import openai
+from tqdm import tqdm
 
 from figlang_tasks.core import images, redaction
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.core.text import printable
-from figlang_tasks.harness import judge_client
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.sheet import Sheet, SheetRow
 
-if TYPE_CHECKING:
-    from lmms_eval.llm_judge import ServerInterface
-
-Provider = Literal["openai", "azure", "bedrock", "local"]
-"""Those of the harness that answer one request at a time."""
-
-SETTINGS: Mapping[Provider, str] = {
-    "openai": "OPENAI_API_KEY (and OPENAI_API_URL, for another server than OpenAI's)",
-    "azure": "AZURE_API_KEY and AZURE_ENDPOINT",
-    "bedrock": "AWS credentials and region, and pip install boto3",
-    "local": "LLM_JUDGE_URL (http://HOST:PORT/v1/chat/completions of a server that is up)",
-}
-"""What each needs in the environment."""
-
+_RETRIES = 5
 _FAILURES = 3
 """So many requests that fail one after the other end the work: the server is gone, or the key is wrong."""
+_THINKING = ("gpt-5", "o1", "o3", "o4")
+"""How names of OpenAI's models begin that take no temperature, and the limit of tokens under another name."""
 
 
 @dataclass(frozen=True)
@@ -60,37 +55,23 @@ class _Answer:
     error: str = ""
 
 
-def fill(
-    sheet_path: Path,
-    output: Path,
-    *,
-    model: str,
-    provider: Provider,
-    concurrency: int,
-    max_tokens: int,
-    retries: int,
-    retry_delay: float,
-    images_dir: Path | None = None,
-) -> dict[str, Any]:
+def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int) -> dict[str, Any]:
     """Fill in a sheet. Answers that `output` has already are kept, so that an interrupted call continues.
 
     Args:
-        sheet_path: an empty sheet.
+        sheet_path: an empty sheet; its pictures are where the rows say, below its folder.
         output: the filled sheet; beside it, ``STEM.answers.jsonl`` takes every answer as it came.
-        model: its name at the server.
-        provider: of the harness; what it needs is in :data:`SETTINGS`.
+        model: its name at the server, which ``OPENAI_BASE_URL`` or ``OPENAI_API_URL`` names.
         concurrency: requests under way at a time.
         max_tokens: of an answer.
-        retries: attempts for a request; `retry_delay` seconds between them.
-        images_dir: folder of the exported pictures; None: they are below that of the sheet, where its rows say.
 
     Returns:
         Counts: ``kept`` judgements that were there, ``asked``, ``unreadable`` answers (their cells stay empty),
         ``failed`` requests; and what was ``written``.
 
     Raises:
-        JudgeError: sheet or pictures cannot be used, `output` is another sheet or another judge's, the provider is
-            not set up, or the server fails again and again.
+        JudgeError: sheet or pictures cannot be used, `output` is another sheet or another judge's, there is no key for
+            the server, or it fails again and again.
     """
     blank = sheet.read(sheet_path)
     if not blank.exact:
@@ -103,14 +84,20 @@ def fill(
     cells = _kept(blank, output, annotator)
     questions = list(_questions(blank, cells))
     shown = {row.cells["image"]: row for row in blank.rows if row.cells.get("image")}
-    pictures = {image: _picture(blank, row, images_dir) for image, row in shown.items()}
-    server = _server(model, provider, max_tokens, retries, retry_delay)
+    pictures = {image: _picture(blank, row) for image, row in shown.items()}
+    try:
+        client = openai.OpenAI(base_url=os.environ.get("OPENAI_API_URL"), max_retries=_RETRIES)
+    except openai.OpenAIError as error:
+        raise JudgeError(f"{error} A local server takes any OPENAI_API_KEY") from error
+    settings: dict[str, Any] = {"model": model, "temperature": 0, "max_tokens": max_tokens}
+    if model.startswith(_THINKING):
+        settings = {"model": model, "max_completion_tokens": max_tokens}
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     counts = {"kept": sum(bool(row[column]) for row in cells.values() for column in ("label", "adequate", "preferred"))}
     counts |= {"asked": len(questions), "unreadable": 0, "failed": 0}
     sheet.write_sheet(output, _content(blank, cells, annotator))  # before anything is paid for
     in_a_row = 0
-    for answer in _answers(server, questions, pictures, concurrency):
+    for answer in _answers(client, settings, questions, pictures, concurrency):
         in_a_row = in_a_row + 1 if answer.error else 0
         if in_a_row == _FAILURES:
             raise JudgeError(
@@ -155,27 +142,18 @@ def _content(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]], a
     return sheet.content_of(columns, rows)
 
 
-def _picture(blank: Sheet, row: SheetRow, images_dir: Path | None) -> str:
-    """The picture of a row as base64, encoded as the harness does it.
+def _picture(blank: Sheet, row: SheetRow) -> str:
+    """The picture of a row as an address with the data of a JPEG.
 
     A sheet may be of somebody else, and its pictures go to a server: no other file may.
     """
-    where, image = f"{blank.path}, row {row.number}", row.cells["image"]
+    where, content = f"{blank.path}, row {row.number}", io.BytesIO()
     try:
-        if images_dir is None:
-            path = images.below(blank.path.parent, image, where)
-        else:
-            path = images.below(images_dir, PurePosixPath(image).name, where)
+        path = images.below(blank.path.parent, row.cells["image"], where)
+        images.decode_file(path, where).save(content, "JPEG", quality=85)
     except DataError as error:
-        hint = "" if images_dir else ". If the export used --images DIR, give the same option here"
-        raise JudgeError(f"{error}{hint}") from error
-    try:
-        return judge_client.picture(path)
-    except OSError as error:  # Pillow's for what is no picture, too
-        raise JudgeError(
-            f"{where}: the picture {path} cannot be read ({error.strerror or error}): keep the exported pictures next "
-            "to the sheet"
-        ) from error
+        raise JudgeError(f"{error}. Keep the exported pictures beside the sheet") from error
+    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
 # --- questions and answers -------------------------------------------------------------------------------------------
@@ -199,24 +177,17 @@ def _questions(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]])
             yield _Question(first, "preferred", prompt, letters)
 
 
-_MOST_BRACES = 100  # each of them is tried, and what follows it may be long
-_LONGEST = 1 << 16
-"""Characters of the longest answer that is read: some words were asked for."""
-
-
 def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
     """The cells that an answer gives; empty if it cannot be read without a guess.
 
-    Read is the one JSON object in it that has the key asked for, with the spellings that people may use; text around
-    it does not matter. An adequate explanation has no error, an inadequate one has one.
+    Read is the one JSON object without another inside that has the key asked for, with the spellings that people may
+    use; text around it does not matter. An adequate explanation has no error, an inadequate one has one.
 
     Args:
         asked: ``label``, ``adequate`` or ``preferred``.
         answer: what the model said.
         letters: those of the item, for ``preferred``.
     """
-    if len(answer) > _LONGEST:
-        return {}
     found = [value for value in _objects(answer) if asked in value]
     if len(found) != 1:
         return {}
@@ -239,68 +210,45 @@ def _word(value: object) -> str:
     raise ValueError(f"{value!r} is not a word")
 
 
-def _objects(text: str) -> list[Mapping[str, Any]]:
-    """The JSON objects in a text, none inside another; none of a text with too many braces that begin no object."""
-    decoder, start = json.JSONDecoder(), text.find("{")
-    found, failed = [], 0
-    while start >= 0 and failed <= _MOST_BRACES:
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects in a text that have none inside."""
+    for found in re.findall(r"\{[^{}]*\}", text):
         try:
-            value, end = decoder.raw_decode(text, start)
+            yield json.loads(found)
         except (ValueError, RecursionError):
-            end, failed = start + 1, failed + 1
-        else:
-            found.append(value)
-        start = text.find("{", end)
-    return found if failed <= _MOST_BRACES else []
-
-
-def _server(model: str, provider: Provider, max_tokens: int, retries: int, retry_delay: float) -> ServerInterface:
-    needs = f"--provider {provider} needs {SETTINGS[provider]}"
-    try:
-        server = judge_client.server(
-            provider,
-            model_name=model,
-            temperature=0.0,
-            max_tokens=max_tokens,
-            num_retries=retries,
-            retry_delay=retry_delay,
-        )
-        available = server.is_available()
-    except Exception as error:  # whatever the provider's client raises
-        raise JudgeError(f"{needs}: {type(error).__name__}: {redaction.hidden(str(error))}") from error
-    if not available:
-        raise JudgeError(f"{needs}: not set, or no server answers there")
-    return server
+            continue
 
 
 def _answers(
-    server: ServerInterface, questions: list[_Question], pictures: Mapping[str, str], concurrency: int
+    client: openai.OpenAI,
+    settings: Mapping[str, Any],
+    questions: list[_Question],
+    pictures: Mapping[str, str],
+    concurrency: int,
 ) -> Iterator[_Answer]:
     """The answers as they come."""
-    from tqdm import tqdm
-
     pool = ThreadPoolExecutor(concurrency)
     try:
-        asked = [pool.submit(_ask, server, question, pictures) for question in questions]
+        asked = [pool.submit(_ask, client, settings, question, pictures) for question in questions]
         for done in tqdm(as_completed(asked), "figlang judge llm", len(asked), unit="request", disable=None):
             yield done.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _ask(server: ServerInterface, question: _Question, pictures: Mapping[str, str]) -> _Answer:
+def _ask(
+    client: openai.OpenAI, settings: Mapping[str, Any], question: _Question, pictures: Mapping[str, str]
+) -> _Answer:
     content: list[dict[str, Any]] = [{"type": "text", "text": question.prompt}]
     if image := question.row.cells.get("image"):
-        # In the message, not in Request.images: the harness's provider `local` leaves those out.
-        url = f"data:image/jpeg;base64,{pictures[image]}"
-        content.insert(0, {"type": "image_url", "image_url": {"url": url}})
+        content.insert(0, {"type": "image_url", "image_url": {"url": pictures[image]}})
     try:
-        response = judge_client.ask(server, content)
-    except Exception as error:  # whatever the provider's client raises, after its last attempt
+        response = client.chat.completions.create(**settings, messages=[{"role": "user", "content": content}])
+        said = response.choices[0].message.content or ""
+    except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # or of another protocol
         return _Answer(question, error=f"{type(error).__name__}: {printable(redaction.hidden(str(error)), limit=300)}")
-    said = redaction.without_secrets(response.content)  # the log is kept, and may be published
-    cells = read_answer(question.asked, said, question.letters)
-    return _Answer(question, said, str(response.model_used), cells)
+    said = redaction.without_secrets(said)  # the log is kept, and may be published
+    return _Answer(question, said, str(response.model), read_answer(question.asked, said, question.letters))
 
 
 def _log(path: Path, answer: _Answer) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import lmms_eval.llm_judge.launcher  # noqa: F401  (logs to the sys.stdout of its import; a runner's is closed later)
 import pandas as pd
 import pytest
 import typer.testing
@@ -88,14 +87,15 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
 
     llm = key.parent / "llm.csv"
     with JudgeServer(answer) as server:
-        monkeypatch.setenv("LLM_JUDGE_URL", f"{server.url}/chat/completions")
-        command = ("llm", sheets[0], "--model", MODEL, "-o", llm, "--provider", "local", "--retries", "1")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        command = ("llm", sheets[0], "--model", MODEL, "-o", llm)
         said = done(*command)
         assert said.startswith(f"LLM judge {MODEL}, prompt ") and "20 requests; unreadable answers: 5, failed" in said
-        again = json.loads(done(*command, "--json"))
-        assert (again["kept"], again["asked"], again["unreadable"]) == (15, 5, 5)
+        again = done(*command)
+        assert "5 requests; unreadable answers: 5, failed" in again and "kept from before: 15" in again
         server.answer = lambda prompt, pictures: None
-        failed = figlang(*command, "--retry-delay", "0")
+        failed = figlang(*command)
         assert failed.exit_code == 1 and "3 requests failed one after the other" in failed.stderr
         assert "Traceback" not in failed.stderr
     shown = done("agree", key, fill_in(sheets[0], key), llm, "--partial")

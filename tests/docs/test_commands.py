@@ -81,7 +81,7 @@ CHANGES = [
         "a server",
     ),
     (r",base_url=http://localhost:\d+/v1", "", "the same server"),
-    (r"http://localhost:8000/v1/chat/completions", f"{JUDGE}/chat/completions", "a judge"),
+    (r"(?<=OPENAI_BASE_URL=)http://localhost:8000/v1", JUDGE, "a judge"),
     (r"--model (gpt-4o|Qwen/Qwen2\.5-VL-7B-Instruct)(?= -o)", "--model judge-1", "a judge"),
     (
         r"--tasks TASK\b",
@@ -378,7 +378,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
                 "HF_HUB_OFFLINE": "1",
             },  # no Java: METEOR would start it for every part of a caption
             **{"CUDA_VISIBLE_DEVICES": "", "FIGLANG_SCORER": "embedded", "FIGLANG_DATA_DIR": str(folder / "data")},
-            **{"OPENAI_API_KEY": "none", "OPENAI_API_URL": judge.url},
+            **{"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": judge.url},
         }
         yield World(folder, values, os.environ | environment)
 

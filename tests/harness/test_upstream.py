@@ -32,7 +32,6 @@ CHANGES = (
     ("lmms_eval/tasks/__init__.py", "def _get_task_and_group(self, task_dir", "def _find_tasks(self, task_dir"),
     ("lmms_eval/tasks/__init__.py", "self._get_task_and_group(", "self._find_tasks("),
     ("lmms_eval/api/instance.py", "    text: str\n", "    content: str\n    role: str\n    text: str\n"),
-    ("lmms_eval/llm_judge/protocol.py", "    model_used: str", "    model_id: str"),
     ("lmms_eval/api/task.py", 'if "until" not in self.generation_kwargs', 'if not self.generation_kwargs.get("until")'),
     ("lmms_eval/loggers/evaluation_tracker.py", "_samples_{task_name}.jsonl", "_rows_{task_name}.jsonl"),
     ("lmms_eval/__main__.py", "return results, samples", "return results, samples, {}"),
@@ -120,7 +119,6 @@ def test_everything_is_as_we_use_it_in_the_installed_versions(
     [
         ("lmms_eval.tasks:TaskManager._get_task_and_group", "missing", "no TaskManager._get_task_and_group"),
         ("lmms_eval.api.instance:GenerationResult", "changed", "missing a required argument: 'text'"),
-        ("lmms_eval.llm_judge:Response", "changed", "takes no model_used: (content: str, model_id: str"),
         ("lmms_eval.__main__:cli_evaluate_single", "changed", "no longer holds 'return results, samples\\n'"),
         ("tasks of chat and simple models", "changed", "an empty until became"),
         ("a run and its files", "changed", "_rows_probe.jsonl"),

@@ -26,6 +26,7 @@ class JudgeServer:
         self.answer = answer
         self.prompts: list[str] = []
         self.pictures: list[int] = []
+        self.settings: dict[str, Any] = {}  # of the last request
         handler = type("Handler", (_Handler,), {"owner": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -58,6 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body: dict[str, Any] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         pictures = images_of(body["messages"])
+        self.owner.settings = {name: value for name, value in body.items() if name != "messages"}
         (prompt,) = [part["text"] for part in body["messages"][-1]["content"] if part["type"] == "text"]
         self.owner.prompts.append(prompt)
         self.owner.pictures.append(len(pictures))

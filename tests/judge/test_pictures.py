@@ -223,16 +223,7 @@ def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) ->
     with pytest.raises(JudgeError, match="--any-label is of explanations"):
         agree(path, [first, second], any_label=True)
     with pytest.raises(JudgeError, match="is of generated pictures"):
-        fill(
-            first,
-            tmp_path / "x.csv",
-            model="m",
-            provider="openai",
-            concurrency=1,
-            max_tokens=1,
-            retries=1,
-            retry_delay=0,
-        )
+        fill(first, tmp_path / "x.csv", model="m", concurrency=1, max_tokens=1)
 
 
 def test_by_the_commands(tmp_path: Path, folders: list[str]) -> None:
