@@ -13,8 +13,6 @@ from figlang_tasks.judge import JudgeError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-_SEPARATORS = {"comma": ",", "semicolon": ";"}
-
 
 @app.callback()
 def judge() -> None:
@@ -60,14 +58,10 @@ def export(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
-    images: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the pictures; it is created. [default: NAME.images]")
-    ] = None,
     separator: Annotated[
         Literal["comma", "semicolon"],
         typer.Option(help="semicolon: for spreadsheet programs in a language that writes 0,5."),
     ] = "comma",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the written paths as a JSON list.")] = False,
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
@@ -87,12 +81,7 @@ def export(
 
     if task is not None and count is not None:
         raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
-    options: Any = {
-        "seed": seed,
-        "annotators": annotators,
-        "images_dir": images,
-        "separator": _SEPARATORS[separator],
-    }
+    options: Any = {"seed": seed, "annotators": annotators, "separator": ";" if separator == "semicolon" else ","}
     try:
         if task is None:
             written = explanations.export(runs, output, count=count, **options)
@@ -100,10 +89,7 @@ def export(
             written = pictures.export(runs, output, task=task, **options)
     except JudgeError as error:
         _fail("export", error)
-    if as_json:
-        say_json([str(path) for path in written], indent=None)
-    else:
-        say("\n".join(map(printable, written)))
+    say("\n".join(map(printable, written)))
 
 
 @app.command()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import random
-import shutil
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import JudgeError, sheet
-from figlang_tasks.judge.key import Item, Key, System
+from figlang_tasks.judge.key import Item, Key, PictureKey, System
 from figlang_tasks.results import runs, samples
 from figlang_tasks.results.runs import Run, RunError, TaskRun
 from figlang_tasks.results.samples import SamplesError
@@ -42,7 +41,6 @@ def export(
     count: int | None,
     seed: int,
     annotators: int,
-    images_dir: Path | None,
     separator: str,
 ) -> list[Path]:
     """Write a sheet for each annotator, the pictures and the key. After an error nothing is written.
@@ -50,11 +48,11 @@ def export(
     Args:
         arguments: runs as `results.runs.read` takes them, each with one explainable-entailment task, on the same
             samples.
-        output: ``DIR/NAME.csv`` becomes ``DIR/NAME.annotator1.csv``, ... and ``DIR/NAME.key.json``.
+        output: ``DIR/NAME.csv`` becomes ``DIR/NAME.annotator1.csv``, ..., ``DIR/NAME.images/`` and
+            ``DIR/NAME.key.json``.
         count: samples to draw; None: as many as the paper judged, all where there are fewer.
         seed: of the draw and of the letters.
         annotators: sheets to write.
-        images_dir: where pictures go; None: ``DIR/NAME.images``. Texts have none.
         separator: see `figlang_tasks.judge.sheet.content_of`.
 
     Returns:
@@ -84,18 +82,10 @@ def export(
         pictures = _pictures(documents)
     except hub.DataError as error:
         raise JudgeError(str(error)) from error
-    stem = output.name.removesuffix(".csv")
-    folder = images_dir or output.with_name(f"{stem}.images")
-    names = {number: os.path.relpath(folder / name, output.parent) for number, (name, _) in pictures.items()}
-    files = {
-        output.with_name(f"{stem}.annotator{number}.csv"): _sheet(
-            key, systems, documents, names, f"annotator {number}", separator
-        )
-        for number in range(1, annotators + 1)
-    }
-    files[output.with_name(f"{stem}.key.json")] = key.content()
-    write(files, folder, dict(pictures.values()))
-    return [*([folder] if pictures else []), *files]
+    columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
+    if len(systems) == 1:
+        columns.remove("preferred")
+    return write(output, pictures, columns, _rows(key, systems, documents), key, annotators, separator)
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
@@ -189,79 +179,86 @@ def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
     return {item.number: found[places[item.id]] for item in key.items}
 
 
-def _pictures(documents: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, bytes]]:
-    """Name and content (PNG) of the picture of each item, by number; empty for texts.
+def _pictures(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, bytes]:
+    """Name and content (PNG) of the picture of each item; empty for texts.
 
     The name is the item's number: nothing of the data is in it.
     """
     found = {}
     for number, document in documents.items():
-        if "image" not in document:
-            continue
-        buffer = io.BytesIO()
-        dataset = document["dataset"]
-        images.decode(document["image"], f"{dataset} {document['id']}", dataset).save(buffer, "PNG")
-        found[number] = (f"{number:03}.png", buffer.getvalue())
+        if "image" in document:
+            buffer = io.BytesIO()
+            dataset = document["dataset"]
+            images.decode(document["image"], f"{dataset} {document['id']}", dataset).save(buffer, "PNG")
+            found[f"{number:03}.png"] = buffer.getvalue()
     return found
 
 
-def _sheet(
-    key: Key,
-    systems: Sequence[_Chosen],
-    documents: Mapping[int, Mapping[str, Any]],
-    pictures: Mapping[int, str],
-    annotator: str,
-    separator: str,
-) -> bytes:
+def _rows(key: Key, systems: Sequence[_Chosen], documents: Mapping[int, Mapping[str, Any]]) -> Iterator[dict[str, str]]:
     by_name = {each.system.name: each for each in systems}
-    context = "image" if pictures else "premise"
-    left_out = {*sheet.CONTEXT, *(["preferred"] if len(systems) == 1 else [])} - {context}
-    rows = []
     for item in key.items:
         document = documents[item.number]
         for letter, name in item.systems.items():
-            rows.append(
-                {
-                    "item": str(item.number),
-                    "letter": letter,
-                    "image": Path(pictures.get(item.number, "")).as_posix(),
-                    "premise": document.get("premise", ""),
-                    "claim": document.get("claim") or document.get("hypothesis", ""),
-                    "reference": document["explanation"],
-                    "explanation": by_name[name].rows[item.id][0],
-                    "annotator": annotator,
-                    "sheet": key.code,
-                }
-            )
-    columns = [column for column in sheet.COLUMNS if column not in left_out]
-    return sheet.content_of(columns, rows, separator)
+            yield {
+                "item": str(item.number),
+                "letter": letter,
+                "image": f"{item.number:03}.png",
+                "premise": document.get("premise", ""),
+                "claim": document.get("claim") or document.get("hypothesis", ""),
+                "reference": document["explanation"],
+                "explanation": by_name[name].rows[item.id][0],
+            }
 
 
-def write(files: Mapping[Path, bytes], folder: Path, pictures: Mapping[str, bytes]) -> None:
-    """Write into a temporary folder first, so that an interruption or a full disk leaves no partial export."""
-    there = [path for path in (*files, *([folder] if pictures else [])) if path.exists()]
-    if there:
+def write(
+    output: Path,
+    pictures: Mapping[str, bytes],
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, str]],
+    key: Key | PictureKey,
+    annotators: int,
+    separator: str,
+) -> list[Path]:
+    """Write an export: a folder of pictures, a sheet for each annotator, the key.
+
+    All is written into a temporary folder first, so that an interruption or a full disk leaves no partial export.
+
+    Args:
+        output: ``DIR/NAME.csv``, as of `export`.
+        pictures: content by name.
+        columns: of the sheets.
+        rows: cells by column; `image` is the name of a picture.
+        key: of the export.
+        annotators: sheets to write.
+        separator: see `figlang_tasks.judge.sheet.content_of`.
+
+    Returns:
+        What was written, the key last.
+
+    Raises:
+        JudgeError: one of the files is there already, or cannot be written.
+    """
+    parent, stem = output.parent, output.name.removesuffix(".csv")
+    rows = [{**row, "image": f"{stem}.images/{row['image']}", "sheet": key.code} for row in rows]
+    files = {f"{stem}.images/{name}": content for name, content in pictures.items()}
+    for number in range(1, annotators + 1):
+        own = [{**row, "annotator": f"annotator {number}"} for row in rows]
+        files[f"{stem}.annotator{number}.csv"] = sheet.content_of(columns, own, separator)
+    files[f"{stem}.key.json"] = key.content()
+    written = [parent / name for name in dict.fromkeys(name.partition("/")[0] for name in files)]
+    if there := [path for path in written if path.exists()]:
         raise JudgeError(
             f"{there[0]} exists and may contain judgements, so it is not replaced: choose another -o, or remove it"
         )
-    parent = next(iter(files)).parent
-    staged = parent / f".{next(iter(files)).name}.{os.getpid()}.tmp"
-    done: list[Path] = []
     try:
-        try:
-            (staged / "images").mkdir(parents=True)
-            for name, content in pictures.items():
-                (staged / "images" / name).write_bytes(content)
-            for path, content in files.items():
-                (staged / path.name).write_bytes(content)
-            moves = [(staged / "images", folder)] * bool(pictures) + [(staged / path.name, path) for path in files]
-            for source, target in moves:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(source, target)
-                done.append(target)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent) as staged:
+            for name, content in files.items():
+                path = Path(staged, name)
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(content)
+            for path in written:
+                Path(staged, path.name).rename(path)
     except OSError as error:
-        for path in done:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
         raise JudgeError(f"{error.filename or parent} cannot be written: {error.strerror or error}") from error
+    return written

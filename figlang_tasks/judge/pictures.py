@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -63,7 +62,6 @@ def export(
     task: str,
     seed: int,
     annotators: int,
-    images_dir: Path | None,
     separator: str,
 ) -> list[Path]:
     """Write a sheet for each annotator, the pictures and the key. After an error nothing is written.
@@ -74,7 +72,7 @@ def export(
     Args:
         arguments: ``[NAME=]FOLDER`` of each system: the prompts (`PROMPTS`, of the module `Sorting.prompts`), and the
             pictures that they name. A generator may have refused some.
-        output, annotators, images_dir, separator: as of `figlang_tasks.judge.export.export`.
+        output, annotators, separator: as of `figlang_tasks.judge.export.export`.
         task: a key of `tasks`.
         seed: of the order.
 
@@ -95,8 +93,6 @@ def export(
     for other in systems[1:]:
         if other.lines != first.lines:
             raise JudgeError(f"{first.folder} and {other.folder} differ in {PROMPTS}: generate from the same prompts")
-    stem = output.name.removesuffix(".csv")
-    folder = images_dir or output.with_name(f"{stem}.images")
     places, found, contents = _placed(systems, seed)
     key = PictureKey(
         benchmark=benchmark.name,
@@ -106,15 +102,7 @@ def export(
         asked={given: sum(line["input"] == given for line in first.lines) for given in sorting.inputs},
         pictures=found,
     )
-    names = {name: Path(os.path.relpath(folder / name, output.parent)).as_posix() for name in contents}
-    files = {}
-    for count in range(1, annotators + 1):
-        same = {"annotator": f"annotator {count}", "sheet": key.code}
-        rows = [{**cells, "image": names[cells["image"]], **same} for cells in places]
-        files[output.with_name(f"{stem}.annotator{count}.csv")] = sheet.content_of(sheet.PICTURES, rows, separator)
-    files[output.with_name(f"{stem}.key.json")] = key.content()
-    write(files, folder, contents)
-    return [folder, *files]
+    return write(output, contents, sheet.PICTURES, places, key, annotators, separator)
 
 
 def _system(argument: str, sorting: Sorting) -> _System:

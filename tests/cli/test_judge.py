@@ -37,9 +37,9 @@ def exported(tmp_path: Path) -> list[Path]:
         for name, score in (("good", 0.6), ("bad", 0.2))
     ]
     output = done(
-        *("export", f"Good={runs[0]}", f"Bad={runs[1]}", "-o", tmp_path / "s.csv", "--n", "5", "--json"),
+        *("export", f"Good={runs[0]}", f"Bad={runs[1]}", "-o", tmp_path / "s.csv", "--n", "5"),
     )
-    *_, first, second, key = map(Path, json.loads(output))
+    *_, first, second, key = map(Path, output.splitlines())
     return [key, first, second]
 
 
@@ -104,7 +104,7 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
 
 def test_without_a_number_all_samples_are_drawn_where_there_are_fewer_than_the_paper_judged(tmp_path: Path) -> None:
     run = save_run(tmp_path / "samples_vflute.jsonl", lambda doc: doc["label"], lambda number: None)
-    written = json.loads(done("export", run, "-o", tmp_path / "sheet.csv", "--json"))
+    written = done("export", run, "-o", tmp_path / "sheet.csv").splitlines()
     assert len(json.loads(Path(written[-1]).read_text(encoding="utf-8"))["items"]) == 76
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import re
@@ -20,7 +21,7 @@ from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.export import export
 
-OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2, "images_dir": None, "separator": ","}
+OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2, "separator": ","}
 NAMES = ("Shark", "Kettle")
 
 
@@ -98,9 +99,8 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     assert {item.id for item in items("c", seed=8)} != {item.id for item in items("d")}
     # The paper judged 95; of fewer samples all are taken.
     assert {item.id for item in items("all", count=None)} == {*records(two_runs[0])}
-    (tmp_path / "e").mkdir()
-    written = export(two_runs, tmp_path / "e" / "s", **{**OPTIONS, "images_dir": tmp_path / "f" / "pictures"})
-    assert sheet.read(written[1]).rows[0].cells["image"] == "../f/pictures/001.png"
+    written = export(two_runs, tmp_path / "e" / "s", **OPTIONS)
+    assert sheet.read(written[1]).rows[0].cells["image"] == "s.images/001.png"
     assert written[-1] == tmp_path / "e" / "s.key.json"
 
 
@@ -153,7 +153,13 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     refused(r"several tasks with explanations \(other, vflute\): name one", [str(second.parent)])
 
 
-def test_judgements_are_never_overwritten_and_a_failure_leaves_nothing(tmp_path: Path, two_runs: list[str]) -> None:
+def full(*arguments: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_judgements_are_never_overwritten_and_a_failure_leaves_nothing(
+    tmp_path: Path, two_runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     output = tmp_path / "out" / "sheet.csv"
     written = export(two_runs, output, **OPTIONS)
     before = {path: path.read_bytes() for path in written[1:]}
@@ -166,6 +172,8 @@ def test_judgements_are_never_overwritten_and_a_failure_leaves_nothing(tmp_path:
     (tmp_path / "file").touch()
     with pytest.raises(JudgeError, match="cannot be written"):
         export(two_runs, tmp_path / "file" / "sheet.csv", **OPTIONS)
-    with pytest.raises(JudgeError, match="cannot be written"):
-        export(two_runs, tmp_path / "new" / "sheet.csv", **{**OPTIONS, "images_dir": tmp_path / "file" / "pictures"})
+    (tmp_path / "new").mkdir()
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(JudgeError, match="new cannot be written: No space left on device"):
+        export(two_runs, tmp_path / "new" / "sheet.csv", **OPTIONS)
     assert list((tmp_path / "new").iterdir()) == []

@@ -27,7 +27,6 @@ OPTIONS: dict[str, Any] = {
     "task": "irfl_generate",
     "seed": 3,
     "annotators": 2,
-    "images_dir": None,
     "separator": ",",
 }
 Category = Callable[[Picture], str]
