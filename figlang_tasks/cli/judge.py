@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 import typer
 
 from figlang_tasks.cli import say, say_json
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError
+from figlang_tasks.results.samples import SamplesError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -26,9 +30,13 @@ def judge() -> None:
     """
 
 
-def _fail(verb: str, error: JudgeError) -> NoReturn:
-    say(f"figlang judge {verb}: {printable(error)}", err=True)
-    raise typer.Exit(1) from error
+@contextmanager
+def _messages(verb: str) -> Iterator[None]:
+    try:
+        yield
+    except (FigLangError, SamplesError) as error:
+        say(f"figlang judge {verb}: {printable(error)}", err=True)
+        raise typer.Exit(1) from error
 
 
 @app.command()
@@ -82,13 +90,11 @@ def export(
     if task is not None and count is not None:
         raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
     options: Any = {"seed": seed, "annotators": annotators, "separator": ";" if separator == "semicolon" else ","}
-    try:
+    with _messages("export"):
         if task is None:
             written = explanations.export(runs, output, count=count, **options)
         else:
             written = pictures.export(runs, output, task=task, **options)
-    except JudgeError as error:
-        _fail("export", error)
     say("\n".join(map(printable, written)))
 
 
@@ -125,10 +131,8 @@ def agree(
 
     from figlang_tasks.judge import agree as agreement
 
-    try:
+    with _messages("agree"):
         report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
-    except JudgeError as error:
-        _fail("agree", error)
     if as_json:
         say_json(report, allow_nan=False)
     else:
@@ -157,14 +161,13 @@ def llm(
     """
     from figlang_tasks.judge.llm import fill
 
-    try:
+    with _messages("llm"):
         report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
-    except JudgeError as error:
-        _fail("llm", error)
-    say(
-        f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: {report['unreadable']}, "
-        f"failed requests: {report['failed']} (their cells are empty); judgements kept from before: {report['kept']}"
-    )
-    say("\n".join(f"written: {printable(path)}" for path in report["written"]))
-    if report["failed"]:
-        _fail("llm", JudgeError(f"{report['failed']} requests failed: run the command again to ask them again"))
+        say(
+            f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "
+            f"{report['unreadable']}, failed requests: {report['failed']} (their cells are empty); judgements kept "
+            f"from before: {report['kept']}"
+        )
+        say("\n".join(f"written: {printable(path)}" for path in report["written"]))
+        if report["failed"]:
+            raise JudgeError(f"{report['failed']} requests failed: run the command again to ask them again")

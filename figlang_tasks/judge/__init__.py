@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from figlang_tasks.core.errors import FigLangError
 
-class JudgeError(Exception):
+
+class JudgeError(FigLangError):
     """A sheet, a key or a judge cannot be used; the message names the file and what to do."""

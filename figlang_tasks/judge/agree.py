@@ -6,52 +6,27 @@ Source: V-FLUTE (arXiv 2405.01474), section 5. What the paper leaves open, and w
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve
+
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.text import listing, printable, table
-from figlang_tasks.judge import JudgeError, key, pictures, sheet
-from figlang_tasks.judge.figures import (
-    WRITTEN_BY,
-    about,
-    alpha,
-    check_sheets,
-    kappa,
-    majority,
-    number,
-    of_annotators,
-    percent,
-    share,
-)
-from figlang_tasks.judge.key import Item, Key, PictureKey
-from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Judged, Sheet
-from figlang_tasks.metrics.agreement import (
-    average_precision,
-    best_f1,
-    trapezoidal_area,
-)
+from figlang_tasks.core.text import printable, table
+from figlang_tasks.judge import JudgeError, figures, key, pictures, sheet
+from figlang_tasks.judge.figures import number, percent, share
+from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE, Sheet
+from figlang_tasks.metrics.agreement import best_f1
 
 LABELS = ("contradiction", "entailment")
-
-
-@dataclass(frozen=True)
-class _Annotator:
-    """A sheet with the judgements of each item."""
-
-    sheet: Sheet
-    items: Mapping[int, Judged]
-    missing: tuple[str, ...]
 
 
 def agree(
     key_path: Path, sheet_paths: Sequence[Path], partial: bool = False, any_label: bool = False
 ) -> dict[str, Any]:
-    """Compare the sheets of an export.
+    """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1.
 
     Args:
         key_path: its key.
@@ -60,55 +35,59 @@ def agree(
         any_label: count explanations of items whose label an annotator got wrong, too. The paper showed explanations
             to annotators who had chosen the right label only.
 
-    Returns:
-        What ``--json`` prints (docs/judge.md). Rates are shares, 0 to 1; None where a figure is undefined.
-
     Raises:
         JudgeError: key or sheet cannot be used; a sheet is of another export; two are of one annotator; cells are
             missing, and not `partial`. Names file, row and column.
     """
-    found, sheets = key.read(key_path), [sheet.read(path) for path in sheet_paths]
-    if isinstance(found, PictureKey):
+    found = key.read(key_path)
+    if "pictures" in found:
         if any_label:
             raise JudgeError("--any-label is of explanations: a sheet of pictures asks for no label")
-        return pictures.agree(found, key_path.name, sheets, partial)
-    check_sheets(sheets, found.code)
-    annotators = [_annotator(filled, found, any_label) for filled in sheets]
-    incomplete = [
-        f"{each.sheet.path} lacks {len(each.missing)} judgements ({listing(each.missing, 20)})"
-        for each in annotators
-        if each.missing
-    ]
-    if incomplete and not partial:
-        raise JudgeError("; ".join(incomplete) + ". Fill them in, or accept the gaps with --partial")
-    counted = [item for item in found.items if any_label or all(_right(item, each) for each in annotators)]
-    report: dict[str, Any] = {
-        "written_by": WRITTEN_BY,
-        "key": {"file": key_path.name, "sheet": found.code},
-        "data": found.data,
-        "annotators": [_about(annotator, found) for annotator in annotators],
-        "items": len(found.items),
+        return pictures.agree(key_path, found, sheet_paths, partial)
+    systems = [system["name"] for system in found["systems"]]
+    explanations = _explanations(found)
+    gold = _by_item(explanations["gold"])
+    said, report = figures.gathered(
+        key_path,
+        found,
+        sheet_paths,
+        explanations.index,
+        lambda filled: _judged(filled, explanations["system"]),
+        lambda own: _missing(own, gold, any_label, len(systems)),
+        partial,
+    )
+    tables = {
+        column: pd.DataFrame({annotator: own[column] for annotator, own in said.items()}) for column in sheet.JUDGED
+    }
+    labels = tables["label"] = _by_item(tables["label"])
+    right = labels.eq(gold, axis=0)
+    counted = gold.index if any_label else gold.index[right.all(axis=1)]
+    explanations = explanations[explanations.index.isin(counted, level="item")]
+    tables["preferred"] = _by_item(tables["preferred"]).loc[counted]
+    for column in ("adequate", "error"):
+        tables[column] = tables[column].loc[explanations.index]
+    agreed = figures.unanimous(tables["adequate"])
+
+    def of_pair(two: list[str]) -> dict[str, Any]:
+        own = {column: table[two] for column, table in tables.items()}
+        values = _coefficients(figures.kappa, own, explanations["system"], systems)
+        return {f"{name}_kappa": value for name, value in values.items()}
+
+    for annotator in report["annotators"]:
+        annotator["labels_right"] = share(right[annotator["name"]].sum(), labels[annotator["name"]].count())
+    report |= {
+        "items": len(gold),
         "items_counted": len(counted),
         "any_label": any_label,
-        "pairs": [_pair(found, counted, two) for two in combinations(annotators, 2)],
-        "systems": [_system(name, counted, annotators) for name in _names(found)],
-        "explanation_score": _as_predictor(found, counted, annotators),
+        "pairs": figures.pairs(said, of_pair),
+        "systems": [_system(name, explanations["system"], agreed, tables["error"]) for name in systems],
+        "explanation_score": _as_predictor(found, explanations, agreed),
     }
-    if len(annotators) > 2:
-        report["alpha"] = _coefficients(found, counted, annotators, alpha)
-    if len(found.systems) > 1:
-        said = [[_preferred(item, each) for each in annotators] for item in counted]
-        agreed = [name for name in map(_unanimous, said) if name is not None]
-        report["preference"] = {"agreed": len(agreed), "none": agreed.count("")}
-        for system in report["systems"]:
-            system["preferred"] = agreed.count(system["name"])
-            system["preference_rate"] = share(system["preferred"], len(agreed))
-        if len(annotators) > 2:
-            most = [name for name in map(majority, said) if name is not None]
-            report["preference"]["majority"] = len(most)
-            for system in report["systems"]:
-                system["majority_rate"] = share(most.count(system["name"]), len(most))
-    if (published := benchmarks()[found.benchmark].agreement) is not None:
+    if len(said) > 2:
+        report["alpha"] = _coefficients(figures.alpha, tables, explanations["system"], systems)
+    if len(systems) > 1:
+        _add_preferences(report, tables["preferred"])
+    if (published := benchmarks()[found["benchmark"]].agreement) is not None:
         report["published"] = published
     return report
 
@@ -116,190 +95,128 @@ def agree(
 # --- sheets ----------------------------------------------------------------------------------------------------------
 
 
-def _annotator(filled: Sheet, found: Key, any_label: bool) -> _Annotator:
-    if len(found.systems) > 1 and "preferred" not in filled.columns:
+def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
+    """The `system`, its ExplanationScore `score` and the label `gold` of each item and letter."""
+    rows = {
+        (item["number"], letter): {"system": name, "score": item["scores"][letter], "gold": LABELS[item["gold"]]}
+        for item in found["items"]
+        for letter, name in item["systems"].items()
+    }
+    index = pd.MultiIndex.from_tuples(rows, names=["item", "letter"])
+    return pd.DataFrame(list(rows.values()), index=index)
+
+
+def _judged(filled: Sheet, systems: pd.Series) -> pd.DataFrame:
+    """The judgements of a sheet; `preferred` is the name of a system, "" for none of them."""
+    if systems.nunique() > 1 and "preferred" not in filled.rows:
         raise JudgeError(f"{filled.path}: the first row lacks the column preferred: save the sheet with this column")
-    places = {(item.number, letter) for item in found.items for letter in item.systems}
-    for row in filled.rows:
-        if (int(row.cells["item"]), row.cells["letter"]) not in places:
-            raise JudgeError(
-                f"{filled.path}, row {row.number}: the key has no item {row.cells['item']} {row.cells['letter']}: "
-                f"restore the row as it was exported"
-            )
-    items = sheet.judged(filled)
-    return _Annotator(filled, items, tuple(_missing(filled, found, items, any_label)))
+    said, names = sheet.judged(filled), systems.to_dict()
+    items = said.index.get_level_values("item")
+    named = [names.get((item, letter)) for item, letter in zip(items, said["preferred"], strict=True)]
+    return said.assign(
+        preferred=pd.Series(named, said.index, dtype=object).mask(said["preferred"].eq(NO_PREFERENCE), "")
+    )
 
 
-def _missing(filled: Sheet, found: Key, items: Mapping[int, Judged], any_label: bool) -> Iterable[str]:
-    """The missing judgements, each with its place."""
-    rows = filled.by_item()
-    for item in found.items:
-        if item.number not in items:
-            yield f"item {item.number}: no row"
-            continue
-        said, first = items[item.number], next(iter(rows[item.number].values())).number
-        if said.label is None:
-            yield f"row {first} label"
-        elif not any_label and said.label != LABELS[item.gold]:
-            continue  # in the paper such an annotator did not see the rest
-        for letter in item.systems:
-            row = rows[item.number].get(letter)
-            if row is None:
-                yield f"item {item.number} {letter}: no row"
-            elif said.adequate[letter] is None:
-                yield f"row {row.number} adequate"
-            elif said.adequate[letter] == "no" and said.error[letter] is None:
-                yield f"row {row.number} error"
-        if len(item.systems) > 1 and said.preferred is None:
-            yield f"row {first} preferred"
+def _missing(said: pd.DataFrame, gold: pd.Series, any_label: bool, systems: int) -> Iterator[str]:
+    """The missing judgements, each with its place. In the paper, who chose a wrong label did not see the rest."""
+    label, preferred = _by_item(said["label"]), _by_item(said["preferred"])
+    asked = gold.index if any_label else gold.index[label.isna() | label.eq(gold)]
+    own = said[said.index.isin(asked, level="item")]
+    yield from (f"item {item} label" for item in gold.index[label.isna()])
+    yield from (f"item {item} {letter} adequate" for item, letter in own.index[own["adequate"].isna()])
+    unnamed = own["adequate"].eq("no") & own["error"].isna()
+    yield from (f"item {item} {letter} error" for item, letter in own.index[unnamed])
+    if systems > 1:
+        yield from (f"item {item} preferred" for item in asked[preferred.loc[asked].isna()])
 
 
-# --- what was said ---------------------------------------------------------------------------------------------------
-
-
-def _label(item: Item, annotator: _Annotator) -> str | None:
-    said = annotator.items.get(item.number)
-    return said.label if said else None
-
-
-def _right(item: Item, annotator: _Annotator) -> bool:
-    return _label(item, annotator) == LABELS[item.gold]
-
-
-def _preferred(item: Item, annotator: _Annotator) -> str | None:
-    """Name of the preferred system, "" for none of them; None without a judgement."""
-    said = annotator.items.get(item.number)
-    letter = said.preferred if said else None
-    return "" if letter == NO_PREFERENCE else item.systems[letter] if letter else None
-
-
-def _adequate(item: Item, letter: str, annotator: _Annotator) -> str | None:
-    said = annotator.items.get(item.number)
-    return said.adequate.get(letter) if said else None
-
-
-def _explanations(items: Iterable[Item], system: str | None = None) -> list[tuple[Item, str]]:
-    """Item and letter of every explanation, of one system or of all."""
-    return [(item, letter) for item in items for letter, name in item.systems.items() if system in (None, name)]
-
-
-def _unanimous(said: Iterable[str | None]) -> str | None:
-    """The judgement of all annotators; None if they differ, or one is missing."""
-    values = set(said)
-    return values.pop() if len(values) == 1 else None
+def _by_item(said: Any) -> Any:
+    """What is asked once an item, from any of its rows."""
+    return said.groupby(level="item").first()
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _names(found: Key) -> list[str]:
-    return [system.name for system in found.systems]
-
-
-def _about(annotator: _Annotator, found: Key) -> dict[str, Any]:
-    labels = [item for item in found.items if _label(item, annotator)]
-    right = share(sum(_right(item, annotator) for item in labels), len(labels))
-    return about(annotator.sheet, len(annotator.missing)) | {"labels_right": right}
-
-
 def _coefficients(
-    found: Key,
-    counted: Sequence[Item],
-    annotators: Sequence[_Annotator],
-    coefficient: Callable[[Iterable[Sequence[str | None]]], float | None],
+    coefficient: Callable[[pd.DataFrame], float | None],
+    tables: Mapping[str, pd.DataFrame],
+    system: pd.Series,
+    names: Sequence[str],
 ) -> dict[str, Any]:
     """Agreement on the label, on adequacy and on the preferred system."""
-
-    def adequacy(system: str | None) -> float | None:
-        return coefficient(
-            [_adequate(item, letter, each) for each in annotators] for item, letter in _explanations(counted, system)
-        )
-
-    by_system = {name: adequacy(name) for name in _names(found)}
+    adequate = tables["adequate"]
+    by_system = {name: coefficient(adequate[system.eq(name)]) for name in names}
     defined = [value for value in by_system.values() if value is not None]
     values: dict[str, Any] = {
-        "label": coefficient([_label(item, each) for each in annotators] for item in found.items),
+        "label": coefficient(tables["label"]),
         "adequacy": {
             "by_system": by_system,
-            "overall": adequacy(None),
+            "overall": coefficient(adequate),
             "average": math.fsum(defined) / len(defined) if defined else None,
             "averaged": len(defined),
         },
     }
-    if len(found.systems) > 1:
-        values["preference"] = coefficient([_preferred(item, each) for each in annotators] for item in counted)
-    return values
+    return values | ({"preference": coefficient(tables["preferred"])} if len(names) > 1 else {})
 
 
-def _pair(found: Key, counted: Sequence[Item], pair: Sequence[_Annotator]) -> dict[str, Any]:
-    kappas = _coefficients(found, counted, pair, kappa)
-    names = [each.sheet.annotator for each in pair]
-    return {"annotators": names, **{f"{judgement}_kappa": value for judgement, value in kappas.items()}}
-
-
-def _agreed(
-    items: Sequence[Item], annotators: Sequence[_Annotator], system: str | None
-) -> list[tuple[Item, str, bool]]:
-    """Item, letter and adequacy of the explanations on whose adequacy all agree."""
-    said = [
-        (item, letter, _unanimous(_adequate(item, letter, each) for each in annotators))
-        for item, letter in _explanations(items, system)
-    ]
-    return [(item, letter, value == "yes") for item, letter, value in said if value]
-
-
-def _system(name: str, counted: Sequence[Item], annotators: Sequence[_Annotator]) -> dict[str, Any]:
-    agreed = _agreed(counted, annotators, name)
-    adequate = sum(value for _, _, value in agreed)
-    marks = Counter(
-        error
-        for item, letter, value in agreed
-        for each in annotators
-        if not value and (error := each.items[item.number].error[letter])
-    )
+def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFrame) -> dict[str, Any]:
+    own = agreed[system.loc[agreed.index].eq(name)]
+    adequate = int(own.eq("yes").sum())
+    marks = errors.loc[own.index[own.eq("no")]].stack().dropna()
     return {
         "name": name,
-        "explanations": len(_explanations(counted, name)),
-        "agreed": len(agreed),
+        "explanations": int(system.eq(name).sum()),
+        "agreed": len(own),
         "adequate": adequate,
-        "adequacy_rate": share(adequate, len(agreed)),
-        "error_marks": marks.total(),
-        "errors": {error: share(marks[error], marks.total()) for error in ERRORS},
+        "adequacy_rate": share(adequate, len(own)),
+        "error_marks": len(marks),
+        "errors": {error: share(marks.eq(error).sum(), len(marks)) for error in ERRORS},
     }
 
 
-def _as_predictor(found: Key, counted: Sequence[Item], annotators: Sequence[_Annotator]) -> dict[str, Any]:
+def _add_preferences(report: dict[str, Any], preferred: pd.DataFrame) -> None:
+    """Add what all annotators prefer; of three or more, what more than half of them do, too."""
+    agreed = figures.unanimous(preferred)
+    report["preference"] = {"agreed": len(agreed), "none": int(agreed.eq("").sum())}
+    for system in report["systems"]:
+        system["preferred"] = int(agreed.eq(system["name"]).sum())
+        system["preference_rate"] = share(system["preferred"], len(agreed))
+    if len(report["annotators"]) > 2:
+        most = figures.majority(preferred)
+        report["preference"]["majority"] = len(most)
+        for system in report["systems"]:
+            system["majority_rate"] = share(most.eq(system["name"]).sum(), len(most))
+
+
+def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series) -> dict[str, Any]:
     """ExplanationScore against agreed adequacy (section 5.3), or why not."""
-    scorers = {system.scorer for system in found.systems}
-    signatures = sorted({system.signature for system in found.systems if system.signature})
+    systems = found["systems"]
+    scorers = {system["scorer"] for system in systems}
+    signatures = sorted({system["signature"] for system in systems if system["signature"]})
     if scorers == {None}:
         return {"undefined": "the samples had no explanation scores (figlang score, then export)"}
     if len(scorers) > 1 or len(signatures) > 1:
-        made = ", ".join(f"{system.name}: {system.signature or system.scorer}" for system in found.systems)
+        made = ", ".join(f"{system['name']}: {system['signature'] or system['scorer']}" for system in systems)
         return {"undefined": printable(f"the systems' scores are of different scorers ({made})")}
-    agreed = _agreed(counted, annotators, None)
-    scored = [(value, score) for item, letter, value in agreed if (score := item.scores[letter]) is not None]
+    scores = explanations["score"].loc[agreed.index].dropna().astype(float)
+    positive = agreed.loc[scores.index].eq("yes")
     about: dict[str, Any] = {
         "scorer": scorers.pop(),
         "signature": signatures[0] if signatures else None,
-        "n": len(scored),
-        "without_score": len(agreed) - len(scored),
-        "adequate": sum(value for value, _ in scored),
+        "n": len(scores),
+        "without_score": len(agreed) - len(scores),
+        "adequate": int(positive.sum()),
     }
-    if not 0 < about["adequate"] < len(scored):
+    if not 0 < about["adequate"] < len(scores):
         return about | {"undefined": "the annotators agree on only one adequacy, or never: there is nothing to predict"}
-    positive, scores = zip(*scored, strict=True)
-    best = best_f1(positive, scores)
+    precision, recall, _ = precision_recall_curve(positive, scores)
+    best = best_f1(positive.tolist(), scores.tolist())
     return about | {
-        "average_precision": average_precision(positive, scores),
-        "trapezoidal_area": trapezoidal_area(positive, scores),
-        "best_f1": {
-            "f1": best.f1,
-            "precision": best.precision,
-            "recall": best.recall,
-            "above": best.above if math.isfinite(best.above) else None,
-            "at_least": best.at_least,
-        },
+        "average_precision": float(average_precision_score(positive, scores)),
+        "trapezoidal_area": float(auc(recall, precision)),
+        "best_f1": {**best._asdict(), "above": best.above if math.isfinite(best.above) else None},
     }
 
 
@@ -310,83 +227,67 @@ def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people; shares in percent."""
     if "pictures" in report:
         return pictures.text(report)
-    return "\n\n".join(part for make in (_head, _agreement, _systems, _predictor) if (part := make(report))) + "\n"
-
-
-def _head(report: Mapping[str, Any]) -> str:
-    lines = [
+    which = "items, whatever their label" if report["any_label"] else "whose label all annotators got right"
+    head = (
         f"{report['items']} items of {printable(report['data'])}; adequacy, errors and preference: the "
-        f"{report['items_counted']} "
-        + ("items, whatever their label" if report["any_label"] else "whose label all annotators got right")
+        f"{report['items_counted']} {which}\n{figures.annotators_text(report)}"
+    )
+    plain = [" ".join(printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
+    return "\n\n".join([head, _agreement(report, plain), *_systems(report, plain), _predictor(report)]) + "\n"
+
+
+def _agreement(report: Mapping[str, Any], plain: Sequence[str]) -> str:
+    found = [
+        (" / ".join(pair["annotators"]), {name.removesuffix("_kappa"): value for name, value in pair.items()})
+        for pair in report["pairs"]
     ]
-    return "\n".join([*lines, *of_annotators(report["annotators"])])
-
-
-def _agreement(report: Mapping[str, Any]) -> str:
-    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *_plain(report), "preference"]]
-    for pair in report["pairs"]:
-        kappas = {name.removesuffix("_kappa"): value for name, value in pair.items()}
-        rows.append([" / ".join(pair["annotators"]), *_cells(kappas)])
     if "alpha" in report:
-        rows.append(["all, Krippendorff's alpha", *_cells(report["alpha"])])
+        found.append(("all, Krippendorff's alpha", report["alpha"]))
+    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *plain, "preference"]]
+    for name, values in found:
+        adequacy = values["adequacy"]
+        numbers = (values["label"], adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
+        rows.append([name, *map(number, (*numbers, values.get("preference")))])
     if "published" in report:
-        average = number(report["published"]["average_kappa"])
-        rows.append(["published", "", average, *[""] * (len(rows[0]) - 3)])
+        rows.append(["published", "", number(report["published"]["average_kappa"]), *[""] * (len(plain) + 2)])
     return table(rows)
 
 
-def _cells(values: Mapping[str, Any]) -> list[str]:
-    adequacy = values["adequacy"]
-    numbers = (adequacy["average"], adequacy["overall"], *adequacy["by_system"].values())
-    return [number(value) for value in (values["label"], *numbers, values.get("preference"))]
-
-
-def _plain(report: Mapping[str, Any]) -> list[str]:
-    """Names of the systems for a table."""
-    return [" ".join(printable(system["name"]).replace("|", "/").split()) for system in report["systems"]]
-
-
-def _systems(report: Mapping[str, Any]) -> str:
+def _systems(report: Mapping[str, Any], plain: Sequence[str]) -> Iterator[str]:
     rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
-    for name, system in zip(_plain(report), report["systems"], strict=True):
+    for name, system in zip(plain, report["systems"], strict=True):
         rates = [percent(system["adequacy_rate"]), str(system["agreed"]), percent(system.get("preference_rate"))]
-        errors = [percent(part) for part in system["errors"].values()]
-        rows.append([name, *rates, *errors, str(system["error_marks"])])
+        rows.append([name, *rates, *map(percent, system["errors"].values()), str(system["error_marks"])])
     for system in report.get("published", {}).get("systems", ()):
         rates = [percent(system["adequacy_rate"]), "", percent(system["preference_rate"])]
         rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])
-    lines = [table(rows)]
+    yield table(rows)
     if preference := report.get("preference"):
-        lines.append(
+        yield (
             f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these no explanation "
             "is best"
         )
         if "majority" in preference:
-            rates = [
-                f"{name} {percent(each['majority_rate'])} %"
-                for name, each in zip(_plain(report), report["systems"], strict=True)
-            ]
-            lines.append(f"more than half agree on {preference['majority']} items: {', '.join(rates)}")
+            rates = [percent(system["majority_rate"]) for system in report["systems"]]
+            shown = ", ".join(f"{name} {rate} %" for name, rate in zip(plain, rates, strict=True))
+            yield f"more than half agree on {preference['majority']} items: {shown}"
     if "published" in report:
-        lines.append(f"published, not measured here: {report['published']['source']}")
-    return "\n\n".join(lines)
+        yield f"published, not measured here: {report['published']['source']}"
 
 
 def _predictor(report: Mapping[str, Any]) -> str:
     found = report["explanation_score"]
     if "undefined" in found:
         return f"ExplanationScore as a predictor of adequacy: not computed, {found['undefined']}"
-    best = found["best_f1"]
-    cuts = [f"score >= {best['at_least']:.4f}"]
-    if best["above"] is not None:
-        cuts.append(f"score > t for t from {best['above']:.4f}")
+    best, chance = found["best_f1"], found["adequate"] / found["n"]
+    above = "" if best["above"] is None else f", that is score > t for t from {best['above']:.4f}"
     lines = [
         f"ExplanationScore ({found['signature'] or found['scorer']}) as a predictor of adequacy, {found['n']} "
         f"explanations, {found['adequate']} of them adequate:",
-        f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; "
-        f"{found['adequate'] / found['n']:.2f} by chance), {found['trapezoidal_area']:.2f} (trapezoidal)",
-        f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at "
-        + ", that is ".join(cuts),
+        f"area under the precision-recall curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by "
+        f"chance), {found['trapezoidal_area']:.2f} (trapezoidal)",
+        f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= "
+        f"{best['at_least']:.4f}{above}",
     ]
     if found["without_score"]:
         lines.append(f"explanations without a score, left out: {found['without_score']}")

@@ -3,95 +3,63 @@
 from __future__ import annotations
 
 import io
-import math
 import random
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core import hub, images
+from PIL import Image
+
+from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.text import listing
-from figlang_tasks.judge import JudgeError, sheet
-from figlang_tasks.judge.key import Item, Key, PictureKey, System
+from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.results import runs, samples
-from figlang_tasks.results.runs import Run, RunError, TaskRun
-from figlang_tasks.results.samples import SamplesError
+from figlang_tasks.results.runs import Run, TaskRun
 
 NO_EXPLANATION = "(no explanation)"
 PAPER_SAMPLES = 95  # arXiv 2405.01474
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """A system, and its rows by id: explanation and ExplanationScore."""
-
-    system: System
-    run: TaskRun
-    rows: Mapping[str, tuple[str, float | None]]
-
-
 def export(
-    arguments: Sequence[str],
-    output: Path,
-    *,
-    count: int | None,
-    seed: int,
-    annotators: int,
-    separator: str,
+    arguments: Sequence[str], output: Path, *, count: int | None, seed: int, annotators: int, separator: str
 ) -> list[Path]:
-    """Write a sheet for each annotator, the pictures and the key. After an error nothing is written.
+    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last.
 
     Args:
         arguments: runs as `results.runs.read` takes them, each with one explainable-entailment task, on the same
             samples.
-        output: ``DIR/NAME.csv`` becomes ``DIR/NAME.annotator1.csv``, ..., ``DIR/NAME.images/`` and
-            ``DIR/NAME.key.json``.
+        output, annotators, separator: as of `write`.
         count: samples to draw; None: as many as the paper judged, all where there are fewer.
         seed: of the draw and of the letters.
-        annotators: sheets to write.
-        separator: see `figlang_tasks.judge.sheet.content_of`.
-
-    Returns:
-        What was written, the key last.
 
     Raises:
-        JudgeError: a run cannot be used, the runs are not of the same samples, there are too few, the data is not
-            there, or an output is there already.
+        FigLangError, SamplesError: a run cannot be used, the runs are not of the same samples, there are too few, the
+            data is not there, or an output is there already.
     """
-    try:
-        systems = [_chosen(run) for run in runs.read_all(arguments)]
-    except RunError as error:
-        raise JudgeError(str(error)) from error
+    systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
+    first, *others = systems.values()
+    for other in others:
+        _check_same_samples(first, other)
     if len(systems) > len(sheet.LETTERS):
         raise JudgeError(f"{len(systems)} runs: at most {len(sheet.LETTERS)} are possible, one for each letter")
-    _check_same_samples(systems)
-    first = systems[0].run
-    if count is None:
-        count = min(PAPER_SAMPLES, len(first.ids))
+    count = min(PAPER_SAMPLES, len(first.ids)) if count is None else count
     if count > len(first.ids):
         raise JudgeError(
             f"--n {count} is more than the {len(first.ids)} samples in {first.path}: use --n {len(first.ids)}"
         )
-    key = _key(systems, count, seed)
-    try:
-        documents = _documents(key)
-        pictures = _pictures(documents)
-    except hub.DataError as error:
-        raise JudgeError(str(error)) from error
+    signed = _key(systems, count, seed)
+    rows, pictures = _rows(signed, systems)
     columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
     if len(systems) == 1:
         columns.remove("preferred")
-    return write(output, pictures, columns, _rows(key, systems, documents), key, annotators, separator)
+    return write(output, pictures, columns, rows, signed, annotators, separator)
 
 
-# --- runs ------------------------------------------------------------------------------------------------------------
-
-
-def _chosen(run: Run) -> _Chosen:
+def _explained(run: Run) -> TaskRun:
+    """The one task of a run that has explanations."""
     found = [task for task in run.tasks.values() if task.explained]
     if not found:
         raise JudgeError(
@@ -101,150 +69,116 @@ def _chosen(run: Run) -> _Chosen:
     if len(found) > 1:
         tasks = listing([task.task for task in found], 20)
         raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
-    (task,) = found
-    try:
-        records = [row.record for row in samples.read(task.path).rows]
-    except SamplesError as error:
-        raise JudgeError(str(error)) from error
-    rows = {
-        record.id: ((record.explanation or "").strip() or NO_EXPLANATION, _score(task, number, line))
-        for number, (record, line) in enumerate(zip(records, task.lines, strict=True), start=1)
-    }
-    system = System(run.name, task.task, task.path.name, task.sha256, task.scorer, task.signature)
-    return _Chosen(system, task, rows)
+    samples.check_explained(found[0].path, found[0].lines)
+    return found[0]
 
 
-def _score(task: TaskRun, number: int, line: Mapping[str, Any]) -> float | None:
-    scores = line["sample"].get("explanation_scores")
-    if scores is None:
-        return None
-    mean = scores.get("mean") if isinstance(scores, Mapping) else None
-    if isinstance(mean, bool) or not isinstance(mean, int | float) or not math.isfinite(mean):
-        raise JudgeError(f"{task.path}, line {number}: explanation_scores has no mean: score the file again")
-    return float(mean)
-
-
-def _check_same_samples(systems: Sequence[_Chosen]) -> None:
-    """All of the same data, with the same ids."""
-    first = systems[0].run
-    for other in (each.run for each in systems[1:]):
-        if other.data != first.data:
+def _check_same_samples(first: TaskRun, other: TaskRun) -> None:
+    if other.data != first.data:
+        raise JudgeError(f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data")
+    for one, of in ((first, other), (other, first)):
+        if lacks := sorted(set(of.ids) - set(one.ids)):
             raise JudgeError(
-                f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data"
+                f"{one.path} lacks {len(lacks)} of the samples of {of.path}: {listing(lacks, 20)}. Evaluate both on "
+                "the same samples"
             )
-        problems = [
-            f"{one.path} lacks {len(lacks)} of the samples of {of.path}: {listing(lacks, 20)}"
-            for one, of in ((first, other), (other, first))
-            if (lacks := [row_id for row_id in of.ids if row_id not in set(one.ids)])
-        ]
-        if problems:
-            raise JudgeError("; ".join(problems) + ". Evaluate both on the same samples")
 
 
-def _key(systems: Sequence[_Chosen], count: int, seed: int) -> Key:
-    first = systems[0].run
-    records = {line["sample"]["id"]: line["sample"] for line in first.lines}
+def _by_id(run: TaskRun) -> dict[str, Mapping[str, Any]]:
+    return dict(zip(run.ids, run.records, strict=True))
+
+
+def _key(systems: Mapping[str, TaskRun], count: int, seed: int) -> dict[str, Any]:
+    first, records = next(iter(systems.values())), {name: _by_id(run) for name, run in systems.items()}
     generator = random.Random(seed)
     items = []
-    for number, row_id in enumerate(generator.sample(sorted(records), count), start=1):
+    for number, row_id in enumerate(generator.sample(sorted(first.ids), count), start=1):
         order = list(systems)
         generator.shuffle(order)
         by_letter = dict(zip(sheet.LETTERS, order, strict=False))
+        own = records[order[0]][row_id]
+        scores = {letter: records[name][row_id].get("explanation_scores") for letter, name in by_letter.items()}
         items.append(
-            Item(
-                number=number,
-                id=row_id,
-                gold=records[row_id]["gold"],
-                report_group=records[row_id]["report_group"],
-                systems={letter: each.system.name for letter, each in by_letter.items()},
-                scores={letter: each.rows[row_id][1] for letter, each in by_letter.items()},
-            )
+            {
+                "number": number,
+                "id": row_id,
+                "gold": own["gold"],
+                "report_group": own["report_group"],
+                "systems": by_letter,
+                "scores": {letter: found and float(found["mean"]) for letter, found in scores.items()},
+            }
         )
-    return Key(first.benchmark, str(first.data), seed, tuple(each.system for each in systems), tuple(items))
+    made = [
+        {
+            "name": name,
+            "task": run.task,
+            "samples": run.path.name,
+            "sha256": run.sha256,
+            "scorer": run.scorer,
+            "signature": run.signature,
+        }
+        for name, run in systems.items()
+    ]
+    return key.signed(benchmark=first.benchmark, data=str(first.data), seed=seed, systems=made, items=items)
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
-
-
-def _documents(key: Key) -> dict[int, Mapping[str, Any]]:
-    """The benchmark's document of each item, by number."""
-    data = DataId.parse(key.data)
-    found = benchmarks()[key.benchmark].documents(data, {})
-    if found["data"][0] != key.data:
+def _rows(
+    signed: Mapping[str, Any], systems: Mapping[str, TaskRun]
+) -> tuple[list[dict[str, object]], dict[str, bytes]]:
+    """The rows of a sheet, and the pictures by name. A name is the item's number: nothing of the data is in it."""
+    found = benchmarks()[signed["benchmark"]].documents(DataId.parse(signed["data"]), {})
+    if found["data"][0] != signed["data"]:
         raise JudgeError(
-            f"the samples are of {key.data}, but the data on this machine is {found['data'][0]}: use the data of the "
-            "run"
+            f"the samples are of {signed['data']}, but the data on this machine is {found['data'][0]}: use the data of "
+            "the run"
         )
     places = {row_id: index for index, row_id in enumerate(found["id"])}
-    return {item.number: found[places[item.id]] for item in key.items}
-
-
-def _pictures(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, bytes]:
-    """Name and content (PNG) of the picture of each item; empty for texts.
-
-    The name is the item's number: nothing of the data is in it.
-    """
-    found = {}
-    for number, document in documents.items():
+    records = {name: _by_id(run) for name, run in systems.items()}
+    rows, pictures = [], {}
+    for item in signed["items"]:
+        document, name = found[places[item["id"]]], f"{item['number']:03}.png"
         if "image" in document:
-            buffer = io.BytesIO()
-            dataset = document["dataset"]
-            images.decode(document["image"], f"{dataset} {document['id']}", dataset).save(buffer, "PNG")
-            found[f"{number:03}.png"] = buffer.getvalue()
-    return found
+            where = f"{document['dataset']} {item['id']}"
+            pictures[name] = png(images.decode(document["image"], where, document["dataset"]))
+        context = {
+            "premise": document.get("premise", ""),
+            "claim": document.get("claim") or document.get("hypothesis", ""),
+            "reference": document["explanation"],
+        }
+        for letter, system in item["systems"].items():
+            said = (records[system][item["id"]]["explanation"] or "").strip() or NO_EXPLANATION
+            rows.append({"item": item["number"], "letter": letter, "image": name, **context, "explanation": said})
+    return rows, pictures
 
 
-def _rows(key: Key, systems: Sequence[_Chosen], documents: Mapping[int, Mapping[str, Any]]) -> Iterator[dict[str, str]]:
-    by_name = {each.system.name: each for each in systems}
-    for item in key.items:
-        document = documents[item.number]
-        for letter, name in item.systems.items():
-            yield {
-                "item": str(item.number),
-                "letter": letter,
-                "image": f"{item.number:03}.png",
-                "premise": document.get("premise", ""),
-                "claim": document.get("claim") or document.get("hypothesis", ""),
-                "reference": document["explanation"],
-                "explanation": by_name[name].rows[item.id][0],
-            }
+def png(picture: Image.Image) -> bytes:
+    """A picture as a file without metadata: that of generators may tell model and prompt."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def write(
     output: Path,
     pictures: Mapping[str, bytes],
     columns: Sequence[str],
-    rows: Iterable[Mapping[str, str]],
-    key: Key | PictureKey,
+    rows: Iterable[Mapping[str, object]],
+    signed: Mapping[str, Any],
     annotators: int,
     separator: str,
 ) -> list[Path]:
-    """Write an export: a folder of pictures, a sheet for each annotator, the key.
+    """Write a folder of pictures, a sheet for each annotator, and the key; return their paths.
 
-    All is written into a temporary folder first, so that an interruption or a full disk leaves no partial export.
-
-    Args:
-        output: ``DIR/NAME.csv``, as of `export`.
-        pictures: content by name.
-        columns: of the sheets.
-        rows: cells by column; `image` is the name of a picture.
-        key: of the export.
-        annotators: sheets to write.
-        separator: see `figlang_tasks.judge.sheet.content_of`.
-
-    Returns:
-        What was written, the key last.
-
-    Raises:
-        JudgeError: one of the files is there already, or cannot be written.
+    ``DIR/NAME.csv`` as `output` makes ``DIR/NAME.images/``, ``DIR/NAME.annotator1.csv``, ... and ``DIR/NAME.key.json``,
+    in a temporary folder first, so that a full disk leaves no partial export. What is there is never replaced.
     """
     parent, stem = output.parent, output.name.removesuffix(".csv")
-    rows = [{**row, "image": f"{stem}.images/{row['image']}", "sheet": key.code} for row in rows]
+    rows = [{**row, "image": f"{stem}.images/{row['image']}", "sheet": signed["sheet"]} for row in rows]
     files = {f"{stem}.images/{name}": content for name, content in pictures.items()}
     for number in range(1, annotators + 1):
         own = [{**row, "annotator": f"annotator {number}"} for row in rows]
         files[f"{stem}.annotator{number}.csv"] = sheet.content_of(columns, own, separator)
-    files[f"{stem}.key.json"] = key.content()
+    files[f"{stem}.key.json"] = key.content(signed)
     written = [parent / name for name in dict.fromkeys(name.partition("/")[0] for name in files)]
     if there := [path for path in written if path.exists()]:
         raise JudgeError(

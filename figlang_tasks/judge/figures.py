@@ -1,83 +1,121 @@
-"""What the reports of explanations and of pictures share: who judged, agreement, and numbers as people read them."""
+"""What the reports of explanations and of pictures share: who judged, agreement, and numbers as people read them.
+
+Tables have a row for each thing that was judged, and a column for each annotator.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core.text import printable
-from figlang_tasks.judge import JudgeError
+import pandas as pd
+from sklearn.metrics import cohen_kappa_score
+
+from figlang_tasks.core.text import listing, printable
+from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.sheet import Sheet
-from figlang_tasks.metrics.agreement import cohen_kappa, krippendorff_alpha
-
-WRITTEN_BY = "figlang judge agree"
+from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 
-def check_sheets(sheets: Sequence[Sheet], code: str) -> None:
-    """Check that sheets are of one export, and of different annotators.
+def gathered(
+    key_path: Path,
+    found: Mapping[str, Any],
+    sheet_paths: Sequence[Path],
+    places: pd.Index,
+    meanings: Callable[[Sheet], pd.DataFrame],
+    missing: Callable[[pd.DataFrame], Iterable[str]],
+    partial: bool,
+) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+    """What each annotator says of each place of a key, and the head of the report.
 
-    Raises:
-        JudgeError: they are not.
+    Args:
+        key_path, found: the key.
+        sheet_paths: filled sheets.
+        places: items and letters of the key.
+        meanings: what a sheet says, as `sheet.meanings`.
+        missing: the judgements that are missing from it, by their places.
+        partial: accept missing ones.
     """
-    paths: dict[str, Path] = {}
-    for filled in sheets:
-        if filled.code != code:
+    said: dict[str, pd.DataFrame] = {}
+    about, incomplete = [], []
+    for path in sheet_paths:
+        filled = sheet.read(path)
+        if filled.code != found["sheet"]:
             raise JudgeError(
-                f"{filled.path} is a sheet of {filled.code}, but the key is of {code}: give the key of this sheet"
+                f"{path} is a sheet of {filled.code}, but the key is of {found['sheet']}: give the key of this sheet"
             )
-        other = paths.setdefault(filled.annotator, filled.path)
-        if other is not filled.path:
+        if filled.annotator in said:
             raise JudgeError(
-                f"{other} and {filled.path} are both of {filled.annotator}: give each annotator a separate sheet, or "
-                "write the annotator's name into the column annotator"
+                f"{path} is of {filled.annotator}, like another sheet: give each annotator a separate sheet, or write "
+                "the annotator's name into the column annotator"
             )
+        own = meanings(filled)
+        for number in own["row"][~own.index.isin(places)]:
+            raise JudgeError(
+                f"{path}, row {number}: the key has no such item and letter: restore it as it was exported"
+            )
+        said[filled.annotator] = own.reindex(places)
+        gaps = list(missing(said[filled.annotator]))
+        if gaps:
+            incomplete.append(f"{path} lacks {len(gaps)} judgements ({listing(gaps, 20)})")
+        named = {"name": filled.annotator, "llm": filled.llm, "file": path.name, "sha256": filled.sha256}
+        about.append({**named, "missing": len(gaps)})
+    if incomplete and not partial:
+        raise JudgeError("; ".join(incomplete) + ". Fill them in, or accept the gaps with --partial")
+    of_key = {"file": key_path.name, "sheet": found["sheet"]}
+    return said, {"written_by": "figlang judge agree", "key": of_key, "data": found["data"], "annotators": about}
 
 
-def about(filled: Sheet, missing: int) -> dict[str, Any]:
-    """What a report says of an annotator with so many missing judgements."""
-    named = {"name": filled.annotator, "llm": filled.llm, "file": filled.path.name, "sha256": filled.sha256}
-    return {**named, "missing": missing}
+def share(part: float, whole: float) -> float | None:
+    """None where it is undefined."""
+    return int(part) / int(whole) if whole else None
 
 
-def of_annotators(annotators: Iterable[dict[str, Any]]) -> list[str]:
-    """Lines for people of what `about` says; ``labels_right`` where it is known."""
-    found = list(annotators)
+def unanimous(said: pd.DataFrame) -> pd.Series:
+    """The judgements that all annotators agree on, where none is missing."""
+    return said[said.nunique(axis=1, dropna=False).eq(1)].iloc[:, 0].dropna()
+
+
+def majority(said: pd.DataFrame) -> pd.Series:
+    """The judgements that more than half of all annotators agree on."""
+    most = {place: Counter(row.dropna()).most_common(1) for place, row in said.iterrows()}
+    agreed = {place: found[0][0] for place, found in most.items() if found and 2 * found[0][1] > said.shape[1]}
+    return pd.Series(agreed, dtype=object)
+
+
+def pairs(annotators: Iterable[str], figures: Callable[[list[str]], Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The figures of each two annotators, with their names."""
+    return [{"annotators": [*two], **figures([*two])} for two in combinations(annotators, 2)]
+
+
+def kappa(said: pd.DataFrame) -> float | None:
+    """Cohen's kappa of two annotators, where both say something; None where it is undefined."""
+    first, second = said.dropna().to_numpy(dtype=object).T.tolist()
+    if len({*first, *second}) < 2:  # both always say the same, or nothing: expected agreement is 1
+        return None
+    return float(cohen_kappa_score(first, second))
+
+
+def alpha(said: pd.DataFrame) -> float | None:
+    """Krippendorff's alpha of all annotators; None where it is undefined."""
+    found = krippendorff_alpha(row.dropna().tolist() for _, row in said.iterrows())
+    return None if math.isnan(found) else found
+
+
+def annotators_text(report: Mapping[str, Any]) -> str:
+    """Who judged, a line each; ``labels_right`` where it is known."""
     lines = []
-    for each in found:
+    for each in report["annotators"]:
         right = f", labels right {percent(each['labels_right'])} %" if "labels_right" in each else ""
         missing = f", {each['missing']} judgements missing" if each["missing"] else ""
         lines.append(f"{each['name']}: {printable(each['file'])}{right}{missing}")
-    if any(each["llm"] for each in found):
+    if any(each["llm"] for each in report["annotators"]):
         lines.append("one of the annotators is a language model: this is not agreement between people")
-    return lines
-
-
-def share(part: int, whole: int) -> float | None:
-    """None where it is undefined."""
-    return part / whole if whole else None
-
-
-def majority(said: Iterable[str | None]) -> str | None:
-    """What more than half of all annotators say; None if there is no such judgement."""
-    counts = Counter(said)
-    (most, count), *_ = counts.most_common(1)
-    return most if 2 * count > counts.total() else None
-
-
-def kappa(said: Iterable[Sequence[str | None]]) -> float | None:
-    """Cohen's kappa of what two say, where both say something; None where it is undefined."""
-    both = [pair for pair in said if None not in pair]
-    found = cohen_kappa(*zip(*both, strict=True)) if both else math.nan
-    return None if math.isnan(found) else found
-
-
-def alpha(said: Iterable[Sequence[str | None]]) -> float | None:
-    """Krippendorff's alpha of what all say; None where it is undefined."""
-    found = krippendorff_alpha([label for label in labels if label is not None] for labels in said)
-    return None if math.isnan(found) else found
+    return "\n".join(lines)
 
 
 def percent(part: float | None) -> str:

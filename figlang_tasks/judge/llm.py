@@ -11,21 +11,20 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import openai
 from tqdm import tqdm
 
 from figlang_tasks.core import images, redaction
-from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError, sheet
-from figlang_tasks.judge.sheet import Sheet, SheetRow
+from figlang_tasks.judge.sheet import JUDGED, Sheet
+from figlang_tasks.metrics.files import write_whole
 
 _RETRIES = 5
 _FAILURES = 3
@@ -33,146 +32,117 @@ _FAILURES = 3
 _THINKING = ("gpt-5", "o1", "o3", "o4")
 """How names of OpenAI's models begin that take no temperature, and the limit of tokens under another name."""
 
+_Row = dict[str, Any]
+"""A row of the sheet: its cells, and `row`, its number."""
 
-@dataclass(frozen=True)
-class _Question:
-    """One request: the columns to fill in for a row (`label`, `preferred`: the item's first row), and its letters."""
 
-    row: SheetRow
+class _Question(NamedTuple):
+    """One request: the column to fill in for a row (`label`, `preferred`: the item's first row), and its letters."""
+
+    row: _Row
     asked: str
     prompt: str
     letters: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """The result of a request: cells by column, empty if the answer is unreadable; an error if there is no answer."""
-
-    question: _Question
-    said: str = ""
-    model: str = ""
-    cells: Mapping[str, str] = field(default_factory=dict)
-    error: str = ""
-
-
 def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int) -> dict[str, Any]:
-    """Fill in a sheet. Answers that `output` has already are kept, so that an interrupted call continues.
+    """Fill in an empty sheet. Answers that `output` has already are kept, so that an interrupted call continues.
 
-    Args:
-        sheet_path: an empty sheet; its pictures are where the rows say, below its folder.
-        output: the filled sheet; beside it, ``STEM.answers.jsonl`` takes every answer as it came.
-        model: its name at the server, which ``OPENAI_BASE_URL`` or ``OPENAI_API_URL`` names.
-        concurrency: requests under way at a time.
-        max_tokens: of an answer.
+    Beside `output`, ``STEM.answers.jsonl`` takes every answer as it came.
 
     Returns:
         Counts: ``kept`` judgements that were there, ``asked``, ``unreadable`` answers (their cells stay empty),
         ``failed`` requests; and what was ``written``.
 
     Raises:
-        JudgeError: sheet or pictures cannot be used, `output` is another sheet or another judge's, there is no key for
-            the server, or it fails again and again.
+        FigLangError: sheet or pictures cannot be used, `output` is another sheet or another judge's, there is no key
+            for the server, or it fails again and again.
     """
-    blank = sheet.read(sheet_path)
-    if not blank.exact:
-        raise JudgeError(f"{sheet_path} is not UTF-8, so its texts are damaged: use the sheet as it was exported")
-    if "category" in blank.columns:
-        raise JudgeError(f"{sheet_path} is of generated pictures: judge llm fills in sheets of explanations alone")
-    if lacking := [column for column in ("claim", "reference", "explanation") if column not in blank.columns]:
-        raise JudgeError(f"{sheet_path}: its first row lacks the column {lacking[0]}: use the sheet as it was exported")
-    annotator = sheet.cleaned(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
-    cells = _kept(blank, output, annotator)
-    questions = list(_questions(blank, cells))
-    shown = {row.cells["image"]: row for row in blank.rows if row.cells.get("image")}
-    pictures = {image: _picture(blank, row) for image, row in shown.items()}
-    try:
-        client = openai.OpenAI(base_url=os.environ.get("OPENAI_API_URL"), max_retries=_RETRIES)
-    except openai.OpenAIError as error:
-        raise JudgeError(f"{error} A local server takes any OPENAI_API_KEY") from error
-    settings: dict[str, Any] = {"model": model, "temperature": 0, "max_tokens": max_tokens}
-    if model.startswith(_THINKING):
-        settings = {"model": model, "max_completion_tokens": max_tokens}
+    blank = sheet.read(sheet_path, "strict")
+    columns = [*map(str, blank.rows)]
+    if lacking := [column for column in ("claim", "reference", "explanation") if column not in columns]:
+        raise JudgeError(
+            f"{sheet_path}: its first row lacks the column {lacking[0]}: give a sheet of explanations, as exported"
+        )
+    annotator = printable(f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}")
+    blanked = {**dict.fromkeys(JUDGED, ""), "comment": "", "annotator": annotator}
+    rows = blank.rows.assign(row=blank.rows.index, **blanked).to_dict("records")
+    if output.exists():
+        _keep(rows, sheet.read(output), annotator, blank)
+    kept = sum(bool(row[column]) for row in rows for column in ("label", "adequate", "preferred"))
+    questions = list(_questions(rows, "preferred" in columns))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
-    counts = {"kept": sum(bool(row[column]) for row in cells.values() for column in ("label", "adequate", "preferred"))}
-    counts |= {"asked": len(questions), "unreadable": 0, "failed": 0}
-    sheet.write_sheet(output, _content(blank, cells, annotator))  # before anything is paid for
-    in_a_row = 0
-    for answer in _answers(client, settings, questions, pictures, concurrency):
-        in_a_row = in_a_row + 1 if answer.error else 0
-        if in_a_row == _FAILURES:
-            raise JudgeError(
-                f"{model}: {_FAILURES} requests failed one after the other, the last with {answer.error}. The answers "
-                f"so far are in {output}: run the command again to continue"
-            )
-        counts["failed"] += bool(answer.error)
-        counts["unreadable"] += not answer.error and not answer.cells
-        cells[_place(answer.question.row)].update(answer.cells)
-        _log(log, answer)
-        sheet.write_sheet(output, _content(blank, cells, annotator))
-    return {"annotator": annotator, **counts, "written": [str(output), *([str(log)] if log.exists() else [])]}
+    in_a_row = unreadable = failed = 0
+    shown = {row["image"]: row for row in rows if row.get("image")}
+    ask = _asking(model, max_tokens, {image: _picture(blank, row) for image, row in shown.items()})
+    pool = ThreadPoolExecutor(concurrency)
+    try:
+        write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
+        asked = {pool.submit(ask, question): question for question in questions}
+        for done in tqdm(as_completed(asked), "figlang judge llm", len(asked), unit="request", disable=None):
+            question, answer = asked[done], done.result()
+            cells = read_answer(question.asked, answer["said"], question.letters)
+            question.row.update(cells)
+            in_a_row = in_a_row + 1 if "error" in answer else 0
+            failed += "error" in answer
+            unreadable += "error" not in answer and not cells
+            place = {"item": question.row["item"], "letter": question.row["letter"], "asked": question.asked}
+            with log.open("a", encoding="ascii") as file:
+                file.write(json.dumps({**place, **answer, "read": cells}) + "\n")
+            write_whole(output, sheet.content_of(columns, rows))
+            if in_a_row == _FAILURES:
+                raise JudgeError(
+                    f"{model}: {_FAILURES} requests failed one after the other, the last with {answer['error']}. The "
+                    f"answers so far are in {output}: run the command again to continue"
+                )
+    except OSError as error:
+        raise JudgeError(f"{output} or its log cannot be written: {error.strerror}") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+    counts = {"kept": kept, "asked": len(questions), "unreadable": unreadable, "failed": failed}
+    return {"annotator": annotator, **counts, "written": [output, log]}
 
 
-# --- sheets ----------------------------------------------------------------------------------------------------------
-
-
-def _place(row: SheetRow) -> tuple[int, str]:
-    return int(row.cells["item"]), row.cells["letter"]
-
-
-def _kept(blank: Sheet, output: Path, annotator: str) -> dict[tuple[int, str], dict[str, str]]:
-    """The judgements of each row: those of the output, if it is there."""
-    cells = {_place(row): dict.fromkeys(sheet.JUDGED, "") for row in blank.rows}
-    if not output.exists():
-        return cells
-    before = sheet.read(output)
-    if before.annotator != annotator:
-        raise JudgeError(f"{output} exists and is of {before.annotator}, not of {annotator}: choose another -o")
-    if before.code != blank.code:
-        raise JudgeError(f"{output} exists and belongs to another export than {blank.path}: choose another -o")
+def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:
+    """Take over the judgements of the output of an earlier call."""
+    if (before.annotator, before.code) != (annotator, blank.code):
+        raise JudgeError(
+            f"{before.path} exists, of {before.annotator} and the export {before.code}, not of {annotator} and "
+            f"{blank.code}: choose another -o"
+        )
     sheet.judged(before)
-    for row in before.rows:
-        if _place(row) in cells:
-            cells[_place(row)] = {column: row.cells.get(column, "") for column in sheet.JUDGED}
-    return cells
+    said = before.rows.set_index(["item", "letter"]).filter(JUDGED).to_dict("index")
+    for row in rows:
+        row.update(said.get((row["item"], row["letter"]), {}))
 
 
-def _content(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]], annotator: str) -> bytes:
-    columns = [column for column in sheet.COLUMNS if column in blank.columns]
-    rows = ({**row.cells, **cells[_place(row)], "comment": "", "annotator": annotator} for row in blank.rows)
-    return sheet.content_of(columns, rows)
-
-
-def _picture(blank: Sheet, row: SheetRow) -> str:
+def _picture(blank: Sheet, row: _Row) -> str:
     """The picture of a row as an address with the data of a JPEG.
 
     A sheet may be of somebody else, and its pictures go to a server: no other file may.
     """
-    where, content = f"{blank.path}, row {row.number}", io.BytesIO()
-    try:
-        path = images.below(blank.path.parent, row.cells["image"], where)
-        images.decode_file(path, where).save(content, "JPEG", quality=85)
-    except DataError as error:
-        raise JudgeError(f"{error}. Keep the exported pictures beside the sheet") from error
+    where, content = f"{blank.path}, row {row['row']}", io.BytesIO()
+    path = images.below(blank.path.parent, row["image"], where)
+    images.decode_file(path, where).save(content, "JPEG", quality=85)
     return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-# --- questions and answers -------------------------------------------------------------------------------------------
-
-
-def _questions(blank: Sheet, cells: Mapping[tuple[int, str], Mapping[str, str]]) -> Iterator[_Question]:
-    """The questions without an answer."""
-    for rows in blank.by_item().values():
-        first, letters = next(iter(rows.values())), tuple(rows)
-        said = [cells[_place(row)] for row in rows.values()]
-        texts = {"premise": None, **{name: first.cells.get(name) for name in ("premise", "claim", "reference")}}
-        if not any(each["label"] for each in said):
+def _questions(rows: list[_Row], compared: bool) -> Iterator[_Question]:
+    """The questions without an answer; the preferred explanation only where several are `compared`."""
+    items: dict[int, list[_Row]] = {}
+    for row in rows:
+        items.setdefault(row["item"], []).append(row)
+    for own in items.values():
+        first, letters = own[0], tuple(row["letter"] for row in own)
+        texts = {name: first.get(name) for name in ("premise", "claim", "reference")}
+        if not any(row["label"] for row in own):
             yield _Question(first, "label", render("judge/label.jinja", **texts), letters)
-        for row, each in zip(rows.values(), said, strict=True):
-            if not each["adequate"]:
-                prompt = render("judge/adequacy.jinja", explanation=row.cells["explanation"], **texts)
+        for row in own:
+            if not row["adequate"]:
+                prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
                 yield _Question(row, "adequate", prompt, letters)
-        if "preferred" in blank.columns and not any(each["preferred"] for each in said):
-            explanations = {letter: row.cells["explanation"] for letter, row in rows.items()}
+        if compared and not any(row["preferred"] for row in own):
+            explanations = {row["letter"]: row["explanation"] for row in own}
             prompt = render("judge/preference.jinja", explanations=explanations, **texts)
             yield _Question(first, "preferred", prompt, letters)
 
@@ -193,10 +163,11 @@ def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[st
         return {}
     (said,) = found
     error = said.get("error") if asked == "adequate" else None
+    accepted = sheet.spellings(letters)
     try:
-        cells = {asked: sheet.meaning(asked, _word(said[asked]), letters)}
+        cells = {asked: sheet.spelled(_word(said[asked]), accepted[asked])}
         if error is not None and _word(error).strip().casefold() not in ("none", ""):
-            cells["error"] = sheet.meaning("error", _word(error))
+            cells["error"] = sheet.spelled(_word(error), accepted["error"])
     except ValueError:
         return {}
     if asked == "adequate" and ("error" in cells) != (cells["adequate"] == "no"):
@@ -219,44 +190,26 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             continue
 
 
-def _answers(
-    client: openai.OpenAI,
-    settings: Mapping[str, Any],
-    questions: list[_Question],
-    pictures: Mapping[str, str],
-    concurrency: int,
-) -> Iterator[_Answer]:
-    """The answers as they come."""
-    pool = ThreadPoolExecutor(concurrency)
+def _asking(model: str, max_tokens: int, pictures: Mapping[str, str]) -> Callable[[_Question], dict[str, str]]:
+    """A function that asks the server: what was `said`, by which `model`; an `error` where nothing was."""
     try:
-        asked = [pool.submit(_ask, client, settings, question, pictures) for question in questions]
-        for done in tqdm(as_completed(asked), "figlang judge llm", len(asked), unit="request", disable=None):
-            yield done.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+        client = openai.OpenAI(base_url=os.environ.get("OPENAI_API_URL"), max_retries=_RETRIES)
+    except openai.OpenAIError as error:
+        raise JudgeError(f"{error} A local server takes any OPENAI_API_KEY") from error
+    settings: dict[str, Any] = {"model": model, "temperature": 0, "max_tokens": max_tokens}
+    if model.startswith(_THINKING):
+        settings = {"model": model, "max_completion_tokens": max_tokens}
 
+    def ask(question: _Question) -> dict[str, str]:
+        content: list[dict[str, Any]] = [{"type": "text", "text": question.prompt}]
+        if image := question.row.get("image"):
+            content.insert(0, {"type": "image_url", "image_url": {"url": pictures[image]}})
+        try:
+            response = client.chat.completions.create(**settings, messages=[{"role": "user", "content": content}])
+            said = response.choices[0].message.content or ""
+        except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # another protocol
+            told = f"{type(error).__name__}: {printable(redaction.hidden(str(error)), limit=300)}"
+            return {"said": "", "error": told}
+        return {"said": redaction.without_secrets(said), "model": str(response.model)}  # the log may be published
 
-def _ask(
-    client: openai.OpenAI, settings: Mapping[str, Any], question: _Question, pictures: Mapping[str, str]
-) -> _Answer:
-    content: list[dict[str, Any]] = [{"type": "text", "text": question.prompt}]
-    if image := question.row.cells.get("image"):
-        content.insert(0, {"type": "image_url", "image_url": {"url": pictures[image]}})
-    try:
-        response = client.chat.completions.create(**settings, messages=[{"role": "user", "content": content}])
-        said = response.choices[0].message.content or ""
-    except (openai.OpenAIError, ValueError, LookupError, TypeError, AttributeError) as error:  # or of another protocol
-        return _Answer(question, error=f"{type(error).__name__}: {printable(redaction.hidden(str(error)), limit=300)}")
-    said = redaction.without_secrets(said)  # the log is kept, and may be published
-    return _Answer(question, said, str(response.model), read_answer(question.asked, said, question.letters))
-
-
-def _log(path: Path, answer: _Answer) -> None:
-    item, letter = _place(answer.question.row)
-    line = {"item": item, "letter": letter, "asked": answer.question.asked, "said": answer.said, "model": answer.model}
-    line |= {"read": dict(answer.cells)} | ({"error": answer.error} if answer.error else {})
-    try:
-        with path.open("a", encoding="ascii") as file:
-            file.write(json.dumps(line) + "\n")
-    except OSError as error:
-        raise JudgeError(f"{path} cannot be written: {error.strerror}") from error
+    return ask

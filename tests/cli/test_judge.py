@@ -61,7 +61,9 @@ def test_from_runs_to_figures(exported: list[Path]) -> None:
     key, *sheets = exported
     refused = figlang("agree", key, *sheets)
     assert refused.exit_code == 1
-    assert refused.stderr.startswith(f"figlang judge agree: {sheets[0]} lacks 20 judgements (row 2 label, row 2 adeq")
+    assert refused.stderr.startswith(
+        f"figlang judge agree: {sheets[0]} lacks 20 judgements (item 1 label, item 2 label"
+    )
     for path in sheets:
         fill_in(path, key)
     report = json.loads(done("agree", key, *sheets, "--json"))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.judge import sheet
-from figlang_tasks.judge.key import Item, Key, PictureKey, System
+from figlang_tasks.judge import key, sheet
 
+Item = Mapping[str, Any]
 Cells = Mapping[str, str]
 
 
@@ -28,39 +28,44 @@ def save_run(path: Path, answer: Callable[[Mapping[str, Any]], str], scores: Cal
     return path
 
 
-def key_of(systems: Sequence[str], gold: Sequence[int], scores: Sequence[Sequence[float | None]] | None = None) -> Key:
-    """A key with one item for each gold label; letters turn from item to item."""
+def key_of(
+    systems: Sequence[str],
+    gold: Sequence[int],
+    scores: Sequence[Sequence[float | None]] | None = None,
+    made_by: Sequence[tuple[str | None, str | None]] | None = None,
+) -> dict[str, Any]:
+    """A key with one item for each gold label; letters turn from item to item. `made_by`: scorers and signatures."""
     items = []
     for number, label in enumerate(gold, start=1):
         turn = number % len(systems)
-        order = [*range(turn, len(systems)), *range(turn)]
-        letters = sheet.LETTERS[: len(systems)]
+        order = dict(zip(sheet.LETTERS, [*range(turn, len(systems)), *range(turn)], strict=False))
         items.append(
-            Item(
-                number,
-                f"muse-test-{number}",
-                label,
-                "muse",
-                {letter: systems[index] for letter, index in zip(letters, order, strict=True)},
-                {
-                    letter: None if scores is None else scores[number - 1][index]
-                    for letter, index in zip(letters, order, strict=True)
-                },
-            )
+            {
+                "number": number,
+                "id": f"muse-test-{number}",
+                "gold": label,
+                "report_group": "muse",
+                "systems": {letter: systems[index] for letter, index in order.items()},
+                "scores": {letter: scores and scores[number - 1][index] for letter, index in order.items()},
+            }
         )
-    scorer = None if scores is None else "embedded"
-    made = tuple(System(name, "vflute", f"{name}.jsonl", "00", scorer, None) for name in systems)
-    return Key("vflute", "V-FLUTE/test:0123456789ab", 0, made, tuple(items))
+    made_by = made_by or [("embedded" if scores else None, None)] * len(systems)
+    entries = [
+        {"name": name, "task": "vflute", "samples": f"{name}.jsonl", "sha256": "00", "scorer": of, "signature": signed}
+        for name, (of, signed) in zip(systems, made_by, strict=True)
+    ]
+    data = "V-FLUTE/test:0123456789ab"
+    return key.signed(benchmark="vflute", data=data, seed=0, systems=entries, items=items)
 
 
-def save_key(folder: Path, key: Key | PictureKey) -> Path:
+def save_key(folder: Path, made: Mapping[str, Any]) -> Path:
     path = folder / "sheet.key.json"
-    path.write_bytes(key.content())
+    path.write_bytes(key.content(made))
     return path
 
 
 def sheet_of(
-    key: Key,
+    made: Mapping[str, Any],
     annotator: str,
     label: Callable[[Item], str],
     judgement: Callable[[Item, str], tuple[str, str]],
@@ -69,18 +74,22 @@ def sheet_of(
     """Rows of a filled sheet.
 
     Args:
-        key: of the export.
+        made: the key.
         annotator: the name in it.
         label: cell of each item, in its first row.
         judgement: cells `adequate` and `error` of an item and the name of a system.
         preferred: name of the system that is best, or a cell as it is.
     """
     rows = []
-    for item in key.items:
-        by_name = {name: letter for letter, name in item.systems.items()}
-        for letter, name in item.systems.items():
+    for item in made["items"]:
+        by_name = {name: letter for letter, name in item["systems"].items()}
+        for letter, name in item["systems"].items():
             adequate, error = judgement(item, name)
-            row = dict.fromkeys(sheet.COLUMNS, "") | {"item": str(item.number), "letter": letter, "sheet": key.code}
+            row = dict.fromkeys(sheet.COLUMNS, "") | {
+                "item": str(item["number"]),
+                "letter": letter,
+                "sheet": made["sheet"],
+            }
             row |= {"adequate": adequate, "error": error, "annotator": annotator, "explanation": f"= {name}?"}
             if letter == "A":
                 row |= {"label": label(item), "preferred": by_name.get(preferred(item), preferred(item))}
@@ -94,4 +103,4 @@ def save_sheet(path: Path, rows: Sequence[Cells], columns: Sequence[str] = sheet
 
 
 def right_label(item: Item) -> str:
-    return ("contradiction", "entailment")[item.gold]
+    return ("contradiction", "entailment")[item["gold"]]

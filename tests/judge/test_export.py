@@ -1,4 +1,4 @@
-"""Blind sheets of runs on figlang_mini and figlang_mini_flute."""
+"""If these fail, annotators can tell systems apart, judge the wrong rows, or lose what they have filled in."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from PIL import Image
 from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.flute import task as flute_task
 from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.export import export
 
@@ -41,12 +42,6 @@ def two_runs(tmp_path: Path) -> list[str]:
     return [f"{name}={path}" for name, path in zip(NAMES, paths, strict=True)]
 
 
-def read_key(path: Path) -> key.Key:
-    found = key.read(path)
-    assert isinstance(found, key.Key)
-    return found
-
-
 def records(run: str) -> dict[str, dict[str, Any]]:
     path = Path(run.partition("=")[2])
     return {(record := json.loads(line)["sample"])["id"]: record for line in path.read_text("utf-8").splitlines()}
@@ -57,25 +52,23 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
     names = ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv", "sheet.key.json"]
     assert [path.name for path in written] == names
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
-    found, first, second = read_key(written[3]), sheet.read(written[1]), sheet.read(written[2])
+    found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
     assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
-    assert first.by_item().keys() == {item.number for item in found.items} == set(range(1, 21))
-    assert [{**row.cells, "annotator": ""} for row in first.rows] == [
-        {**row.cells, "annotator": ""} for row in second.rows
-    ]
+    assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
+    assert {*first.rows["item"]} == {item["number"] for item in found["items"]} == {*range(1, 21)}
     documents = {doc["id"]: doc for doc in rows.load("figlang_mini", "test")}
     by_run = {name: records(run) for name, run in zip(NAMES, two_runs, strict=True)}
-    for item in found.items:
-        document = documents[item.id]
-        assert item.gold == rows.LABELS[document["label"]]
-        assert set(item.systems.values()) == set(NAMES)
-        for letter, row in first.by_item()[item.number].items():
-            record = by_run[item.systems[letter]][item.id]
-            assert row.cells["explanation"] == (record["explanation"] or "(no explanation)")
-            assert item.scores[letter] == record["explanation_scores"]["mean"]
-            assert (row.cells["claim"], row.cells["reference"]) == (document["claim"], document["explanation"])
-            assert all(row.cells[column] == "" for column in (*sheet.JUDGED, "comment"))
-            with Image.open(tmp_path / "out" / row.cells["image"]) as shown:
+    for item in found["items"]:
+        document = documents[item["id"]]
+        assert item["gold"] == rows.LABELS[document["label"]]
+        assert set(item["systems"].values()) == set(NAMES)
+        for _, row in first.rows[first.rows["item"].eq(item["number"])].iterrows():
+            record = by_run[item["systems"][row["letter"]]][item["id"]]
+            assert row["explanation"] == (record["explanation"] or "(no explanation)")
+            assert item["scores"][row["letter"]] == record["explanation_scores"]["mean"]
+            assert (row["claim"], row["reference"]) == (document["claim"], document["explanation"])
+            assert not any(row[[*sheet.JUDGED, "comment"]])
+            with Image.open(tmp_path / "out" / row["image"]) as shown:
                 with Image.open(io.BytesIO(document["image"]["bytes"])) as released:
                     assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()
 
@@ -83,30 +76,28 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
 def test_nothing_in_a_sheet_tells_the_system(tmp_path: Path, two_runs: list[str]) -> None:
     written = export(two_runs, tmp_path / "sheet.csv", **{**OPTIONS, "count": 76})
     text = written[1].read_text("utf-8-sig")
-    ids = [item.id for item in read_key(written[3]).items]
+    ids = [item["id"] for item in key.read(written[3])["items"]]
     assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *ids))
     assert '"=' not in text and "\"'=HYPERLINK('second') " in text
-    first = Counter(item.systems["A"] for item in read_key(written[3]).items)
+    first = Counter(item["systems"]["A"] for item in key.read(written[3])["items"])
     assert first["Shark"] > 20 and first["Kettle"] > 20
 
 
 def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
-    def items(folder: str, **options: Any) -> tuple[key.Item, ...]:
+    def items(folder: str, **options: Any) -> list[dict[str, Any]]:
         *_, path = export(two_runs, tmp_path / folder / "sheet.csv", **{**OPTIONS, **options})
-        return read_key(path).items
+        return key.read(path)["items"]
 
     assert items("a") == items("b", annotators=1)
-    assert {item.id for item in items("c", seed=8)} != {item.id for item in items("d")}
+    assert {item["id"] for item in items("c", seed=8)} != {item["id"] for item in items("d")}
     # The paper judged 95; of fewer samples all are taken.
-    assert {item.id for item in items("all", count=None)} == {*records(two_runs[0])}
-    written = export(two_runs, tmp_path / "e" / "s", **OPTIONS)
-    assert sheet.read(written[1]).rows[0].cells["image"] == "s.images/001.png"
-    assert written[-1] == tmp_path / "e" / "s.key.json"
+    assert {item["id"] for item in items("all", count=None)} == {*records(two_runs[0])}
+    assert export(two_runs, tmp_path / "e" / "s", **OPTIONS)[-1] == tmp_path / "e" / "s.key.json"
 
 
 def test_one_system_is_not_compared_and_the_separator_may_be_a_semicolon(tmp_path: Path, two_runs: list[str]) -> None:
     written = export(two_runs[:1], tmp_path / "sheet.csv", **{**OPTIONS, "separator": ";", "annotators": 1})
-    assert "preferred" not in sheet.read(written[1]).columns
+    assert "preferred" not in sheet.read(written[1]).rows
     assert written[1].read_text("utf-8-sig").startswith('"item";"letter";"image";"claim";')
 
 
@@ -119,13 +110,12 @@ def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     (tmp_path / "samples_flute.jsonl").write_text("\n".join(lines) + "\n")
     written = export([str(tmp_path / "samples_flute.jsonl")], tmp_path / "s.csv", **{**OPTIONS, "annotators": 1})
     assert [path.name for path in written] == ["s.annotator1.csv", "s.key.json"]
-    found, filled = read_key(written[1]), sheet.read(written[0])
-    assert "image" not in filled.columns
-    for item in found.items:
-        cells = filled.by_item()[item.number]["A"].cells
-        document = documents[item.id]
-        assert (cells["premise"], cells["claim"]) == (document["premise"], document["hypothesis"])
-        assert item.scores == {"A": None}
+    found, filled = key.read(written[1]), sheet.read(written[0])
+    assert "image" not in filled.rows
+    for item, (_, row) in zip(found["items"], filled.rows.iterrows(), strict=True):
+        document = documents[item["id"]]
+        assert (row["premise"], row["claim"]) == (document["premise"], document["hypothesis"])
+        assert item["scores"] == {"A": None}
 
 
 def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]) -> None:
@@ -133,7 +123,7 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     lines = second.read_text("utf-8").splitlines(keepends=True)
 
     def refused(says: str, runs: list[str] = two_runs, **options: Any) -> None:
-        with pytest.raises(JudgeError, match=says):
+        with pytest.raises(FigLangError, match=says):
             export(runs, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 

@@ -12,6 +12,7 @@ from judge.filled_sheets import key_of, save_key, sheet_of
 from judge.judge_server import MODEL, JudgeServer
 from PIL import Image
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.judge import JudgeError, sheet
 from figlang_tasks.judge.agree import agree, text
@@ -35,8 +36,8 @@ def blank(tmp_path: Path) -> Path:
         row |= {"image": f"images/{number}.png", "claim": f"=claim {number}", "reference": f"reference {number}"}
     columns = [column for column in sheet.COLUMNS if column != "premise"]
     (tmp_path / "images").mkdir()
-    for item in KEY.items:
-        Image.new("RGBA", (8, 8), colour(item.number)).save(tmp_path / "images" / f"{item.number}.png")
+    for item in KEY["items"]:
+        Image.new("RGBA", (8, 8), colour(item["number"])).save(tmp_path / "images" / f"{item['number']}.png")
     path = tmp_path / "sheet.annotator1.csv"
     path.write_bytes(sheet.content_of(columns, rows))
     return path
@@ -45,12 +46,12 @@ def blank(tmp_path: Path) -> Path:
 def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
     """The right label, `one` adequate and preferred; only where the picture is the item's."""
     (picture,) = pictures
-    (number,) = [item.number for item in KEY.items if f"=claim {item.number}\n" in prompt]
+    (number,) = [item["number"] for item in KEY["items"] if f"=claim {item['number']}\n" in prompt]
     assert abs(picture.tobytes()[0] - colour(number)[0]) < 8
     assert f"reference {number}" in prompt
     if '{"label"' in prompt:
         assert "= one?" not in prompt and "= two?" not in prompt  # before the explanations are seen
-        return f'I see. {{"label": "{("contradiction", "entailment")[KEY.items[number - 1].gold]}"}}'
+        return f'I see. {{"label": "{("contradiction", "entailment")[KEY["items"][number - 1]["gold"]]}"}}'
     if '{"adequate"' in prompt:
         assert ("= one?" in prompt) + ("= two?" in prompt) == 1
         return '{"adequate": "yes"}' if "= one?" in prompt else '```json\n{"adequate": "no", "error": "Unsound"}\n```'
@@ -85,16 +86,14 @@ def test_a_sheet_is_filled_in_and_marked(
     name = f"LLM judge {MODEL}, prompt {prompt_hash('judge')}"
     assert filled.llm and filled.annotator == report["annotator"] == name
     said = sheet.judged(filled)
-    for item in KEY.items:
-        by_name = {name: letter for letter, name in item.systems.items()}
-        assert said[item.number].label == ("contradiction", "entailment")[item.gold]
-        assert said[item.number].preferred == by_name["one"]
-        assert said[item.number].adequate == {by_name["one"]: "yes", by_name["two"]: "no"}
-        assert said[item.number].error == {by_name["one"]: None, by_name["two"]: "unsound"}
-    texts = ("claim", "reference", "explanation", "image")
-    assert [[row.cells[column] for column in texts] for row in filled.rows] == [
-        [row.cells[column] for column in texts] for row in sheet.read(blank).rows
-    ]
+    for item in KEY["items"]:
+        own, by_name = said.loc[item["number"]], {name: letter for letter, name in item["systems"].items()}
+        assert [*own["label"].dropna()] == [("contradiction", "entailment")[item["gold"]]]
+        assert [*own["preferred"].dropna()] == [by_name["one"]]
+        assert own["adequate"].to_dict() == {by_name["one"]: "yes", by_name["two"]: "no"}
+        assert own["error"].dropna().to_dict() == {by_name["two"]: "unsound"}
+    texts = ["claim", "reference", "explanation", "image"]
+    assert filled.rows[texts].equals(sheet.read(blank).rows[texts])
     log = [json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()]
     assert len(log) == REQUESTS and sum(line["said"].startswith("I see. {") for line in log) == 3
     assert {line["model"] for line in log} == {f"{MODEL}-2026"}
@@ -113,8 +112,7 @@ def test_unreadable_answers_stay_empty_and_are_counted(tmp_path: Path, blank: Pa
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 0)
     said = sheet.judged(sheet.read(tmp_path / "filled.csv"))
-    assert {value for each in said.values() for value in each.adequate.values()} == {None}
-    assert all(each.label and each.preferred for each in said.values())
+    assert said.count()[["label", "adequate", "preferred"]].to_dict() == {"label": 3, "adequate": 0, "preferred": 3}
     server.answer = good_answer
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
     assert (report["kept"], report["asked"], report["unreadable"]) == (6, 6, 0)
@@ -128,8 +126,8 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, blank: Path, serv
     server.answer, server.prompts = good_answer, []
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
     assert (report["kept"], report["asked"], len(server.prompts)) == (5, REQUESTS - 5, REQUESTS - 5)
-    for before, after in zip(kept, sheet.read(tmp_path / "filled.csv").rows, strict=True):
-        assert all(after.cells[column] == cell for column, cell in before.cells.items() if cell)
+    after = sheet.read(tmp_path / "filled.csv").rows
+    assert kept.mask(kept == "", after).equals(after)
     assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
 
 
@@ -151,24 +149,24 @@ def test_what_ends_the_work_before_a_request(
     tmp_path: Path, blank: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(says: str, path: Path = blank, output: Path = tmp_path / "out.csv", **options: Any) -> None:
-        with pytest.raises(JudgeError, match=says):
+        with pytest.raises(FigLangError, match=says):
             fill(path, output, **{**OPTIONS, **options})
         assert server.prompts == []
 
-    refused(r"annotator1.csv exists and is of annotator 1, not of LLM judge judge-1", output=blank)
-    refused(r"none/out.csv cannot be written: No such file", output=tmp_path / "none" / "out.csv")
+    refused(r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1", output=blank)
+    refused(r"none/out.csv or its log cannot be written: No such file", output=tmp_path / "none" / "out.csv")
     other = tmp_path / "other.csv"
-    other.write_bytes(blank.read_bytes().replace(KEY.code.encode(), b"s-other"))
+    other.write_bytes(blank.read_bytes().replace(KEY["sheet"].encode(), b"s-other"))
     assert fill(other, tmp_path / "other-filled.csv", **OPTIONS)["failed"] == 0
     server.prompts.clear()
-    refused("belongs to another export", output=tmp_path / "other-filled.csv")
+    refused("of LLM judge judge-1, .* and the export s-other, not of", output=tmp_path / "other-filled.csv")
     damaged = tmp_path / "damaged.csv"
     damaged.write_bytes(blank.read_bytes().replace(b"reference 1", b"r\xe9f\xe9rence 1"))
     refused("damaged.csv is not UTF-8, so its texts are damaged", damaged)
     (tmp_path / "images" / "2.png").write_bytes(b"no picture")
     refused(r"row \d: .*2.png", output=tmp_path / "out2.csv")
     (tmp_path / "images" / "2.png").unlink()
-    refused(r"row \d: .*2.png .*Keep the exported", output=tmp_path / "out2.csv")
+    refused(r"row \d: .*2.png", output=tmp_path / "out2.csv")
     Image.new("RGB", (8, 8)).save(tmp_path / "images" / "2.png")
     monkeypatch.delenv("OPENAI_API_KEY")
     refused("OPENAI_API_KEY", output=tmp_path / "out2.csv")

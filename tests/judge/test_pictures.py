@@ -1,4 +1,4 @@
-"""Generated pictures that people sort: IRFL's Table 9, and every figure by counting."""
+"""If these fail, generated pictures are sorted into wrong shares, or a sheet tells what drew them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.irfl import generate
 from figlang_tasks.cli.figlang import app
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.agree import agree, text
-from figlang_tasks.judge.key import Picture, PictureKey
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.pictures import export
 
@@ -29,6 +29,7 @@ OPTIONS: dict[str, Any] = {
     "annotators": 2,
     "separator": ",",
 }
+Picture = dict[str, Any]
 Category = Callable[[Picture], str]
 
 
@@ -52,18 +53,11 @@ def folders(tmp_path: Path) -> list[str]:
     return [f"Alpha={tmp_path / 'Alpha'}", str(tmp_path / "Beta")]
 
 
-def read_key(path: Path) -> PictureKey:
-    found = key.read(path)
-    assert isinstance(found, PictureKey)
-    return found
-
-
-def filled(path: Path, found: PictureKey, category: Category, annotator: str) -> Path:
-    by_place = {(str(each.number), each.letter): each for each in found.pictures}
-    rows = [
-        {**row.cells, "category": category(by_place[row.cells["item"], row.cells["letter"]]), "annotator": annotator}
-        for row in sheet.read(path).rows
-    ]
+def filled(path: Path, found: dict[str, Any], category: Category, annotator: str) -> Path:
+    by_place = {(each["number"], each["letter"]): each for each in found["pictures"]}
+    rows = sheet.read(path).rows.assign(annotator=annotator).to_dict("records")
+    for row in rows:
+        row["category"] = category(by_place[row["item"], row["letter"]])
     target = path.with_name(f"{annotator}.csv")
     target.write_bytes(sheet.content_of(sheet.PICTURES, rows))
     return target
@@ -87,48 +81,53 @@ def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[s
     assert [path.name for path in written] == ["sheet.images", "sheet.annotator1.csv", "sheet.annotator2.csv"] + [
         "sheet.key.json"
     ]
-    found, first = read_key(written[-1]), sheet.read(written[1])
+    found, first = key.read(written[-1]), sheet.read(written[1])
     lines = [json.loads(line) for line in (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()]
     asked = Counter(line["input"] for line in lines)
-    assert found.asked == asked and len(found.pictures) == 2 * len(lines) - 1
+    assert found["asked"] == asked and len(found["pictures"]) == 2 * len(lines) - 1
     by_file = {line["file"]: line for line in lines}
+    by_place = {(row["item"], row["letter"]): row for _, row in first.rows.iterrows()}
     content = written[1].read_text("utf-8-sig")
     assert not any(word in content for word in ("Alpha", "Beta", "0001.png"))
-    for each in found.pictures:
-        cells, line = first.by_item()[each.number][each.letter].cells, by_file[each.file]
+    for each in found["pictures"]:
+        cells, line = by_place[each["number"], each["letter"]], by_file[each["file"]]
         assert (cells["phrase"], cells["definitions"]) == (line["phrase"], "\n".join(line["definitions"]))
-        assert (each.prompt, each.input, cells["category"]) == (line["prompt"], line["input"], "")
+        assert (each["prompt"], each["input"], cells["category"]) == (line["prompt"], line["input"], "")
         with Image.open(tmp_path / "out" / cells["image"]) as shown:
-            assert shown.getpixel((0, 0)) == colour(each.file, each.system) and not shown.info
-    sizes = Counter(each.number for each in found.pictures)
+            assert shown.getpixel((0, 0)) == colour(each["file"], each["system"]) and not shown.info
+    sizes = Counter(each["number"] for each in found["pictures"])
     assert max(sizes.values()) == 5
-    items = [[(each.file, each.system) for each in found.pictures if each.number == item] for item in sizes]
+    items = [[(each["file"], each["system"]) for each in found["pictures"] if each["number"] == item] for item in sizes]
     assert any({system for _, system in item} == {"Alpha", "Beta"} for item in items)
     assert all(item != sorted(item) for item in items if len(item) == 5)
 
 
 def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
     *_, blank, _, path = export(folders, tmp_path / "sheet.csv", **OPTIONS)
-    found = read_key(path)
+    found = key.read(path)
     names = list(generate.CATEGORIES)
     says: list[Category] = [
-        lambda each: "Figurative Literal" if each.input == "idiom" else " N ",
-        lambda each: "f+l" if each.input == "idiom" else names[int(each.file[:4]) % 5],
-        lambda each: names[int(each.file[:4]) % 3],
+        lambda each: "Figurative Literal" if each["input"] == "idiom" else " N ",
+        lambda each: "f+l" if each["input"] == "idiom" else names[int(each["file"][:4]) % 5],
+        lambda each: names[int(each["file"][:4]) % 3],
     ]
     meant = [
-        {each: str(sheet.spelled(category(each), generate.CATEGORIES)) for each in found.pictures} for category in says
+        {
+            each["file"] + each["system"]: str(sheet.spelled(category(each), generate.CATEGORIES))
+            for each in found["pictures"]
+        }
+        for category in says
     ]
     sheets = [filled(blank, found, category, f"person {number}") for number, category in enumerate(says)]
     report = agree(path, sheets)
     for row in report["systems"]:
-        own = [each for each in found.pictures if (each.system, each.input) == (row["system"], row["input"])]
-        votes = [Counter(said[each] for said in meant).most_common(1)[0] for each in own]
-        assert (row["pictures"], row["asked"]) == (len(own), found.asked[row["input"]])
+        own = [each for each in found["pictures"] if (each["system"], each["input"]) == (row["system"], row["input"])]
+        votes = [Counter(said[each["file"] + each["system"]] for said in meant).most_common(1)[0] for each in own]
+        assert (row["pictures"], row["asked"]) == (len(own), found["asked"][row["input"]])
         for name in names:
             assert row["categories"][name] == votes_for(votes, name) / len(own)
         assert row["no_majority"] == sum(count < 2 for _, count in votes) / len(own)
-    first, second = ([said[each] for each in found.pictures] for said in meant[:2])
+    first, second = ([*said.values()] for said in meant[:2])
     assert report["pairs"][0]["category_kappa"] == pytest.approx(cohen_kappa_score(first, second))
     both = [one == other for one, other in zip(first, second, strict=True)]
     assert agree(path, sheets[:2])["with_majority"] == sum(both) / len(both) < 1  # one of two is no majority
@@ -159,13 +158,17 @@ def test_the_shares_of_table_9(tmp_path: Path) -> None:
         names = [name for name, count in zip(generate.CATEGORIES, counts, strict=True) for _ in range(count)]
         assert row["pictures"] == total >= len(names)
         for name in [*names, *[None] * (total - len(names))]:
-            pictures.append(Picture(len(pictures) + 1, "A", row["system"], row["input"], "", "", ""))
+            place = {"number": len(pictures) + 1, "letter": "A"}
+            pictures.append({**place, "system": row["system"], "input": row["input"]})
             wanted[len(pictures)] = name
-    systems = tuple(dict.fromkeys(row["system"] for row in rows))
-    found = PictureKey(
-        "irfl", "IRFL/idioms-dataset:0123456789ab", 0, systems, {"idiom": 69, "definition": 126}, tuple(pictures)
+    found = key.signed(
+        benchmark="irfl",
+        data="IRFL/idioms-dataset:0123456789ab",
+        systems=list(dict.fromkeys(row["system"] for row in rows)),
+        asked={"idiom": 69, "definition": 126},
+        pictures=pictures,
     )
-    path, sheets, code = save_key(tmp_path, found), [], found.code
+    path, sheets, code = save_key(tmp_path, found), [], found["sheet"]
     for annotator, otherwise in enumerate(("f", "f", "l", "l", "n")):
         cells = {number: name if name and annotator < 3 else otherwise for number, name in wanted.items()}
         made = [
@@ -183,7 +186,7 @@ def test_the_shares_of_table_9(tmp_path: Path) -> None:
 
 def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
     def refused(says: str, arguments: list[str] = folders, **options: Any) -> None:
-        with pytest.raises(JudgeError, match=says):
+        with pytest.raises(FigLangError, match=says):
             export(arguments, tmp_path / "out" / "sheet.csv", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
@@ -192,7 +195,7 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
     refused("two folders have the name Beta", [folders[1], f"Beta={alpha}"])
     refused(r"out has no prompts.jsonl: write it with python -m figlang_tasks\S+generate ", [str(tmp_path / "out")])
     (alpha / "0001.png").write_bytes(b"\x89PNG")
-    refused("prompts.jsonl, line 2: .*0001.png")
+    refused("0001.png")
     prompts = (beta / "prompts.jsonl").read_text()
     for changed, says in (
         (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
@@ -210,18 +213,18 @@ def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
 def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) -> None:
     *_, first, second, path = export(folders, tmp_path / "sheet.csv", **OPTIONS)
     with pytest.raises(
-        JudgeError, match=r"annotator1.csv lacks 31 categories \(1 A, 1 B, .*accept the gaps with --part"
+        JudgeError, match=r"annotator1.csv lacks 31 judgements \(1 A, 1 B, .*accept the gaps with --part"
     ):
         agree(path, [first, second])
     report = agree(path, [first, second], partial=True)
     assert report["with_majority"] == 0 and report["pairs"][0]["category_kappa"] is None
-    found = read_key(path)
+    found = key.read(path)
     wrong = filled(first, found, lambda each: "symbolic", "one")
     with pytest.raises(JudgeError, match=r"one.csv, row 2, column category: 'symbolic' is none of: figurative, f; fig"):
         agree(path, [wrong, second])
     with pytest.raises(JudgeError, match="--any-label is of explanations"):
         agree(path, [first, second], any_label=True)
-    with pytest.raises(JudgeError, match="is of generated pictures"):
+    with pytest.raises(JudgeError, match="give a sheet of explanations"):
         fill(first, tmp_path / "x.csv", model="m", concurrency=1, max_tokens=1)
 
 
