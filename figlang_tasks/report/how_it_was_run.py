@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.text import listing
 from figlang_tasks.results.runs import Run, TaskRun, limited
 
 # What of lmms-eval's command line changes a result, in the order of the command.
@@ -50,12 +51,14 @@ class Provenance:
     Attributes:
         name: of the run.
         limited: how it was cut, as `figlang_tasks.results.runs.limited` says it.
+        contradictions: the values of its results file that its samples do not give, with both.
         facts: about the run.
         tasks: about each task.
     """
 
     name: str
     limited: str | None
+    contradictions: list[str]
     facts: list[tuple[str, str]]
     tasks: list[Facts]
 
@@ -87,7 +90,10 @@ def of(run: Run) -> Provenance:
         "chat template": results.get("chat_template_sha"),
         "seconds": _rounded(results.get("total_evaluation_time_seconds")),
     }
-    return Provenance(run.name, cut, _told(facts), [_task(task) for task in run.tasks.values()])
+    contradictions = [
+        f"{task.task}: {listing(task.contradictions)}" for task in run.tasks.values() if task.contradictions
+    ]
+    return Provenance(run.name, cut, contradictions, _told(facts), [_task(task) for task in run.tasks.values()])
 
 
 def _task(task: TaskRun) -> Facts:

@@ -93,6 +93,8 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     sizes = [picture and [picture["width"], picture["height"]] for picture in shown.pictures]
     kept = [picture for picture in shown.pictures if picture is not None]
+    told = [how_it_was_run.of(run) for run in runs]
+    contradictions = [f"{run.name}, results of {each}" for run in told for each in run.contradictions]
     html = (
         _environment()
         .get_template("page.jinja")
@@ -103,7 +105,8 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             style=Markup(style),
             script=Markup(script),
             groups=found,
-            runs=[how_it_was_run.of(run) for run in runs],
+            runs=told,
+            contradictions=contradictions,
             notices=shown.notices,
             samples=len(shown.cards),
             cards=_json({"runs": [run.name for run in runs], "cards": shown.cards, "sizes": sizes}),
@@ -117,7 +120,7 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
         )
     )
     # Half a surrogate pair has no bytes in UTF-8.
-    return Page(html.encode("utf-8", "replace"), len(shown.cards), len(kept), shown.notices)
+    return Page(html.encode("utf-8", "replace"), len(shown.cards), len(kept), [*contradictions, *shown.notices])
 
 
 def is_report(path: Path) -> bool:

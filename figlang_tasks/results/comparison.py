@@ -26,7 +26,6 @@ from figlang_tasks.scoring.measure import unit_of
 
 _LISTED = 5
 _NAMES_LISTED = 50
-_ROUNDING = 1e-6
 
 Place: TypeAlias = tuple[str, str]
 """Name of a measure, and scope."""
@@ -103,7 +102,7 @@ class Difference:
 
 
 def statistics(run: TaskRun) -> dict[Place, Statistic]:
-    """The sufficient statistics of each measure of a task in each scope; of METEOR, FID and the like there are none.
+    """The statistics of a task (`TaskRun.statistics`), and of the unweighted mean of folds.
 
     Raises:
         RunError: a row is not as its task writes it; names file and line.
@@ -111,13 +110,7 @@ def statistics(run: TaskRun) -> dict[Place, Statistic]:
     if run.folds:
         folds = [statistics(fold) for fold in run.folds]
         return {place: _mean([own[place] for own in folds]) for place in folds[0] if all(place in own for own in folds)}
-    return run.computed(
-        lambda measures, records: {
-            (measure.name, scope): statistic
-            for measure in measures.all
-            for scope, statistic in measure.statistics(records).items()
-        }
-    )
+    return run.statistics
 
 
 def _mean(folds: Sequence[Statistic]) -> Statistic:
@@ -430,13 +423,13 @@ def _values(name: str, run: TaskRun, own: Mapping[Place, Statistic]) -> dict[Pla
             "figlang_tasks does not know; they are not compared"
         )
     values = {place: statistic.total() for place, statistic in own.items()}
-    for place, value in values.items():
-        if abs(reported.get(place, value) - value) > _ROUNDING:
-            logger.warning(
-                f"figlang_tasks: {name}, {run.task}: its results say {full_name(*place)} {reported[place]:.6f}, its "
-                f"samples give {value:.6f}. Are these files of two runs, or of another version? The samples are used"
-            )
-    return {place: value for place, value in (reported | values).items() if place[0] in run.measures.by_name}
+    for each in run.contradictions:
+        logger.warning(
+            f"figlang_tasks: {name}, {run.task}: its results say {each}. Are these files of two runs, or of another "
+            "version? The samples are used"
+        )
+    without = {name for name, measure in run.measures.by_name.items() if measure.own is not None}
+    return {place: value for place, value in reported.items() if place[0] in without} | values
 
 
 def _aligned(systems: Sequence[Mapping[str, Statistic]]) -> list[dict[str, Statistic]]:

@@ -42,8 +42,9 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
         - ``n``: rows of the benchmark that the value was taken over (``Int64``; missing where it is not known).
 
     Raises:
-        RunError: there is no such file, it is damaged, or it holds no measures of a task of figlang_tasks (a results
-            file of lm-eval holds none: give its samples file).
+        RunError: there is no such file, it is damaged, the samples of a folder do not give what its results file says,
+            or it holds no measures of a task of figlang_tasks (a results file of lm-eval holds none: give its samples
+            file).
 
     Examples:
         A results file by hand, with one metric:
@@ -81,6 +82,8 @@ def _of_path(path: Path) -> dict[str, Estimates]:
     if path.suffix == ".json":
         return _reported(runs.results_file(path))
     run = runs.read(str(path))
+    for task in run.tasks.values():
+        runs.check_consistent(task)
     found = {name: runs.with_failed(task.estimates, task.failed) for name, task in run.tasks.items()}
     return _with_means(run.results, found)
 

@@ -13,10 +13,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loguru import logger
 
@@ -33,13 +33,18 @@ from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured, for_task
 from figlang_tasks.results.samples import SamplesError
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.notices import notices
+
+if TYPE_CHECKING:
+    from figlang_tasks.metrics.significance import Statistic
 
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
 _BY_TASK = ("results", "configs", "versions", "n-samples")
 _SHOWN = 5
+_ROUNDING = 1e-6
+_MOST_MEAN = 2.0  # BERTScore is at most 1; BLEURT, which has no bounds, is about 0 to 1
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)  # of computing with records that a task did not write
 _Value = TypeVar("_Value")
 
@@ -59,6 +64,7 @@ class TaskRun:
         reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
             no results file tells any (lm-eval).
         config: the task's entry in the results file; empty if there is no such file.
+        tabled: the harness's own table of it, by measure; empty where scores of ``figlang score`` take its place.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
         failed: measures whose computation failed in the run: the results file has no number of them.
@@ -79,6 +85,7 @@ class TaskRun:
     failed: tuple[str, ...] = ()
     folds: tuple[TaskRun, ...] = ()
     cut: str | None = None
+    tabled: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -104,6 +111,43 @@ class TaskRun:
     def estimates(self) -> Estimates:
         """The reported estimates; where there are none, those of the records (without METEOR and the like)."""
         return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
+
+    @cached_property
+    def statistics(self) -> dict[tuple[str, str], Statistic]:
+        """The sufficient statistics of each measure in each scope; of METEOR, FID and the like there are none.
+
+        Raises:
+            RunError: a row is not as its task writes it; names file and line.
+        """
+        return self.computed(
+            lambda measures, records: {
+                (measure.name, scope): statistic
+                for measure in measures.all
+                for scope, statistic in measure.statistics(records).items()
+            }
+        )
+
+    @cached_property
+    def contradictions(self) -> tuple[str, ...]:
+        """The values of the results file that its samples do not give: ``acc 0.900000 (its samples: 0.500000)``.
+
+        Raises:
+            RunError: a row is not as its task writes it; names file and line.
+        """
+        if self.folds:
+            return tuple(f"{fold.task} {each}" for fold in self.folds for each in fold.contradictions)
+        told = [(name, OVERALL, value) for name, value in self.tabled.items()]
+        told += [(name, scope, estimate.value) for name, scope, estimate in flat(self.reported)]
+        found: dict[str, None] = {}
+        for name, scope, value in told:
+            measure = self.measures.by_name.get(name)
+            if measure is None or measure.own is not None:
+                continue
+            given = self.statistics[name, scope].total() if (name, scope) in self.statistics else math.nan
+            if not abs(given - value) <= _ROUNDING:
+                text = "none" if math.isnan(given) else f"{given:.6f}"
+                found[f"{full_name(name, scope)} {value:.6f} (its samples: {text})"] = None
+        return tuple(found)
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
         """What `compute` makes of the measures of the task and of its records.
@@ -167,6 +211,20 @@ class TaskRun:
         metadata = self.config.get("metadata")
         version = metadata.get("version") if isinstance(metadata, Mapping) else None
         return None if version is None else str(version)
+
+
+def check_consistent(task: TaskRun) -> None:
+    """Check that the samples give what the results file says.
+
+    Raises:
+        RunError: they do not, or a row is not as its task writes it.
+    """
+    if task.contradictions:
+        raise RunError(
+            f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or of "
+            "another version of figlang_tasks, or was one changed? Restore what the harness wrote, or evaluate again "
+            "(figlang_replay scores saved outputs again without the model)"
+        )
 
 
 def with_folds(run: Run, apart: Collection[str] = ()) -> Run:
@@ -589,7 +647,13 @@ def _task_run(
         "explanation_scorer,none"  # of lm-eval, where a run cannot add to the metadata
     )
     scores = _chosen_scores(read, benchmark, scorer, in_run)
+    tabled = {
+        name.partition(",")[0]: value
+        for name, value in _of_task(path, results, "results", task).items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
     if scores is not None and scores.report is not None:
+        tabled = {}
         reported = {**reported, **_reported(scores.path.with_suffix(".json"), scores.report.get("measures"))}
         if scores.path != path:
             read = samples.read_any(scores.path)
@@ -606,6 +670,7 @@ def _task_run(
         signature=scores.signature if scores else None,
         failed=scoring.failed((metadata or {}).get("measures") or {}),
         cut=cut_to,
+        tabled=tabled,
     )
     if run.unanswered:
         logger.warning(
@@ -682,6 +747,11 @@ def _scorer_of(path: Path, number: int, line: Mapping[str, Any]) -> str | None:
     if not isinstance(scorer, str) or not isinstance(mean, int | float) or not math.isfinite(mean):
         raise RunError(
             f"{path}, line {number}: explanation_scores must hold a scorer and a finite mean: score the file again"
+        )
+    if abs(mean) > _MOST_MEAN:
+        raise RunError(
+            f"{path}, line {number}: the mean of explanation_scores is {mean:g}, but scores of {scorer} are about 0 to "
+            "1: score the file again"
         )
     return scorer
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from figlang_tasks.core import hub
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.metrics.files import write_whole
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.runs import Run, TaskRun, check_consistent
 
 
 class SubmissionError(Exception):
@@ -28,6 +28,7 @@ def answered(task: TaskRun) -> TaskRun:
 
     Raises:
         SubmissionError: answers were drawn at random, requests got no answer, or it was cut short.
+        RunError: its samples do not give what its results file says.
     """
     if setting := task.sampled:
         raise SubmissionError(
@@ -41,6 +42,7 @@ def answered(task: TaskRun) -> TaskRun:
         )
     if task.cut:
         raise SubmissionError(f"{task.path}: the run was cut short ({task.cut}): evaluate again without it")
+    check_consistent(task)
     return task
 
 
@@ -48,7 +50,7 @@ def all_rows(run: Run) -> Run:
     """Return `run` after checking that it has all rows.
 
     Raises:
-        SubmissionError: as in :func:`answered`; or the split has more rows.
+        SubmissionError, RunError: as in :func:`answered`; or the split has more rows.
     """
     for task in map(answered, run.tasks.values()):
         # No results file tells of samples that were scored alone.

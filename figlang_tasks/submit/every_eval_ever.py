@@ -83,7 +83,10 @@ def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True
                 if made.setdefault(folder / name, content) is not content:
                     raise SubmissionError(f"{run.path}: its samples are those of another given run: give each run once")
     for path, content in made.items():
-        (_check_samples if path.suffix == ".jsonl" else _check_aggregate)(path.name, content)
+        if path.suffix == ".jsonl":
+            _check_samples(path.name, content)
+        else:
+            _check(json.loads(content), "aggregate", path.name)
     for path, content in made.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -258,6 +261,8 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
     metric = _per_row(task)
     if metric is None:
         return []
+    each = task.measures.by_name[metric].each
+    assert each is not None  # else no line has a number of it
     rows = []
     for number, line in enumerate(task.lines, start=1):
         score = line.get(metric)
@@ -269,6 +274,11 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
                 "that the harness wrote"
             )
         sample = line["sample"]
+        if each(sample) != score:
+            raise SubmissionError(
+                f"{task.path}, line {number}: {metric} is {score}, but its `sample` gives {each(sample)}: restore the "
+                "file that the harness wrote"
+            )
         prompt, reference = plain(str(line.get("input", ""))), plain(str(line.get("target", "")))
         rows.append(
             {
@@ -339,18 +349,6 @@ def _validator(part: str) -> Any:
 
     schema = json.loads(_SCHEMA.read_text(encoding="utf-8"))
     return Draft7Validator({"$schema": schema["$schema"], "definitions": schema["definitions"], **schema[part]})
-
-
-def _check_aggregate(name: str, content: bytes) -> None:
-    aggregate = json.loads(content)
-    _check(aggregate, "aggregate", name)
-    for result in aggregate["evaluation_results"]:
-        config, score = result["metric_config"], result["score_details"]["score"]
-        if not float(config["min_score"]) <= score <= float(config["max_score"]):
-            raise SubmissionError(
-                f"{result['evaluation_result_id']} is {score}, which is not between {config['min_score']} and "
-                f"{config['max_score']}: is the results file damaged?"
-            )
 
 
 def _check_samples(name: str, content: bytes) -> None:

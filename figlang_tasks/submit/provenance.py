@@ -68,7 +68,7 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
         scopes: also those of parts of the benchmark. Without, those alone that the benchmark shows in short.
 
     Raises:
-        SubmissionError: the run reported none: there is no results file beside the samples.
+        SubmissionError: the run reported none: there is no results file beside the samples; or one that cannot be.
         RunError: the results file tells no metrics (lm-eval's tells no intervals), and a row is not as its task writes
             it.
     """
@@ -78,12 +78,20 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
             f"results of {task.task}"
         )
     shown = (OVERALL, *benchmarks()[task.benchmark].parts.in_short)
-    return [
+    found = [
         Value(measure, scope, estimate)
         for measure in task.measures.all
         for scope, estimate in task.estimates.get(measure.name, {}).items()
         if scopes or scope in shown
     ]
+    for value in found:
+        low, high = value.measure.bounds
+        if not low <= value.estimate.value <= high:
+            raise SubmissionError(
+                f"{task.path}: {value.name} is {value.estimate.value:g}, which is not between {low:g} and {high:g}: "
+                "restore the results file that the harness wrote"
+            )
+    return found
 
 
 def data(task: TaskRun) -> Data:
@@ -102,10 +110,20 @@ def data(task: TaskRun) -> Data:
 
 
 def evaluated_at(run: Run) -> datetime | None:
-    """When the run was evaluated, in UTC; None if its results file does not say."""
+    """When the run was evaluated, in UTC; None if its results file does not say.
+
+    Raises:
+        SubmissionError: the results file has a number for it that is no time.
+    """
     date = run.results.get("date")
     if isinstance(date, int | float):  # lm-eval: seconds since 1970
-        return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
+        try:
+            return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
+        except (ValueError, OverflowError, OSError) as error:
+            raise SubmissionError(
+                f"{run.path}: the results file has the date {date}, which is no time in seconds: restore the file that "
+                "the harness wrote"
+            ) from error
     arguments = (run.results.get("config") or {}).get("resolved_cli_args") or {}
     try:
         zone = ZoneInfo(arguments.get("timezone") or "Asia/Singapore")  # lmms-eval's default

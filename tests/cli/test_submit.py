@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -19,9 +20,11 @@ from submit.test_hub_results import README, WRITER, results
 from submit.test_irfl import ROWS, detection, write
 from vflute_hub import write_vflute_repo
 
+from figlang_tasks import table
 from figlang_tasks.benchmarks.flute.rows import blind_data
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
+from figlang_tasks.core.errors import RunError
 
 EEE = ("--organization", "My Lab", "--relationship", "other")
 
@@ -150,6 +153,37 @@ def test_every_eval_ever(run: Path, tmp_path: Path) -> None:
         "every-eval-ever", run, "-o", tmp_path, *EEE, "--model", "../../x"
     )
     assert figlang("every-eval-ever", run, "-o", tmp_path).exit_code == 2
+
+
+ACC = 542 / 723  # of the records, 181 of which are wrong
+
+
+@pytest.mark.parametrize(
+    ("edited", "told"),
+    [
+        ("measures", "acc 0.900000 (its samples: 0.749654)"),
+        ("table", "acc 0.900000 (its samples: 0.749654)"),
+        ("sample", "acc 0.749654 (its samples: 0.748271)"),
+        ("none", "f1@60 0.500000 (its samples: none)"),
+    ],
+)
+def test_results_and_samples_that_contradict_each_other_are_not_published(
+    edited: str, told: str, tmp_path: Path
+) -> None:
+    found = records()
+    if edited == "sample":
+        found[0]["predicted"] = 1 - found[0]["predicted"]
+    values = {"acc": 0.9 if edited == "measures" else ACC} | ({"f1@60": 0.5} if edited == "none" else {})
+    harness = {"vflute": {"acc,none": 0.9 if edited == "table" else ACC}}
+    run = write_run(tmp_path / "run", found, results(values, results=harness))
+    message = refused("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
+    assert f"samples_vflute.jsonl: the results file says {told}. Are these files of two runs" in message
+    assert told in refused("figlang2024", run, "-o", tmp_path / "a.zip")
+    if WRITES_EVAL_RESULTS:
+        assert told in refused("hub", run, "--repo", "a/b", "-o", tmp_path / "hub")
+    with pytest.raises(RunError, match=re.escape(told)):
+        table(run)
+    assert not any((tmp_path / name).exists() for name in ("eee", "a.zip", "hub"))
 
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")

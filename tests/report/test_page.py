@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from report_runs import lines_of, run_of, write_run
+from results_files import measures_of
 
 from figlang_tasks.core import redaction
 from figlang_tasks.report import cards, how_it_was_run, page
@@ -248,6 +249,18 @@ def test_a_cut_run_is_told_at_the_top(tmp_path: Path) -> None:
     whole = read(str(write_run(tmp_path / "whole", lines)))
     assert "Not a whole run." in text_of(cut) and "limit 8" in text_of(cut)
     assert "Not a whole run." not in text_of(whole)
+
+
+def test_results_that_the_samples_contradict_are_told_at_the_top(tmp_path: Path) -> None:
+    lines = lines_of("figlang_mini", 8)
+    right = sum(line["acc"] for line in lines) / 8
+    for name, acc in (("wrong", right + 0.125), ("right", right)):
+        configs = {"figlang_mini": {"metadata": {"measures": measures_of({"acc": acc})}}}
+        run = read(str(write_run(tmp_path / name, {"figlang_mini": lines}, configs=configs)))
+        made = page.render([run], [], Gallery([], [], []), "A title")
+        told = f"{name}, results of figlang_mini: acc {acc:.6f} (its samples: {right:.6f})"
+        assert made.notices == ([told] if name == "wrong" else [])
+        assert (f"contradict each other.</strong> {told}</p>" in made.content.decode()) == (name == "wrong")
 
 
 def test_what_is_missing_is_told_in_the_page(run: Run) -> None:

@@ -317,7 +317,7 @@ def test_progress_adds_up_to_the_whole(weak: Run, strong: Run) -> None:
 def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
     wrong = {**strong.tasks["figlang_mini"].reported, "acc": {"all": Estimate(0.5)}, "acc@9": {"all": Estimate(0.5)}}
     comparison.compare([weak, changed(strong, "figlang_mini", reported=wrong)], ["acc"], overall=True, resamples=100)
-    assert any("its results say acc 0.500000, its samples give" in message for message in warnings_of_loguru)
+    assert any("its results say acc 0.500000 (its samples: " in message for message in warnings_of_loguru)
     assert any("its results have 1 (acc@9), which this version" in message for message in warnings_of_loguru)
 
 

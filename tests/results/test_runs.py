@@ -215,12 +215,22 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
         runs.read(str(folder))
 
 
-@pytest.mark.parametrize("scores", ["x", {"scorer": "embedded"}, {"scorer": "embedded", "mean": math.nan}])
-def test_damaged_explanation_scores_are_named(folder: Path, scores: object) -> None:
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        *((each, "explanation_scores must hold a scorer and a finite mean") for each in ("x", {"scorer": "embedded"})),
+        ({"scorer": "embedded", "mean": math.nan}, "explanation_scores must hold a scorer and a finite mean"),
+        (
+            {"scorer": "embedded", "mean": 5.0},
+            "the mean of explanation_scores is 5, but scores of embedded are about 0",
+        ),
+    ],
+)
+def test_damaged_explanation_scores_are_named(folder: Path, scores: object, told: str) -> None:
     lines = [json.loads(line) for line in (folder / NAME).read_text(encoding="utf-8").split("\n")[:3]]
     lines[1]["sample"]["explanation_scores"] = scores
     (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(RunError, match=f"{NAME}, line 2: explanation_scores must hold a scorer and a finite mean"):
+    with pytest.raises(RunError, match=f"{NAME}, line 2: {told}"):
         runs.read(str(folder))
 
 

@@ -78,6 +78,16 @@ def records() -> list[dict[str, Any]]:
     return [record(row, number) for number, row in enumerate(rows())]
 
 
+def macro_f1(found: Sequence[dict[str, Any]]) -> float:
+    """Macro F1 of the labels: the mean of 2 TP / (2 TP + FP + FN) of the two classes."""
+    of_class = []
+    for label in (0, 1):
+        right = sum(each["gold"] == each["predicted"] == label for each in found)
+        wrong = sum(each["gold"] != each["predicted"] for each in found)  # FP of one class are FN of the other
+        of_class.append(2 * right / (2 * right + wrong))
+    return sum(of_class) / 2
+
+
 def write_run(folder: Path, found: Sequence[dict[str, Any]], results: dict[str, Any] | None = None) -> Path:
     """Write the samples file of those records, and a results file where there is one; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from results_files import measures_of
 from submit.hub_commits import CommitServer
-from submit.published import NAME, WRITES_EVAL_RESULTS, records, write_run
+from submit.published import NAME, WRITES_EVAL_RESULTS, macro_f1, records, write_run
 
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import Estimate
@@ -24,11 +24,10 @@ from figlang_tasks.submit.hub_results import Dataset
 pytestmark = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0: tests/cli/test_submit.py")
 WRITER, STRANGER = "hf_writer", "hf_stranger"
 README = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
-METRICS: Mapping[str, float | Estimate] = {
-    "f1@0": Estimate(0.81234, 0.75, 0.875),
-    "f1@0_muse": 0.5,
-    "f1@60": 0.25,
-    "acc": 0.9,
+METRICS: Mapping[str, float | Estimate] = {  # of the records, 181 of 723 of which are wrong
+    "f1@0": Estimate(macro_f1(records()), 0.625, 0.875),
+    "f1@0_muse": macro_f1([each for each in records() if each["report_group"] == "muse"]),
+    "acc": 542 / 723,
     "parse_rate": 1.0,
 }
 
@@ -86,9 +85,8 @@ def test_one_entry_for_each_metric(run: runs.Run) -> None:
 
     entries = parse_eval_result_entries(yaml.safe_load(made.results[".eval_results/V-FLUTE.yaml"]))
     assert {entry.task_id: entry.value for entry in entries} == {
-        "vflute_f1@0": 81.23,
-        "vflute_f1@60": 25.0,
-        "vflute_acc": 90.0,
+        "vflute_f1@0": 74.69,
+        "vflute_acc": 74.97,
     }
     for entry in entries:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
@@ -97,19 +95,25 @@ def test_one_entry_for_each_metric(run: runs.Run) -> None:
         assert (entry.source_url, entry.source_name) == ("https://example.org/logs", "figlang_tasks")
         assert entry.verify_token is None
         assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
-    assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 75.0 to 87.5; ")
+    assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 62.5 to 87.5; ")
     assert made.without == ()
 
 
 def test_how_an_entry_is_written(tmp_path: Path) -> None:
     """Points to four places; texts of the run as they are, but in one line and not without end."""
     task = "figlang_mini_metaclue_retrieve_swap"
-    metadata = {"prompt_hash": "naïve\n" + "x" * 400, "measures": measures_of({"rank": 3.123456, "parse_rate": 1.0})}
-    folder = report_runs.write_run(tmp_path, {task: report_runs.lines_of(task)}, configs={task: {"metadata": metadata}})
+    lines = report_runs.lines_of(task, 39)
+    rank = sum(line["rank"] for line in lines) / 39
+    metadata = {"prompt_hash": "naïve\n" + "x" * 400, "measures": measures_of({"rank": rank, "parse_rate": 1.0})}
+    folder = report_runs.write_run(tmp_path, {task: lines}, configs={task: {"metadata": metadata}})
     made = hub_results.files([runs.read(str(folder))], {"figlang_mini_metaclue": Dataset("me/mini", None)})
     text = made.results[".eval_results/figlang_mini_metaclue.yaml"]
     (entry,) = yaml.safe_load(text)  # none of how the outputs could be read
-    assert entry["value"] == 3.1235 and "rank, points; figlang_mini_metaclue/" in entry["notes"]
+    assert (
+        len(str(entry["value"])) == 6
+        and abs(entry["value"] - rank) < 5e-5
+        and "rank, points; figlang_mini_metaclue/" in entry["notes"]
+    )
     assert max(len(note) for note in entry["notes"].split("; ")) == 300
     assert text.startswith("- dataset:") and text.index("value:") < text.index("notes:")
     assert "prompt naïve xxx" in text.splitlines()[-1]
@@ -118,7 +122,7 @@ def test_how_an_entry_is_written(tmp_path: Path) -> None:
 def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     section = hub_results.files([run]).section
     for expected in (
-        "| f1@0       |  81.2 |  75.0 to 87.5 |",
+        "| f1@0       |  74.7 |  62.5 to 87.5 |",
         "- command: `lmms_eval --model llava_hf --tasks vflute --model_args 'pretrained=org/model,api_key=[REDACTED]' ",
         "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
         "- prompt hash: `5b1910affe97`",
@@ -133,7 +137,7 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
 
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     mini = [{**each, "data": "figlang_mini/test:fe9a"} for each in records()[:76]]
-    cut = results() | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
+    cut = results({"acc": 57 / 76}) | {"n-samples": {"vflute": {"original": 76, "effective": 76}}}
     run = runs.read(str(write_run(tmp_path / "run", mini, cut)))
     made = hub_results.files([run])
     assert (made.results, made.without) == ({}, ("figlang_mini",))
@@ -162,6 +166,10 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     alone = runs.read(str(write_run(tmp_path / "alone", records())))
     with pytest.raises(SubmissionError, match="no metrics: the results file of the run .* is not next to it"):
         hub_results.files([alone])
+    lm_eval = results(date=1e300)
+    damaged = runs.read(str(write_run(tmp_path / "damaged", records(), lm_eval)))
+    with pytest.raises(SubmissionError, match=r"damaged: the results file has the date 1e\+300, which is no time"):
+        hub_results.files([damaged])
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
     with pytest.raises(SubmissionError, match="vflute is in .*again and in .*again: give one run"):
         hub_results.files([again, again])

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import report_runs
+from results_files import measures_of
 from submit.published import records, write_run
 from submit.test_hub_results import results
 from varied_runs import strong
@@ -19,7 +21,7 @@ from figlang_tasks.metrics import intervals
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.scoring import Estimate
-from figlang_tasks.submit import brief, plain, provenance
+from figlang_tasks.submit import SubmissionError, brief, plain, provenance
 from figlang_tasks.submit.provenance import Data, Value
 
 VFLUTE = "d920d848e21b6aba96e03704b134c546f89b74f4"  # the commit of it that this package reads
@@ -124,9 +126,20 @@ def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
     found["configs"]["vflute"]["metadata"]["measures"]["values"]["<b>"] = {"all": {"value": 1.0}}
     task = runs.read(str(write_run(tmp_path / "run", records(), found))).tasks["vflute"]
     values = {value.name: value.estimate for value in provenance.values(task)}
-    assert list(values) == ["f1@0", "f1@60", "acc", "parse_rate"]  # nothing that is no measure of ours
-    assert (values["f1@0"].low, values["f1@0"].high, values["acc"].low) == (0.75, 0.875, None)
+    assert list(values) == ["f1@0", "acc", "parse_rate"]  # nothing that is no measure of ours
+    assert (values["f1@0"].low, values["f1@0"].high, values["acc"].low) == (0.625, 0.875, None)
     assert {value.name for value in provenance.values(task, scopes=True)} == values.keys() | {"f1@0_muse"}
+
+
+@pytest.mark.parametrize("wrong", [1.5, -0.1])
+def test_a_value_that_cannot_be(wrong: float, tmp_path: Path) -> None:
+    """Of a measure that samples cannot tell, too."""
+    task = "figlang_mini_metaclue_caption"
+    configs = {task: {"metadata": {"measures": measures_of({"meteor": wrong})}}}
+    lines = {task: report_runs.lines_of(task)}
+    run = runs.read(str(report_runs.write_run(tmp_path, lines, configs=configs)))
+    with pytest.raises(SubmissionError, match=f"meteor is {wrong}, which is not between 0 and 1: restore"):
+        provenance.values(run.tasks[task])
 
 
 def test_categories_of_idioms_are_results_of_their_own() -> None:
