@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import platform
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from markupsafe import Markup, escape
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
-from figlang_tasks.report import charts, gallery, how_it_was_run, thumbnails
+from figlang_tasks.report import gallery, how_it_was_run, thumbnails
 from figlang_tasks.results.runs import Run
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``; by it a report is known again."""
 
 _FOLDER = Path(__file__).resolve().parent
-# What need not be escaped in a data URL; its quotes would end an attribute.
-_IN_ADDRESSES = " !$()*+,/:;=?@~"
 _MOST_COLUMNS = 12
 # Within <script> and for older readers of JSON as JavaScript.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -89,7 +86,7 @@ def build(
 
 def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, title: str, command: str = "") -> Page:
     """Make the page of groups of sections and a gallery; see `build`."""
-    style = _colours() + (_FOLDER / "page.css").read_text(encoding="utf-8")
+    style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     sizes = [picture and [picture["width"], picture["height"]] for picture in shown.pictures]
     kept = [picture for picture in shown.pictures if picture is not None]
@@ -137,17 +134,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["data_url"] = lambda text, kind: f"data:{kind};charset=utf-8,{quote(text, safe=_IN_ADDRESSES)}"
-    environment.filters["svg"] = Markup
-    environment.filters["standalone"] = standalone
+    environment.filters["data_url"] = lambda text, kind: f"data:{kind};charset=utf-8,{quote(text)}"
     environment.filters["fitted"] = _fitted
     environment.filters["breakable"] = lambda text: escape(text).replace("_", Markup("_<wbr>"))
     return environment
-
-
-def standalone(svg: str) -> str:
-    """The drawing of a chart as a file of its own: its colours, those of the light page, written out."""
-    return re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", svg).replace('"currentColor"', '"#000"')
 
 
 def _fitted(table: Table) -> Table:
@@ -156,12 +146,6 @@ def _fitted(table: Table) -> Table:
         return table
     head, *rows = zip(table.head, *table.rows, strict=True)
     return replace(table, head=head, rows=tuple(rows))
-
-
-def _colours() -> str:
-    """The colours of charts, light and dark, as variables of the style sheet."""
-    pairs = "".join(f"{name}:light-dark({light},{dark});" for name, (light, dark) in charts.COLOURS.items())
-    return f":root{{{pairs}}}\n"
 
 
 def _policy(style: str, script: str) -> str:

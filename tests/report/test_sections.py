@@ -115,7 +115,7 @@ def test_all_that_belongs_to_a_dataset_stands_together() -> None:
             assert each.rows and all(len(row) == len(each.head) for row in each.rows), each.caption
         for drawn in part.charts:
             ElementTree.fromstring(drawn.svg)
-            assert "<script" not in drawn.svg and len(drawn.svg) < 60_000
+            assert "<script" not in drawn.svg and len(drawn.svg) < 150_000
             assert re.search(r"\d", drawn.alt) and "strong" in drawn.alt and data(drawn)
 
 
@@ -567,7 +567,7 @@ def test_differences_and_adjusted_p_are_shown() -> None:
     assert float(row["difference"]) == expected.difference and float(row["p_randomization"]) == expected.p_randomization
     assert row["first"] == HOSTILE and row["second"] == "strong"
     mini = chart(report(), "figlang_mini (V-FLUTE): strong against")
-    assert f"{100 * expected.difference:+.1f}" in svg_texts(mini)
+    assert any(text.startswith(f"{100 * expected.difference:+.1f} (") for text in svg_texts(mini))
     metrics = {row["task"]: row["metric"] for row in drawn if row["task"] != "figlang_mini"}
     assert metrics["figlang_mini_irfl_retrieve_metaphor"] == "p@k"
     assert metrics["figlang_mini_nykms_metaphor"] == "mc_macro_f1"
@@ -583,9 +583,10 @@ def test_every_two_of_many_runs_have_a_row_in_the_panel_of_a_metric() -> None:
     four = [renamed(two()[number % 2], f"run {number}", of) for number in range(4)]
     (drawn,) = section(sections.build(four), "differences-pairs").charts
     assert len(data(drawn)) == 6
-    found = svg_texts(drawn)
-    assert "classify_literal accuracy" in " ".join(found)
-    assert "run 3 \N{MINUS SIGN} run 1" in found and found.count("0.0") == 2  # each run is there twice
+    texts = svg_texts(drawn)
+    found = [text.partition(" (")[0] for text in texts if " (" in text]
+    assert "classify_literal accuracy" in " ".join(texts)
+    assert "run 3 \N{MINUS SIGN} run 1" in texts and found.count("0.0") == 2  # each run is there twice
     others = [text for text in found if re.fullmatch(r"[+\N{MINUS SIGN}]\d+\.\d", text)]
     assert len(others) == 4 and len({text[1:] for text in others}) == 1 and len(set(others)) == 2
 

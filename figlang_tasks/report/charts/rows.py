@@ -1,0 +1,368 @@
+"""Charts of rows with marks and intervals: values of runs by category, all tasks, changes, and differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from figlang_tasks.core.text import csv_text, well_formed
+from figlang_tasks.report.charts.chart import (
+    BETTER,
+    HALF,
+    PHONE,
+    QUIET,
+    WHOLE,
+    WORSE,
+    Chart,
+    Panels,
+    Reference,
+    References,
+    drawn,
+    legend,
+    legend_lines,
+    numbered,
+    of_series,
+    wrapped,
+)
+from figlang_tasks.scoring import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MINUS = "\N{MINUS SIGN}"
+_MARK, _LINE, _BETWEEN, _HEAD = 16, 15, 10, 26  # heights in pixels
+_SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "model": ("published models", {"color": "black", "marker": "|", "linestyle": "none", "markeredgewidth": 1.5}),
+    "people": ("people (published)", {"color": "black", "marker": "D", "linestyle": "none", "markerfacecolor": "none"}),
+    "chance": ("chance", {"color": "black", "linestyle": "--", "linewidth": 1.2}),
+}
+
+
+class Mark(NamedTuple):
+    """A value in a row: its place, its interval, the text at the right, and how it looks.
+
+    `start` is where a line to it begins, at a hollow mark.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+    style: Mapping[str, Any]
+    start: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: its label, its marks below each other, and what they are read beside, in a row of its own with `room`."""
+
+    label: str
+    marks: Sequence[Mark]
+    references: Sequence[Reference] = ()
+    room: bool = False
+
+    def height(self) -> float:
+        marks = _MARK * (len(self.marks) + self.room)
+        return float(max(marks, _LINE * (self.label.count("\n") + 1)) + _BETWEEN)
+
+
+def _draw(
+    panels: Mapping[str, Sequence[Line]],
+    label: str,
+    names: Sequence[tuple[str, Mapping[str, Any]]],
+    width: float = HALF,
+    ends: tuple[float, float] = (0, 100),
+    side_by_side: bool = False,
+) -> str:
+    """The SVG of panels of rows with one scale, below each other or, with the same rows, side by side."""
+    parts = [{name: lines} for name, lines in panels.items()] if side_by_side else [panels]
+    found = {each.kind for lines in panels.values() for line in lines for each in line.references}
+    entries = [*names, *(_SAMPLES[kind] for kind in _SAMPLES if kind in found)]
+    rows = sum(_HEAD * bool(panel) + sum(line.height() for line in lines) for panel, lines in parts[0].items())
+    above = 22 * legend_lines([name for name, _ in entries], width)[1]
+    with drawn(width, rows + above + 56) as (figure, file):
+        legend(figure, entries)
+        for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
+            axes.set(xlim=ends, xlabel=well_formed(label))
+            axes.grid(False, axis="y")
+            _fill(axes, part, int(width / 9 / len(parts)))
+            if ends[0] < 0:
+                axes.axvline(0, color="black", linewidth=1)
+    return file.getvalue()
+
+
+def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int) -> None:
+    """Draw panels below each other; `letters`: of the longest head."""
+    y, labels = 0.0, {}
+    for panel, lines in panels.items():
+        if panel:
+            head = wrapped(panel, letters).partition("\n")[0]
+            place = axes.get_yaxis_transform()
+            axes.text(0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False)
+            y += _HEAD
+        for line in lines:
+            _row(axes, line, y)
+            labels[y + line.height() / 2] = line.label
+            y += line.height()
+            axes.axhline(y, color="#d9dce0", linewidth=0.8, zorder=0.5)
+    axes.set_yticks(list(labels), list(labels.values()))
+    axes.set_ylim(y, 0)
+
+
+def _row(axes: Axes, line: Line, top: float) -> None:
+    start = top + (line.height() - _MARK * (len(line.marks) + line.room)) / 2
+    for number, mark in enumerate(line.marks):
+        if not math.isfinite(mark.value):
+            continue
+        y = start + _MARK * (number + 0.5)
+        thin = {"color": mark.style["color"], "linewidth": 1.5}
+        if mark.start is not None:
+            axes.plot([mark.start, mark.value], [y, y], **thin)
+            axes.plot([mark.start], [y], **{**mark.style, "markerfacecolor": "white"})
+        elif mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
+            axes.plot([mark.low, mark.high], [y, y], **thin)
+        axes.plot([mark.value], [y], clip_on=False, **mark.style)
+        axes.text(1.02, y, well_formed(mark.text), transform=axes.get_yaxis_transform(), va="center")
+    y = start + _MARK * (len(line.marks) + 0.5)
+    for each in line.references:
+        if each.kind == "chance":
+            axes.plot([each.value] * 2, [top + 2, top + line.height() - 2], **_SAMPLES["chance"][1])
+        else:
+            axes.plot([each.value], [y], clip_on=False, **_SAMPLES[each.kind][1])
+    if models := [each for each in line.references if each.kind == "model"]:
+        best = max(models, key=lambda each: each.value)
+        text, right = f"best: {wrapped(best.name, 24)} {best.value:.1f}", best.value < 50
+        shift = (7 if right else -7, 0)
+        align = "left" if right else "right"
+        axes.annotate(
+            text, (best.value, y), shift, textcoords="offset points", ha=align, va="center", color=QUIET, fontsize=11
+        )
+
+
+def _of_runs(values: Mapping[str, Estimate], series: Mapping[str, int]) -> list[Mark]:
+    """A mark for each run, NaN for one without a value."""
+    every = {name: values.get(name, Estimate(math.nan)) for name in series}
+    return [
+        Mark(found.value, found.low, found.high, f"{found.value:.1f}", of_series(series[name]))
+        for name, found in every.items()
+    ]
+
+
+def _names(series: Mapping[str, int]) -> list[tuple[str, Mapping[str, Any]]]:
+    return [(name, of_series(number)) for name, number in series.items()]
+
+
+def _data(about: Sequence[object], values: Mapping[str, Estimate], beside: Iterable[Reference]) -> Iterator[Sequence]:
+    for name, found in values.items():
+        yield (*about, "run", name, found.value, found.low, found.high)
+    for each in beside:
+        yield (*about, each.csv_kind, each.name, each.value, None, None)
+
+
+def bars(
+    chart_id: str,
+    title: str,
+    alt: str,
+    panels: Panels,
+    *,
+    label: str,
+    references: References | None = None,
+    order: Sequence[str] = (),
+    side_by_side: bool = False,
+) -> Chart:
+    """Values (0 to 100) of each run by category, with intervals, in panels.
+
+    Args:
+        chart_id, title, alt: see `Chart`.
+        panels: a value that is NaN has no mark.
+        label: what the values are.
+        references: what to compare with: chance is a line across the marks, others are marks below them.
+        order: the series of all charts of a page, so that one looks alike in all of them.
+        side_by_side: put the panels beside each other, with the same categories; else one below the other.
+
+    Raises:
+        ValueError: the id is not valid, or there is no panel.
+    """
+    beside = references or {}
+    series = numbered((group for panel in panels.values() for group in panel.values()), order)
+    wide = side_by_side and len(panels) > 1
+    every = dict.fromkeys(category for groups in panels.values() for category in groups)
+    room = {category for (_, category), found in beside.items() if any(each.kind != "chance" for each in found)}
+    lines = {
+        panel: [
+            Line(
+                wrapped(category, 22),
+                _of_runs(groups.get(category, {}), series),
+                beside.get((panel, category), ()),
+                category in room,
+            )
+            for category in (every if wide else groups)
+        ]
+        for panel, groups in panels.items()
+    }
+    data = (
+        row
+        for panel, groups in panels.items()
+        for category, group in groups.items()
+        for row in _data((panel, category), group, beside.get((panel, category), ()))
+    )
+    head = ("panel", "category", "kind", "name", "value", "low", "high")
+    svg = _draw(lines, label, _names(series), WHOLE if wide else HALF, side_by_side=wide)
+    return Chart(chart_id, title, alt, svg, csv_text(head, data), wide)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A task of the overview: its name without what the group says and its whole name, what is shown of it (0 to 100,
+    by run), and what it is read beside."""
+
+    label: str
+    task: str
+    metric: str
+    values: Mapping[str, Estimate]
+    references: Sequence[Reference] = ()
+
+
+def overview(
+    chart_id: str, title: str, alt: str, groups: Mapping[str, Sequence[Row]], *, label: str, order: Sequence[str] = ()
+) -> Chart:
+    """The value of each run in a row for each task of each dataset, as wide as the page; arguments as of `bars`."""
+    series = numbered((row.values for rows in groups.values() for row in rows), order)
+    lines = {
+        dataset: [
+            Line(
+                f"{wrapped(row.label, 26)}\n{row.metric}",
+                _of_runs(row.values, series),
+                row.references,
+                any(each.kind != "chance" for each in row.references),
+            )
+            for row in rows
+        ]
+        for dataset, rows in groups.items()
+    }
+    wide, narrow = (_draw(lines, label, _names(series), width) for width in (WHOLE, PHONE))
+    data = (
+        cells
+        for dataset, rows in groups.items()
+        for row in rows
+        for cells in _data((dataset, row.task, row.metric), row.values, row.references)
+    )
+    head = ("dataset", "task", "metric", "kind", "name", "value", "low", "high")
+    return Chart(chart_id, title, alt, wide, csv_text(head, data), True, narrow)
+
+
+class Ends(NamedTuple):
+    """Two values of a run."""
+
+    first: Estimate
+    last: Estimate
+
+    @property
+    def difference(self) -> float:
+        """How far the last lies above the first."""
+        return self.last.value - self.first.value
+
+
+def dumbbells(
+    chart_id: str,
+    title: str,
+    alt: str,
+    groups: Mapping[str, Mapping[str, Ends]],
+    *,
+    names: tuple[str, str],
+    label: str,
+    order: Sequence[str] = (),
+) -> Chart:
+    """Lines from a hollow mark at the first value to a filled one at the last, with the difference in points.
+
+    Args:
+        chart_id, title, alt, label, order: as of `bars`.
+        groups: two values (0 to 100) by category and run; what is NaN is not drawn.
+        names: of the first and the last value, which are also heads of columns in the CSV.
+    """
+    series = numbered(groups.values(), order)
+    lines = [
+        Line(
+            wrapped(category, 22),
+            [
+                Mark(ends.last.value, None, None, points(ends.difference), of_series(series[run]), ends.first.value)
+                for run, ends in group.items()
+                if math.isfinite(ends.difference)
+            ],
+        )
+        for category, group in groups.items()
+    ]
+    hollow = {"color": QUIET, "marker": "o", "linestyle": "none"}
+    both = [(names[0], {**hollow, "markerfacecolor": "none"}), (f"{names[1]} (right: points)", hollow)]
+    first, last = names
+    head = ("category", "run", first, f"{first} low", f"{first} high", last, f"{last} low", f"{last} high", "points")
+    data = [
+        (category, run, *(end for each in ends for end in (each.value, each.low, each.high)), ends.difference)
+        for category, group in groups.items()
+        for run, ends in group.items()
+    ]
+    return Chart(chart_id, title, alt, _draw({"": lines}, label, [*_names(series), *both]), csv_text(head, data))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A difference: what differs, value and interval, the text beside it, whether it is significant, and good.
+
+    `against` is what it is compared with; "" for nothing.
+    """
+
+    label: str
+    value: float
+    low: float | None
+    high: float | None
+    note: str
+    strong: bool
+    better: bool
+    against: str = ""
+
+
+def forest(
+    chart_id: str,
+    title: str,
+    alt: str,
+    panels: Mapping[str, Sequence[Effect]],
+    data: Sequence[Sequence[object]],
+    *,
+    label: str,
+) -> Chart:
+    """Differences with their intervals around 0, in panels with one scale; those that are significant are filled.
+
+    Args:
+        chart_id, title, alt, label: as of `bars`.
+        panels: effects by panel.
+        data: what becomes the CSV, the header first.
+
+    Raises:
+        ValueError: the id is not valid, or there are no effects.
+    """
+    effects = [effect for found in panels.values() for effect in found]
+    if not effects:
+        raise ValueError(f"{chart_id}: there is nothing to draw")
+    farthest = max(
+        (abs(end) for each in effects for end in (each.value, each.low, each.high) if end is not None), default=1.0
+    )
+    most = next((limit for limit in (1, 2, 4, 10, 20, 40, 60, 80) if farthest <= limit), 100)
+    lines = {panel: [_effect(each) for each in found] for panel, found in panels.items()}
+    svg = _draw(lines, f"{label}; right: points (p)", (), ends=(-most, most))
+    return Chart(chart_id, title, alt, svg, csv_text([str(head) for head in data[0]], data[1:]))
+
+
+def _effect(of: Effect) -> Line:
+    colour = (BETTER if of.better else WORSE) if of.strong else QUIET
+    style = {"color": colour, "marker": "s", "linestyle": "none", "markerfacecolor": colour if of.strong else "white"}
+    label = f"{wrapped(of.label, 28)}" + (f" {_MINUS} {wrapped(of.against, 28)}" if of.against else "")
+    text = f"{points(of.value)} ({of.note})"
+    return Line(label, [Mark(of.value, of.low, of.high, text, style)])
+
+
+def points(value: float) -> str:
+    """A difference as people read it: its sign, and one digit."""
+    rounded = round(value, 1)
+    return f"{rounded:+.1f}".replace("-", _MINUS) if rounded else "0.0"
