@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from figlang_tasks.core.text import well_formed
@@ -25,29 +26,7 @@ BETTER, WORSE, QUIET = COLOURS[0], COLOURS[1], "#59616b"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",  # the fonts of the reader
-    "svg.hashsalt": "figlang",  # the same chart is the same file
-    "text.parse_math": False,  # a name with two dollar signs is no formula
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 12,
-    "axes.edgecolor": QUIET,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.titlesize": 12,
-    "axes.labelcolor": QUIET,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "grid.color": "#d9dce0",
-    "xtick.color": QUIET,
-    "ytick.color": "black",
-    "ytick.left": False,
-    "legend.frameon": False,
-    "lines.markersize": 7,
-}
+_STYLE = Path(__file__).with_name("charts.mplstyle")
 
 
 @dataclass(frozen=True)
@@ -135,13 +114,11 @@ def wrapped(text: str, letters: int) -> str:
 @contextmanager
 def drawn(width: float, height: float) -> Iterator[tuple[Figure, io.StringIO]]:
     """A figure of so many pixels in the style of all charts, and the file that has its SVG at the end."""
-    import matplotlib
+    from matplotlib import style
     from matplotlib.figure import Figure
 
     file = io.StringIO()
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
+    with style.context(["default", _STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the reader's fonts have it
         figure = Figure((width / 72, height / 72), dpi=72, layout="constrained")
         yield figure, file
