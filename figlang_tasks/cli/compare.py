@@ -182,7 +182,7 @@ def _text(
         parts += _scorers(task, _runs_of(own, by_name))
         for pair in _pairs(own):
             parts.append(_pair(pair, by_name, all_tests))
-    more = _of_folds(runs, differences) + _of_repeats(differences)
+    more = _of_folds(runs, differences) + _of_repeats(differences) + _of_parts(differences)
     more += " p bootstrap: paired bootstrap, one-sided, as V-FLUTE reports it; it is too small." * all_tests
     parts.append(
         f"Shares in percent, with 95 % intervals. p: approximate randomization, two-sided, {resamples:,} random swaps, "
@@ -203,6 +203,18 @@ def _of_repeats(differences: Sequence[Difference]) -> str:
     if all(each.p_repeats is None for each in differences):
         return ""
     return " Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."
+
+
+def _of_parts(differences: Sequence[Difference]) -> str:
+    """That sources overlap, where they do."""
+    from figlang_tasks.results import measures
+    from figlang_tasks.scoring import OVERALL
+
+    counts: dict[tuple[str, ...], dict[str, int | None]] = {}
+    for each in differences:
+        counts.setdefault((each.task, each.metric, each.first, each.second), {})[each.scope] = each.n_first
+    overlap = any(measures.overlap(of.pop(OVERALL, None), of.values()) for of in counts.values())
+    return " Sources overlap: a row counts in each that it belongs to." * overlap
 
 
 def _csv(differences: Sequence[Difference]) -> str:
@@ -265,8 +277,9 @@ def _cells(
 def _caveats(runs: Sequence[Run], differences: Sequence[Difference]) -> list[str]:
     from figlang_tasks.results.runs import caveats
 
-    tasks = _tasks(differences)
-    return list(dict.fromkeys(printable(caveat) for run in runs for caveat in caveats(run, tasks)))
+    tasks, compared = _tasks(differences), {name for each in differences for name in (each.first, each.second)}
+    found = [caveat for run in runs if run.name in compared for caveat in caveats(run, tasks)]
+    return list(dict.fromkeys(map(printable, found)))
 
 
 def _pairs(own: Sequence[Difference]) -> Iterator[list[Difference]]:
@@ -304,9 +317,11 @@ def _metrics_of_whole(own: Sequence[Difference]) -> list[str]:
 
 def _values(task: str, by_name: Mapping[str, Run], own: Sequence[Difference], paper: bool) -> str:
     """A table of the runs, and of what was published, by the metrics of the whole."""
+    from figlang_tasks.results import measures
+
     metrics, compared = _metrics_of_whole(own), _runs_of(own, by_name)
     cells = _value_texts(task, by_name, own)
-    rows = [["", "n", *metrics]]
+    rows = [["", "n", *map(measures.with_arrow, metrics)]]
     for run in compared:
         own_cells = [cells.get((run.name, metric), "") for metric in metrics]
         rows.append([_with_repeats(run.name, own), str(_task_of(run, task).rows), *own_cells])
@@ -397,6 +412,7 @@ def _cell(each: Difference, value: float, sd: float | None, n: int | None, run: 
 
 
 def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool) -> str:
+    from figlang_tasks.results import measures
     from figlang_tasks.results.verdict import difference_text
 
     first, second = own[0].first, own[0].second
@@ -407,7 +423,7 @@ def _pair(own: Sequence[Difference], by_name: Mapping[str, Run], all_tests: bool
         counts = " / ".join(dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None))
         smallest = "" if each.smallest is None else text(each.smallest)
         shown = [text(each.value_first), text(each.value_second), difference_text(each), smallest]
-        rows.append([each.metric, each.scope, counts, *shown, *_p_values(each, all_tests)])
+        rows.append([measures.with_arrow(each.metric), each.scope, counts, *shown, *_p_values(each, all_tests)])
     return f"{printable(second)} against {printable(first)}\n\n{table(rows)}"
 
 

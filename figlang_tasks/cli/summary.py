@@ -220,7 +220,7 @@ def _table(title: str, rows: Sequence[_Row], beneath: Sequence[_Published] = (),
     columns = [name for name in columns if name not in zeros]
     scopes = [row for row in rows if row not in tasks and row.cells.keys() & set(columns)]
     nothing = [row.label for row in scopes if all(_is_zero(name, [row]) for name in columns)]
-    shown = [[title, "n", *columns]]
+    shown = [[title, "n", *map(measures.with_arrow, columns)]]
     for row in [*tasks, *(row for row in scopes if row.label not in nothing)]:
         cells = [measures.estimate_text(name, row.cells[name], row.n) if name in row.cells else "" for name in columns]
         shown.append([row.label, "" if row.n is None else str(row.n), *cells])
@@ -229,6 +229,8 @@ def _table(title: str, rows: Sequence[_Row], beneath: Sequence[_Published] = (),
         figures = published.cells([line.figures for line in beneath], columns)
         shown += [[line.label, "", *of] for line, of in zip(beneath, figures, strict=True)]
     parts = [table(shown)]
+    if not is_group and measures.overlap(rows[0].n, [row.n for row in scopes]):
+        parts.append("parts overlap: a row counts in each that it belongs to")
     if zeros:
         parts.append(f"0.0 in every line: {', '.join(zeros)}")
     if nothing:

@@ -151,7 +151,7 @@ def compare(
 
     Args:
         runs: of at least two names. Those of one name are repeats, which differ in the seed alone: their mean is
-            compared, and the test is over rows and seeds.
+            compared, and the test is over rows and seeds. One that was cut short may be left out (`whole`).
         metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
         tasks: names; default all that two runs share.
         overall: leave out the sources.
@@ -167,6 +167,9 @@ def compare(
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
+    runs, left_out = whole(runs, tasks)
+    if left_out:
+        logger.warning(f"figlang_tasks: {left_out}")
     shared = _shared(runs, tasks)
     known: set[str] = set()
     found = []
@@ -186,6 +189,26 @@ def compare(
         if name not in known:
             raise ComparisonError(f"no metric {name!r} in these runs; there are: {', '.join(sorted(known))}")
     return adjusted(found)
+
+
+def whole(runs: Sequence[Run], tasks: Sequence[str] | None = None) -> tuple[list[Run], str]:
+    """The runs without the tasks in which they were cut short and two others were not, and what is left out in words.
+
+    Args:
+        runs, tasks: as of `compare`.
+    """
+    kept, told = [], []
+    for run in runs:
+        cut = {}
+        for task, own in run.tasks.items():
+            others = {other.name for other in runs if task in other.tasks and not other.tasks[task].cut} - {run.name}
+            if own.cut and len(others) > 1 and (not tasks or task in tasks):
+                cut[task] = own.cut
+        if cut:
+            told.append(f"{run.name} ({listing(dict.fromkeys(cut.values()))})")
+        if rest := {task: own for task, own in run.tasks.items() if task not in cut}:
+            kept.append(replace(run, tasks=rest))
+    return kept, f"not compared, because cut short: {', '.join(dict.fromkeys(told))}" if told else ""
 
 
 def adjusted(found: Sequence[Difference]) -> list[Difference]:

@@ -62,6 +62,17 @@ def headline(names: Iterable[str]) -> str:
     return min(names, key=place, default="")
 
 
+def with_arrow(full_name: str) -> str:
+    """A name as the head of a column, with an arrow to better values; of a measure of the user's own without."""
+    found = named(full_name)
+    return full_name if found is None else f"{full_name} {found[0].arrow}"
+
+
+def overlap(rows: int | None, parts: Iterable[int | None]) -> bool:
+    """Whether parts of so many rows have rows in common."""
+    return rows is not None and sum(part or 0 for part in parts) > rows
+
+
 def text(measure: str, value: float) -> str:
     """A value as people read it; of a measure of the user's own to four digits.
 

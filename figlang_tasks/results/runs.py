@@ -524,9 +524,9 @@ def samples_files(path: Path) -> dict[str, Path]:
             return samples_files(below[0])
         hint = f"; these folders have some: {', '.join(map(str, below[:_SHOWN]))}" if below else ""
         raise RunError(f"there are no samples files in {path} (evaluate with --log_samples){hint}")
-    for task, runs in files.items():
-        if len(runs) > 1:
-            logger.warning(f"figlang_tasks: {path} holds {len(runs)} runs of {task}: {max(runs)[1].name} is used")
+    if again := sorted(task for task, runs in files.items() if len(runs) > 1):
+        used = ", ".join(sorted({max(files[task])[0] for task in again}))
+        logger.warning(f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used, of {used}")
     return {task: max(runs)[1] for task, runs in sorted(files.items())}
 
 

@@ -211,6 +211,11 @@ class Measure:
         stderr = intervals.standard_error(found.rows, found.value, stderr_resamples) if stderr_resamples else None
         return Estimate.of(found.total(), self.interval.of(found), stderr)
 
+    @property
+    def arrow(self) -> str:
+        """Where better values are, for the heads of tables."""
+        return "\N{UPWARDS ARROW}" if self.higher_is_better else "\N{DOWNWARDS ARROW}"
+
     def text(self, value: float) -> str:
         """A value as people read it."""
         return f"{100 * value:.1f}" if self.percent else f"{value:.2f}"

@@ -48,11 +48,11 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in result.stdout.splitlines() if line.startswith("|")
     ]
-    assert rows[0] == ["", "n", "f1@60"] and [row[:2] for row in rows[2:4]] == [["weak", "76"], ["strong", "76"]]
+    assert rows[0] == ["", "n", "f1@60 ↑"] and [row[:2] for row in rows[2:4]] == [["weak", "76"], ["strong", "76"]]
     assert [row[:3] for row in rows[6:]] == [
-        ["f1@60", "all", "76"],
-        *(["f1@60", source, str(SOURCES[source])] for source in SOURCES),
-        ["acc", "muse", str(SOURCES["muse"])],
+        ["f1@60 ↑", "all", "76"],
+        *(["f1@60 ↑", source, str(SOURCES[source])] for source in SOURCES),
+        ["acc ↑", "muse", str(SOURCES["muse"])],
     ]
     weak, strong, difference = float(rows[6][3]), float(rows[6][4]), float(rows[6][5].split()[0])
     assert strong - weak == pytest.approx(difference, abs=0.11) and difference > 0

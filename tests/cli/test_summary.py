@@ -36,7 +36,7 @@ def test_one_line_per_scope_and_one_column_per_measure() -> None:
         "f1@0": {OVERALL: around(0.123, 3)},
     }
     assert summary_table(results({"figlang_mini": found})).splitlines() == [
-        "| figlang_mini | n |               acc |                   f1@0 |",
+        "| figlang_mini | n |             acc ↑ |                 f1@0 ↑ |",
         "|--------------|--:|------------------:|-----------------------:|",
         "| all          | 8 | 50.0 [40.0, 60.0] | 12.3 [2.3, 22.3] (n 3) |",
         "| muse         | 2 | 25.0 [15.0, 35.0] |                        |",
@@ -51,11 +51,23 @@ def test_ranks_are_not_in_percent_and_some_measures_have_no_interval() -> None:
         "of my own": {OVERALL: around(12.34567)},
     }
     assert summary_table(results({"metaclue": found})).splitlines() == [
-        "| metaclue | n |               p@1 |                 rank | meteor |            of my own |",
-        "|----------|--:|------------------:|---------------------:|-------:|---------------------:|",
-        "| all      |   | 50.0 [40.0, 60.0] | 24.75 [24.65, 24.85] |   25.0 | 12.35 [12.25, 12.45] |",
-        "| primary  |   |                   |                      |   12.5 |                      |",
+        "| metaclue | n |             p@1 ↑ |               rank ↓ | meteor ↑ |            of my own |",
+        "|----------|--:|------------------:|---------------------:|---------:|---------------------:|",
+        "| all      |   | 50.0 [40.0, 60.0] | 24.75 [24.65, 24.85] |     25.0 | 12.35 [12.25, 12.45] |",
+        "| primary  |   |                   |                      |     12.5 |                      |",
     ]
+
+
+def test_parts_that_overlap_are_said_to() -> None:
+    """FLUTE's paraphrases of sarcasm count in both parts: 14 of 14 + 8 + 18 rows, say, of 32."""
+
+    def table(**parts: int) -> str:
+        scopes = {OVERALL: around(0.5, 32)} | {name: around(0.5, rows) for name, rows in parts.items()}
+        return summary_table(results({"figlang_mini_flute": {"acc": scopes}}))
+
+    told = "parts overlap: a row counts in each that it belongs to"
+    assert told in table(sarcasm=8, paraphrase_sarcasm=14, simile=18)
+    assert told not in table(sarcasm=8, simile=24)
 
 
 def test_tasks_of_others_are_left_out() -> None:
@@ -97,7 +109,7 @@ def test_what_was_published_stands_beneath_what_was_measured() -> None:
     parts = summary_table(found).split("\n\n")
     assert len(parts) == 3
     lines = parts[0].splitlines()
-    assert lines[0].startswith("| irfl_retrieve_metaphor |  n |               p@k |")
+    assert lines[0].startswith("| irfl_retrieve_metaphor |  n |             p@k ↑ |")
     assert lines[2].startswith("| all                    | 34 | 50.0 [40.0, 60.0] |")
     assert lines[3].startswith("| published:             |    |                   |")
     assert lines[4].startswith("| CLIP-VIT-L/14          |    |              26.0 |")
@@ -189,6 +201,8 @@ def test_one_compact_table_for_each_group(tasks: list[str], expected: dict[str, 
     found = evaluate(tasks, "figlang_random")
     shown = [part.splitlines() for part in summary_table(found).split("\n\n") if part.startswith("|")]
     read = [[[cell.strip() for cell in line.split("|")[1:-1]] for line in lines] for lines in shown]
+    for rows in read:
+        rows[0][2:] = [head.rstrip(" ↑↓") for head in rows[0][2:]]
     assert {rows[0][0]: (rows[0][2:], len(rows) - 2) for rows in read} == expected
     for (title, _, *columns), _, *rows in read:
         for label, n, *cells in rows:
@@ -207,8 +221,8 @@ def test_zeros_are_named_below_the_table_but_for_what_stands_for_the_task() -> N
     good, bad = ({OVERALL: Estimate(value, rows=4)} for value in (1.0, 0.5))
     table = summary_table(results({"mini": {"f1@60": some, "f1@53": nothing, "parse_rate": good}}))
     assert re.findall(r"^\| (\w+) ", table, re.MULTILINE) == ["mini", "all", "memecap"]
-    assert table.splitlines()[0] == "| mini    | n | f1@60 |"
+    assert table.splitlines()[0] == "| mini    | n | f1@60 ↑ |"
     assert table.split("\n\n")[1:] == ["0.0 in every line: f1@53", "0.0 in every column: muse"]
     table = summary_table(results({"mini": {"f1@60": nothing, "f1@53": nothing, "parse_rate": bad}}))
-    assert table.splitlines()[0] == "| mini | n | f1@60 | parse_rate |"
-    assert table.splitlines()[2] == "| all  | 4 |   0.0 |       50.0 |"
+    assert table.splitlines()[0] == "| mini | n | f1@60 ↑ | parse_rate ↑ |"
+    assert table.splitlines()[2] == "| all  | 4 |     0.0 |         50.0 |"

@@ -615,6 +615,15 @@ def test_runs_on_other_rows_are_not_compared_and_the_section_says_why() -> None:
     assert not found.charts and "were not evaluated on the same rows" in found.notes[0]
 
 
+def test_comparisons_that_are_lacking_are_told_once(warnings_of_loguru: list[str]) -> None:
+    tasks = ("figlang_mini_metaclue_classify_literal", "figlang_mini_nykms_mw")
+    cut = {task: replace(two()[0].tasks[task], lines=two()[0].tasks[task].lines[:5]) for task in tasks}
+    others = renamed(two()[1], "strong", {task: task for task in tasks})
+    found = section(sections.build([replace(two()[0], name="cut", tasks=cut), others]), "differences-pairs")
+    told = [each for each in warnings_of_loguru if "lacks comparisons" in each]
+    assert len(found.notes) == 2 and len(told) == 1 and "(and 1 more, which the report has)" in told[0]
+
+
 # --- outcomes --------------------------------------------------------------------------------------------------------
 
 

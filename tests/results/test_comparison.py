@@ -242,6 +242,18 @@ def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
         comparison.compare([weak, strong], tasks=["vflute"])
 
 
+def test_a_run_that_was_cut_short_stops_no_comparison_of_the_others(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
+    task = "figlang_mini"
+    cut = changed(strong, task, lines=strong.tasks[task].lines[:8], cut="limit 8")
+    found = comparison.compare([weak, cut, strong], ["acc"], [task], overall=True, resamples=100)
+    assert [(each.first, each.second) for each in found] == [("weak", "strong")]
+    assert warnings_of_loguru == ["figlang_tasks: not compared, because cut short: strong, changed (limit 8)"]
+    with pytest.raises(ComparisonError, match="not evaluated on the same rows"):
+        comparison.compare([weak, cut], ["acc"], [task])
+
+
 @pytest.mark.parametrize(
     ("task", "field", "value"),
     [

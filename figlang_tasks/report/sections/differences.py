@@ -44,7 +44,8 @@ def differences(results: Results, found: Sequence[Difference], notes: Sequence[s
 def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Difference], list[str]]:
     """The differences, Holm's correction over all of them, and why some pairs have none."""
     found: list[Difference] = []
-    notes = []
+    runs, left_out = comparison.whole(runs)
+    notes = [f"{left_out[0].upper()}{left_out[1:]}."] if left_out else []
     for task, of_task in results.items():
         metrics = tested(of_task)
         if len(of_task) < 2 or not metrics:
@@ -58,7 +59,9 @@ def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Dif
                     found += comparison.compare(pair, metrics, overall=True, seed=seed)
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
-                    logger.warning(f"figlang_tasks: the report has no comparison: {printable(error)}")
+    if notes:
+        more = f" (and {len(notes) - 1} more, which the report has)" * (len(notes) > 1)
+        logger.warning(f"figlang_tasks: the report lacks comparisons. {printable(notes[0])}{more}")
     return comparison.adjusted(found), notes
 
 
