@@ -193,7 +193,7 @@ class TaskRun:
     @property
     def explained(self) -> bool:
         """Whether the rows are of explainable entailment, with a published answer (`EntailmentRecord`)."""
-        return is_explained(self.records[0])
+        return any(map(is_explained, self.records))  # what one damaged record lacks, its reader tells
 
     @property
     def dataset(self) -> str:
@@ -203,7 +203,7 @@ class TaskRun:
     @property
     def own(self) -> bool:
         """Whether the user brought the rows, in place of the release's."""
-        return self.records[0].get("revision") == OWN
+        return any(record.get("revision") == OWN for record in self.records)
 
     @property
     def version(self) -> str | None:
@@ -399,7 +399,9 @@ def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
 
 def measured_metadata(results: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
     """The metadata of a task of ours with its measures; None if a results file has none."""
-    metadata = ((results.get("configs") or {}).get(task) or {}).get("metadata")
+    configs = results.get("configs")
+    config = configs.get(task) if isinstance(configs, Mapping) else None
+    metadata = config.get("metadata") if isinstance(config, Mapping) else None
     return metadata if isinstance(metadata, Mapping) and "measures" in metadata else None
 
 
@@ -633,7 +635,8 @@ def _task_run(
 
     `exact`: the user named this very file, which may be one with scores.
     """
-    read = samples.read_any(path) if exact else samples.read_ours(path)
+    judged = measured_metadata(results, task) is not None
+    read = samples.read_any(path) if exact else samples.read_ours(path, judged)
     if read is None:
         return None
     try:
@@ -704,7 +707,7 @@ def _chosen_scores(
     read: samples.AnySamples, benchmark: Benchmark, scorer: str | None, in_run: str | None
 ) -> _Scores | None:
     """The scores to take, None if there are none. `in_run`: signature of the scorer that the run had, if known."""
-    if benchmark.scorer is None or "explanation" not in read.lines[0]["sample"]:
+    if benchmark.scorer is None or not any("explanation" in line["sample"] for line in read.lines):
         return None
     if _report_of(read.path) is not None:
         found = _scored(read.path)

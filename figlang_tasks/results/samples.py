@@ -12,10 +12,9 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -101,14 +100,35 @@ class AnySamples:
     lines: tuple[Mapping[str, Any], ...]
 
 
-def read_ours(path: Path) -> AnySamples | None:
-    """As `read_any`; None where the first line holds no record of figlang_tasks."""
-    lines = _Lines(path)
-    parsed = lines.values()
-    first = next(parsed)
-    record = first.values.get("sample") if isinstance(first.values, dict) else None
-    is_ours = isinstance(record, dict) and "id" in record and "data" in record
-    return _any(path, lines, chain([first], parsed)) if is_ours else None
+def read_ours(path: Path, judged: bool = False) -> AnySamples | None:
+    """As `read_any`; None where no line holds a record of figlang_tasks.
+
+    Args:
+        path: the file.
+        judged: whether the results file has measures of the task: then it is ours.
+    """
+    parsed = _Lines(path).values()
+    if _is_ours(next(parsed)) or _has_ours(parsed):
+        return read_any(path)
+    if judged:
+        raise SamplesError(
+            f"{path}, line 1 has no `sample` record, but the results file has measures of its task by figlang_tasks: "
+            "restore the file that the harness wrote"
+        )
+    return None
+
+
+def _is_ours(line: _Parsed) -> bool:
+    record = line.values.get("sample") if isinstance(line.values, dict) else None
+    return isinstance(record, dict) and {"id", "data"} <= record.keys()
+
+
+def _has_ours(rest: Iterator[_Parsed]) -> bool:
+    """Whether a line holds a record of figlang_tasks, up to where one cannot be read."""
+    try:
+        return any(map(_is_ours, rest))
+    except SamplesError:
+        return False
 
 
 def read_any(path: Path) -> AnySamples:
@@ -117,14 +137,8 @@ def read_any(path: Path) -> AnySamples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    lines = _Lines(path)
-    return _any(path, lines, lines.values())
-
-
-def _any(path: Path, lines: _Lines, parsed: Iterable[_Parsed]) -> AnySamples:
-    wanted, found = _any_task(), []
-    for where, line in parsed:
-        values, record = _with_record(path, where, line, wanted)
+    lines, found = _Lines(path), []
+    for where, values, record in _records(path, lines, _any_task()):
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
                 raise SamplesError(f"{where}: `sample` has no text {field!r}: restore the file that the harness wrote")
@@ -141,10 +155,8 @@ def read(path: Path) -> Samples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    lines, wanted, rows = _Lines(path), _explained(), []
-    for where, parsed in lines.values():
-        values, record = _with_record(path, where, parsed, wanted)
-        rows.append(_row(path, where, values, record))
+    lines = _Lines(path)
+    rows = [_row(path, where, values, record) for where, values, record in _records(path, lines, _explained())]
     data = _data(path, rows)
     return Samples(path, lines.sha256(), _task(path), data, tuple(rows))
 
@@ -173,8 +185,7 @@ def read_blind(path: Path, task: str) -> BlindSamples:
         SamplesError: as `read`.
     """
     rows: list[BlindRecord] = []
-    for where, parsed in _Lines(path).values():
-        _, record = _with_record(path, where, parsed, task)
+    for where, _, record in _records(path, _Lines(path), task):
         if "codalab_id" not in record:
             raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task for a submission")
         rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
@@ -258,16 +269,29 @@ def _explained() -> str:
     return f"explainable entailment: {tasks_of(lambda benchmark: benchmark.scorer is not None)}"
 
 
-def _with_record(path: Path, where: str, values: Any, wanted: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A line, and the record of figlang_tasks in it.
+def _records(path: Path, lines: _Lines, wanted: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Of each line where it stands, all of it, and the record of figlang_tasks in it.
 
-    `wanted`: the tasks whose files the caller takes, in words.
+    Args:
+        path: the file.
+        lines: its lines.
+        wanted: the tasks whose files the caller takes, in words.
+
+    Raises:
+        NothingToScore: no line has a record.
+        SamplesError: a line has none.
     """
-    record = values.get("sample") if isinstance(values, dict) else None
-    if not isinstance(record, dict):
-        found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
-        raise _of_another_task(path, f"{where} has no `sample` record of figlang_tasks ({found})", wanted)
-    return values, record
+    parsed, some = lines.values(), False
+    for where, values in parsed:
+        record = values.get("sample") if isinstance(values, dict) else None
+        if not isinstance(record, dict):
+            found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
+            told = f"{where} has no `sample` record of figlang_tasks ({found})"
+            if some or _has_ours(parsed):
+                raise SamplesError(f"{told}, but other lines have one: restore the file that the harness wrote")
+            raise _of_another_task(path, told, wanted)
+        some = True
+        yield where, values, record
 
 
 def _json(where: str, line: bytes, last: bool, shared: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:

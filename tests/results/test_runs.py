@@ -280,9 +280,31 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     assert runs.measured(run.tasks["figlang_mini"]).cut is None
 
 
+@pytest.mark.parametrize(
+    ("lost", "judged", "told"),
+    [
+        (range(1), False, "line 1 has no `sample` record of figlang_tasks .*, but other lines have one: restore"),
+        (range(4, 5), False, "line 5 has no `sample` record of figlang_tasks .*, but other lines have one: restore"),
+        (range(75), False, "line 1 has no `sample` record of figlang_tasks .*, but other lines have one: restore"),
+        (range(76), True, "line 1 has no `sample` record, but the results file has measures of its task by figlang"),
+        (range(76), False, "only samples of other tasks, or of --predict_only"),
+    ],
+)
+def test_lines_without_a_record_are_named(lost: range, judged: bool, told: str, folder: Path) -> None:
+    lines = [json.loads(line) for line in (folder / NAME).read_bytes().split(b"\n")[:-1]]
+    for number in lost:
+        del lines[number]["sample"]
+    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    metadata = {"measures": {"format": 1, "failed": [], "values": {}}} if judged else {"version": "2-2"}
+    configs = {"figlang_mini": {"metadata": metadata}}
+    (folder / RESULTS).write_text(json.dumps({"configs": configs}), encoding="utf-8")
+    with pytest.raises(RunError, match=told):
+        runs.read(str(folder))
+
+
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other = folder / NAME.replace("figlang_mini", "mme")
-    other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
+    other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n{"doc_id": 1, "sam', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
     (folder / NAME).unlink()
     with pytest.raises(RunError, match="only samples of other tasks, or of --predict_only .mme.: .*figlang_replay"):

@@ -89,7 +89,7 @@ def without(name: str) -> Callable[[list[dict]], None]:
             r"mixes .* of 2 datasets.* figlang_mini/test:\w+ \(75 rows\), V-FLUTE",
         ),
         (lambda lines: lines.append(lines[6]), "lines 7 and 77 both hold the row .*Split the file"),
-        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record .*task figlang_mini.*vflute"),
+        (lambda lines: lines[4].pop("sample"), "line 5 has no `sample` record .*other lines have one: restore"),
         (lambda lines: lines[4].update(sample="a haiku"), "line 5 has no `sample` record"),
         (lambda lines: lines.insert(4, [1, 2]), r"line 5 has no `sample` record .*\(\[1, 2\]\)"),
         (lambda lines: lines.clear(), "is empty: .*--log_samples"),
