@@ -18,7 +18,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
     import lmms_eval.api.task
     from lmms_eval import evaluator
 
-    from figlang_tasks.core import part_of_data
+    from figlang_tasks.core import part_of_data, status
     from figlang_tasks.core.errors import FigLangError, ending_the_command
     from figlang_tasks.harness import saving
 
@@ -164,7 +164,7 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
         return "" if column == "groups" else _tables(results, make_table, full_table) + endings[id(results)]
 
     def row_by_row(lm: Any, requests: list[Any], *args: Any, **kwargs: Any) -> Any:
-        with one_bar(requests) as counted:
+        with status.one_bar(requests) as counted:  # a call of the model for each round
             return run_in_rounds(lm, counted, *args, **kwargs)
 
     harness.cli_evaluate_single = evaluate_and_take_note
@@ -177,29 +177,6 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
         harness.eval_logger = _Warnings(harness.eval_logger)
     for module in (lmms_eval.api.task, evaluator):  # what takes no time needs no bar
         module.tqdm = functools.partial(module.tqdm, delay=2, leave=False)
-
-
-@contextmanager
-def one_bar(requests: Iterable[Any]) -> Iterator[Iterable[Any]]:
-    """Show one progress bar for requests, and hide those that begin in the block.
-
-    A row that is asked in several rounds is a call of the model for each: a model's own bar would be of one request.
-    """
-    from tqdm import tqdm
-
-    from figlang_tasks.core import status
-
-    bar, begin = tqdm(requests, "Model Responding", disable=not status.in_first_process()), tqdm.__init__
-
-    def begin_hidden(self: Any, *args: Any, **options: Any) -> None:
-        begin(self, *args, **{**options, "disable": True})
-
-    setattr(tqdm, "__init__", begin_hidden)  # noqa: B010  (a method)
-    try:
-        yield bar
-    finally:
-        setattr(tqdm, "__init__", begin)  # noqa: B010
-        bar.close()
 
 
 class _Warnings:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from figlang_tasks.core.text import printable
-
-_SOON = 10.0  # seconds after which a first estimate means something
 
 _shown = False
 _last = ""
@@ -38,30 +38,29 @@ def tell(what: str) -> None:
         print(printable(f"lmms_eval: {what}"), file=sys.stderr, flush=True)
 
 
-class TimeLeft:
-    """Tells how long the rest of some requests will take: after some seconds, then each time that has doubled.
+@contextmanager
+def one_bar(requests: Sequence[Any], moved_by_models: bool = False) -> Iterator[Any]:
+    """Show one progress bar for requests, and hide those that begin in the block.
+
+    A model's own bars would be of the few requests that it gets at a time.
 
     Args:
-        total: requests.
+        requests: what the bar iterates over.
+        moved_by_models: the bars of a model's answers move this one, too.
     """
+    from tqdm import tqdm
 
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._started = time.monotonic()
-        self._next = _SOON
+    name = "Model Responding"  # of all model classes
+    bar, begin = tqdm(requests, name, disable=not in_first_process()), tqdm.__init__
 
-    def after(self, done: int, waited_for: int) -> None:
-        """So many requests are done, of which a model was `waited_for` so many: others were in a cache."""
-        elapsed = time.monotonic() - self._started
-        if elapsed < self._next or not waited_for or done >= self._total:
-            return
-        self._next = 2 * elapsed
-        left = (self._total - done) * elapsed / waited_for
-        tell(f"{done:,} of {self._total:,} requests answered, about {duration(left)} left")
+    def begin_hidden(self: Any, *args: Any, **options: Any) -> None:
+        begin(self, *args, **{**options, "disable": True})
+        if moved_by_models and options.get("desc") == name:
+            self.update = bar.update
 
-
-def duration(seconds: float) -> str:
-    """A time as people say it: ``40 s``, ``12 min``, ``3.5 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    setattr(tqdm, "__init__", begin_hidden)  # noqa: B010  (a method)
+    try:
+        yield bar
+    finally:
+        setattr(tqdm, "__init__", begin)  # noqa: B010
+        bar.close()

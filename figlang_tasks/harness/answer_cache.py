@@ -13,7 +13,7 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -85,16 +85,18 @@ def execute(
     if getattr(lm, "needs_no_cache", False):
         return list(getattr(lm, reqtype)(requests))
     ours: set[str] = getattr(cache, _OURS, set())
-    answers: list[Any] = []
-    left, before = status.TimeLeft(len(requests)), cache._misses
+    pieces: list[tuple[bool, list[Instance]]] = []
     for is_ours, group in groupby(requests, key=lambda request: request.task_name in ours):
         members = list(group)
         size = _piece_size(lm) if is_ours and not getattr(lm, "answers_at_once", False) else len(members)
-        for start in range(0, len(members), size):
-            piece = members[start : start + size]
+        pieces += [(is_ours, members[start : start + size]) for start in range(0, len(members), size)]
+    answers: list[Any] = []
+    with status.one_bar(requests, moved_by_models=True) if len(pieces) > 1 else nullcontext() as bar:
+        for is_ours, piece in pieces:
             with _showing(lm, piece if is_ours else []):
                 answers += original(cache, lm, reqtype, piece)
-            left.after(len(answers), cache._misses - before)
+            if bar is not None:
+                bar.update(len(answers) - bar.n)
     return answers
 
 
@@ -265,6 +267,7 @@ def _go_on_without_room(cache: ResponseCache) -> None:
             tell(error)
 
     def finish(*args: Any, **kwargs: Any) -> None:
+        status.tell(f"{cache._hits:,} of {cache._hits + cache._misses + cache._skipped:,} answers are from the cache")
         try:
             finalize(*args, **kwargs)
         except (OSError, sqlite3.Error) as error:  # what this run has stored is taken over by the next

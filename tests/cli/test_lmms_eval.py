@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import warm
 
-from figlang_tasks.cli.lmms_eval import ending, one_bar, without_full_table
+from figlang_tasks.cli.lmms_eval import ending, without_full_table
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
 RANDOM = ["--model", "figlang_random"]
@@ -50,22 +50,6 @@ def test_help_imports_neither_torch_nor_the_evaluator(arguments: list[str]) -> N
 )
 def test_our_own_option_does_not_reach_the_harness(arguments: list[str], expected: tuple[list[str], bool]) -> None:
     assert without_full_table(arguments) == expected
-
-
-def test_one_bar_stands_for_all_rounds(capsys: pytest.CaptureFixture[str]) -> None:
-    from tqdm import tqdm
-
-    asked = []
-    with one_bar(["a", "b", "c"]) as requests:
-        for request in requests:
-            for _ in tqdm([1], desc="of a round"):
-                asked.append(request)
-    assert asked == ["a", "b", "c"]
-    for _ in tqdm([1], desc="afterwards"):
-        pass
-    shown = capsys.readouterr().err
-    assert "Model Responding: 100%" in shown and "3/3" in shown
-    assert "of a round" not in shown and "afterwards: 100%" in shown
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------

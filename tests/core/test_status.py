@@ -38,42 +38,28 @@ def test_lines_are_printed_where_they_are_asked_for_by_the_first_process_and_eac
     assert capsys.readouterr() == ("", expected)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.4, "0 s"), (89.4, "89 s"), (90, "2 min"), (5399, "90 min"), (5400, "1.5 h"), (1e5, "27.8 h")],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert status.duration(seconds) == text
+def test_one_bar_stands_for_all_rounds(capsys: pytest.CaptureFixture[str]) -> None:
+    from tqdm import tqdm
+
+    asked = []
+    with status.one_bar(["a", "b", "c"]) as requests:
+        for request in requests:
+            for _ in tqdm([1], desc="of a round"):
+                asked.append(request)
+    assert asked == ["a", "b", "c"]
+    for _ in tqdm([1], desc="afterwards"):
+        pass
+    shown = capsys.readouterr().err
+    assert "Model Responding: 100%" in shown and "3/3" in shown
+    assert "of a round" not in shown and "afterwards: 100%" in shown
 
 
-def test_the_time_left_comes_after_some_seconds_and_then_ever_less_often(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(status, "_shown", True)
-    now = 0.0
-    monkeypatch.setattr(status.time, "monotonic", lambda: now)
-    left = status.TimeLeft(1000)
-    for done in range(10, 1001, 10):  # a request a second
-        now = float(done)
-        left.after(done, done)
-    said = [line.partition("lmms_eval: ")[2] for line in capsys.readouterr().err.splitlines()]
-    assert said == [
-        "10 of 1,000 requests answered, about 16 min left",
-        "20 of 1,000 requests answered, about 16 min left",
-        "40 of 1,000 requests answered, about 16 min left",
-        "80 of 1,000 requests answered, about 15 min left",
-        "160 of 1,000 requests answered, about 14 min left",
-        "320 of 1,000 requests answered, about 11 min left",
-        "640 of 1,000 requests answered, about 6 min left",
-    ]
+def test_the_bars_of_a_model_may_move_the_one(capsys: pytest.CaptureFixture[str]) -> None:
+    from tqdm import tqdm
 
-
-def test_answers_of_a_cache_take_no_time(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(status, "_shown", True)
-    now = 0.0
-    monkeypatch.setattr(status.time, "monotonic", lambda: now)
-    left = status.TimeLeft(100)
-    left.after(80, 0)
-    now = 20.0
-    left.after(90, 10)
-    assert capsys.readouterr().err == "lmms_eval: 90 of 100 requests answered, about 20 s left\n"
+    with status.one_bar(["a", "b", "c"], moved_by_models=True) as bar:
+        for _ in range(2):
+            tqdm(total=1, desc="Checking prompts").update()
+            tqdm(total=1, desc="Model Responding").update()
+        assert bar.n == 2
+    assert capsys.readouterr().err.count("\n") == 1

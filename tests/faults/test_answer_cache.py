@@ -22,7 +22,7 @@ from lmms_eval.tasks import get_task_dict
 from PIL import Image
 
 import figlang_tasks
-from figlang_tasks.core import notes
+from figlang_tasks.core import notes, status
 from figlang_tasks.harness import answer_cache
 
 
@@ -124,6 +124,18 @@ def test_a_cache_that_is_damaged_costs_no_run(tmp_path: Path, warnings_of_loguru
     runs.here(limit=4)
     assert runs.asked[1] == []
     notes.noted()
+
+
+def test_the_screen_has_one_bar_and_says_how_many_answers_are_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(status, "_shown", True)
+    runs = Runs(tmp_path)
+    for from_cache, limit in ((0, 30), (30, 40), (40, 40)):
+        runs.here(limit=limit)
+        shown = capsys.readouterr().err
+        assert f"{from_cache} of {limit} answers are from the cache" in shown
+        assert shown.count("Model Responding:   0%") == 1
 
 
 def test_a_failed_request_that_an_earlier_version_took_for_an_answer_is_asked_again(tmp_path: Path) -> None:
