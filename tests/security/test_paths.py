@@ -31,7 +31,6 @@ from figlang_tasks.benchmarks.metaclue.check import check as check_metaclue
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.hub import DataError, source
-from figlang_tasks.judge import JudgeError
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.report import gallery
 from figlang_tasks.results.runs import read
@@ -302,7 +301,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
     with JudgeServer(lambda prompt, pictures: "{}") as server:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        with pytest.raises(JudgeError, match=r"sheet.csv, row 2: image .* points outside of .*got"):
+        with pytest.raises(DataError, match=r"sheet.csv, row 2: image .* points outside of .*got"):
             fill(sheet, tmp_path / "filled.csv", model=MODEL, concurrency=1, max_tokens=64)
         assert server.prompts == []
 
