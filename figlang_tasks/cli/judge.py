@@ -20,13 +20,11 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions
 
 @app.callback()
 def judge() -> None:
-    """Let people, or a language model, judge explanations.
+    """Let people, or a language model, judge explanations. docs/judge.md explains all steps.
 
     \b
     figlang judge export a=results/MODEL_A b=results/MODEL_B -o human/sheet.csv
     figlang judge agree human/sheet.key.json human/sheet.annotator1.csv human/sheet.annotator2.csv
-
-    The annotators do not see which system wrote an explanation. docs/judge.md explains all steps.
     """
 
 
@@ -80,8 +78,7 @@ def export(
     With --task, a row is a picture that a text-to-image model generated, and annotators sort it into a category.
 
     \b
-    figlang judge export results/llava results/gpt -o human/sheet.csv
-    figlang judge export SG=a_samples_vflute_sg.jsonl GPT=b_samples_vflute_5shot.jsonl -o sheet.csv --n 50
+    figlang judge export SG=results/llava GPT=results/gpt -o human/sheet.csv --n 50
     figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human/pictures.csv
     """
     from figlang_tasks.judge import export as explanations
@@ -118,13 +115,11 @@ def agree(
     """Compare sheets that annotators have filled in.
 
     The command prints their agreement (Cohen's kappa), the adequacy, errors and preferences that they marked, and how
-    well ExplanationScore predicts their judgement. Sheets may be saved by a spreadsheet program: commas, semicolons or
-    tabs, any case, rows in any order. The paper's figures are shown for comparison. Sheets that a language model filled
-    in are marked. Of a sheet of pictures, it prints the share of each category for each system and kind of prompt.
+    well ExplanationScore predicts their judgement, beside the paper's figures. Sheets may be saved by a spreadsheet
+    program. Of a sheet of pictures, it prints the share of each category for each system and kind of prompt.
 
     \b
-    figlang judge agree sheet.key.json sheet.annotator1.csv sheet.annotator2.csv
-    figlang judge agree sheet.key.json ann.csv bob.csv gpt-4o.csv --json
+    figlang judge agree sheet.key.json ann.csv bob.csv gpt-4o.csv
     """
     if len(sheets) < 2:
         raise typer.BadParameter("agreement needs two sheets or more", param_hint="SHEET")

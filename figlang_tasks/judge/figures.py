@@ -32,13 +32,8 @@ def gathered(
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
     """What each annotator says of each place of a key, and the head of the report.
 
-    Args:
-        key_path, found: the key.
-        sheet_paths: filled sheets.
-        places: items and letters of the key.
-        meanings: what a sheet says, as `sheet.meanings`.
-        missing: the judgements that are missing from it, by their places.
-        partial: accept missing ones.
+    `places` are the items and letters of the key; `meanings` gives what a sheet says, as `sheet.meanings`, and
+    `missing` the judgements that are missing from it, by their places: an error if not `partial`.
     """
     said: dict[str, pd.DataFrame] = {}
     about, incomplete = [], []
@@ -62,8 +57,8 @@ def gathered(
         gaps = list(missing(said[filled.annotator]))
         if gaps:
             incomplete.append(f"{path} lacks {len(gaps)} judgements ({listing(gaps, 20)})")
-        named = {"name": filled.annotator, "llm": filled.llm, "file": path.name, "sha256": filled.sha256}
-        about.append({**named, "missing": len(gaps)})
+        named = {"name": filled.annotator, "llm": filled.annotator.startswith(sheet.LLM), "file": path.name}
+        about.append({**named, "sha256": filled.sha256, "missing": len(gaps)})
     if incomplete and not partial:
         raise JudgeError("; ".join(incomplete) + ". Fill them in, or accept the gaps with --partial")
     of_key = {"file": key_path.name, "sheet": found["sheet"]}

@@ -80,8 +80,7 @@ class Sheet:
     """A sheet as it was read: rows that belong to one export and one annotator.
 
     Attributes:
-        path: the file.
-        sha256: hex digest of it.
+        path, sha256: the file, and the hex digest of it.
         annotator: who filled it in.
         code: the export that it belongs to.
         rows: the known columns, as they were before they were made safe; `item` is a number. The index counts as a
@@ -93,11 +92,6 @@ class Sheet:
     annotator: str
     code: str
     rows: pd.DataFrame
-
-    @property
-    def llm(self) -> bool:
-        """Whether a language model filled it in."""
-        return self.annotator.startswith(LLM)
 
 
 def safe(text: str) -> str:
@@ -113,13 +107,7 @@ def safe(text: str) -> str:
 
 
 def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]], separator: str = ",") -> bytes:
-    """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180).
-
-    Args:
-        columns: some of :data:`COLUMNS`, or :data:`PICTURES`.
-        rows: cells by column.
-        separator: ``,``, or ``;`` for spreadsheet programs whose list separator that is.
-    """
+    """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180)."""
     cells = [[safe(str(row.get(column, ""))) for column in columns] for row in rows]
     frame = pd.DataFrame(cells, columns=list(columns))
     text = frame.to_csv(index=False, sep=separator, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -133,12 +121,8 @@ def read(path: Path, errors: str = "replace") -> Sheet:
     """Read a sheet as `content_of` wrote it, or as a spreadsheet program saved it again.
 
     Comma, semicolon or tab between cells; UTF-8 with or without byte order mark, or UTF-16; rows in any order; empty
-    rows, further columns and the case of the head do not matter.
-
-    Args:
-        path: the file.
-        errors: what to do with another encoding that holds ASCII, as what is judged does: "replace" damages the texts,
-            "strict" refuses the sheet.
+    rows, further columns and the case of the head do not matter. Of another encoding, as what is judged is ASCII,
+    `errors` "replace" damages the texts, and "strict" refuses the sheet.
 
     Raises:
         JudgeError: it is not readable, lacks a column, a row's item or letter is not what it should be or is there
@@ -230,9 +214,7 @@ def spelled(cell: str, accepted: Mapping[str, Sequence[str]]) -> str | None:
 def meanings(sheet: Sheet, accepted: Mapping[str, Mapping[str, Sequence[str]]]) -> pd.DataFrame:
     """What the cells of some columns mean, by item and letter, and the number of the `row`; None for an empty cell.
 
-    Args:
-        sheet: the sheet.
-        accepted: the spellings of each value, by column. A column that the sheet lacks is empty.
+    `accepted` has the spellings of each value, by column. A column that the sheet lacks is empty.
 
     Raises:
         JudgeError: a cell is none of the accepted spellings. Names file, row and column.

@@ -84,7 +84,7 @@ def test_a_sheet_is_filled_in_and_marked(
     assert server.settings == {"model": MODEL, "temperature": 0, "max_tokens": 64}
     filled = sheet.read(output)
     name = f"LLM judge {MODEL}, prompt {prompt_hash('judge')}"
-    assert filled.llm and filled.annotator == report["annotator"] == name
+    assert filled.annotator == report["annotator"] == name
     said = sheet.judged(filled)
     for item in KEY["items"]:
         own, by_name = said.loc[item["number"]], {name: letter for letter, name in item["systems"].items()}
