@@ -190,9 +190,9 @@ def test_what_failed_or_is_not_known_is_told() -> None:
     run = Run("one", Path(), {of.task: of}, {})
     summary = section(sections.build([run]), "-numbers")
     assert column(summary.tables[0], "accuracy") == ["failed"] != column(summary.tables[0], "F1@0")
-    assert section(sections.build([run]), "overview-tasks").notes == (
-        "one, figlang_mini: not shown, since this version does not know it: new.",
-    )
+    empty, unknown = section(sections.build([run]), "overview-tasks").notes
+    assert unknown == "one, figlang_mini: not shown, since this version does not know it: new."
+    assert empty.startswith("one, figlang_mini: 6 of 76 answers are empty (")
 
 
 def test_ranks_are_no_shares() -> None:
@@ -527,7 +527,8 @@ def test_instructions_are_summed_up() -> None:
         )
         for number, value in values.items()
     }
-    found = every(sections.build([replace(two()[1], name="one", tasks=tasks)]))
+    notes, *found = every(sections.build([replace(two()[1], name="one", tasks=tasks)]))
+    assert len(notes.notes) == 3 and not notes.charts  # empty answers, of each task
     assert [each.id for each in found] == ["figlang-mini-instructions"]
     ((*texts,),) = [[cell.text for cell in row] for row in found[0].tables[0].rows]
     assert texts == ["one", "76", "3", "50.0", "60.0", "70.0", "10.0", "1", "2"]  # sd of 50, 60, 70 is 10
@@ -642,4 +643,4 @@ def test_outcomes_add_up_to_the_rows() -> None:
 def test_a_run_that_was_cut_short_says_so() -> None:
     names = ("figlang_mini_nykms_mw", "figlang_mini_metaclue_classify_literal")
     cut = replace(two()[1], tasks={name: replace(two()[1].tasks[name], cut="limit 8") for name in names})
-    assert section(sections.build([cut]), "overview-tasks").notes == ("strong was cut short: limit 8.",)
+    assert section(sections.build([cut]), "overview-tasks").notes[0] == "strong was cut short: limit 8."
