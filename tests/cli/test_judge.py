@@ -104,12 +104,6 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     assert f"annotator 1 / LLM judge {MODEL}, prompt " in shown
 
 
-def test_without_a_number_all_samples_are_drawn_where_there_are_fewer_than_the_paper_judged(tmp_path: Path) -> None:
-    run = save_run(tmp_path / "samples_vflute.jsonl", lambda doc: doc["label"], lambda number: None)
-    written = done("export", run, "-o", tmp_path / "sheet.csv").splitlines()
-    assert len(json.loads(Path(written[-1]).read_text(encoding="utf-8"))["items"]) == 76
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
@@ -118,6 +112,12 @@ def test_without_a_number_all_samples_are_drawn_where_there_are_fewer_than_the_p
         (("export", "none.jsonl", "-o", "s.csv"), 1, "figlang judge export: none.jsonl does not exist"),
         (("export", "none.jsonl", "-o", "s.csv", "--n", "0"), 2, "for '--n'"),
         (("llm", "none.csv", "--model", "m", "-o", "o.csv"), 1, "figlang judge llm: none.csv cannot be read"),
+        (
+            ("export", "--task", "irfl_generate", ".", "-o", "s.csv", "--n", "3"),
+            2,
+            "with --task all pictures are sorted",
+        ),
+        (("export", "--task", "irfl_generate", ".", "-o", "s.csv"), 1, "has no prompts.jsonl"),
     ],
 )
 def test_mistakes(
@@ -128,8 +128,3 @@ def test_mistakes(
     assert (result.exit_code, result.stdout) == (status, "")
     assert says in result.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
-    refused = figlang("export", tmp_path / "a\x07b\nc", "-o", tmp_path / "s.csv")
-    assert refused.exit_code == 1 and "\x07" not in refused.stderr and refused.stderr.count("\n") == 1

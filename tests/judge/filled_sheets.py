@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from figlang_tasks.judge import key, sheet
 
 Item = Mapping[str, Any]
@@ -104,3 +106,11 @@ def save_sheet(path: Path, rows: Sequence[Cells], columns: Sequence[str] = sheet
 
 def right_label(item: Item) -> str:
     return ("contradiction", "entailment")[item["gold"]]
+
+
+def kappa(first: list[Any], second: list[Any]) -> Any:
+    """Cohen's kappa by its definition, to compare with; None where it is undefined."""
+    n = len(first) or 1
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    by_chance = sum(first.count(label) * second.count(label) for label in {*first}) / n**2
+    return None if not first or by_chance == 1 else pytest.approx((observed - by_chance) / (1 - by_chance), abs=1e-12)

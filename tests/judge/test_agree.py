@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from judge.filled_sheets import Item, key_of, right_label, save_key, save_sheet, sheet_of
-from sklearn import metrics as sklearn
+from judge.filled_sheets import Item, kappa, key_of, right_label, save_key, save_sheet, sheet_of
 
 from figlang_tasks.benchmarks.vflute.report import AGREEMENT
 from figlang_tasks.judge import JudgeError
@@ -98,19 +96,21 @@ def filled_in(key: dict[str, Any], annotator: str, said: dict[tuple[int, str], A
     )
 
 
-def kappa(first: list[Any], second: list[Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = sklearn.cohen_kappa_score(list(map(str, first)), list(map(str, second))) if first else math.nan
-    return None if math.isnan(found) else pytest.approx(found)
-
-
 def alpha(said: list[list[Any]]) -> Any:
     found = krippendorff_alpha(said)
     return None if math.isnan(found) else pytest.approx(found)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def cuts(pooled: list[tuple[bool, float]]) -> list[tuple[float, float, float]]:
+    """Recall, precision and F1 of taking what scores at least each score, the highest first."""
+    found, right = [], sum(truth for truth, _ in pooled)
+    for cut in sorted({score for _, score in pooled}, reverse=True):
+        taken = [truth for truth, score in pooled if score >= cut]
+        found.append((sum(taken) / right, sum(taken) / len(taken), 2 * sum(taken) / (len(taken) + right)))
+    return found
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(judgements(), st.booleans())
 def test_every_figure_by_counting(
     tmp_path: Path, judgements: tuple[dict[str, Any], list[dict[tuple[int, str], Any]]], any_label: bool
@@ -169,11 +169,12 @@ def test_every_figure_by_counting(
             assert [each["majority_rate"] for each in report["systems"]] == rates
     found = report["explanation_score"]
     if len({truth for truth, _ in pooled}) == 2:
-        truths, scores = zip(*pooled, strict=True)
-        assert found["average_precision"] == pytest.approx(sklearn.average_precision_score(truths, scores))
-        above = found["best_f1"]["above"]
-        taken = [above is None or score > above for score in scores]
-        assert found["best_f1"]["f1"] == pytest.approx(sklearn.f1_score(truths, taken))
+        points = [(0.0, 1.0, 0.0), *cuts(pooled)]
+        steps = [(new[0] - old[0], old[1], new[1]) for old, new in zip(points, points[1:], strict=False)]
+        assert found["average_precision"] == pytest.approx(sum(step * new for step, _, new in steps), abs=1e-12)
+        area = sum(step * (old + new) / 2 for step, old, new in steps)
+        assert found["trapezoidal_area"] == pytest.approx(area, abs=1e-12)
+        assert found["best_f1"]["f1"] == pytest.approx(max(f1 for _, _, f1 in points), abs=1e-12)
     else:
         assert "nothing to predict" in found["undefined"]
     json.dumps(report, allow_nan=False)
@@ -222,9 +223,6 @@ def test_a_row_that_was_deleted_is_missing(tmp_path: Path) -> None:
     second.write_bytes(b"\r\n".join(lines[:2] + lines[3:]))
     with pytest.raises(JudgeError, match=r"lacks 1 judgements \(item 1 B adequate\)"):
         agree(key_path, [first, second])
-    second.write_bytes(b"\r\n".join(lines[:3]))
-    with pytest.raises(JudgeError, match=r"lacks 4 judgements \(item 2 label, item 2 A ad"):
-        agree(key_path, [first, second])
 
 
 def test_a_language_model_is_marked(tmp_path: Path) -> None:
@@ -233,8 +231,6 @@ def test_a_language_model_is_marked(tmp_path: Path) -> None:
     assert [each["llm"] for each in report["annotators"]] == [False, True]
     assert report["pairs"][0]["annotators"] == ["annotator 1", "LLM judge gpt-4o, prompt 0123456789ab"]
     assert "one of the annotators is a language model" in text(report)
-    people = small(tmp_path, lambda item, name: ("no", "i"))
-    assert "language model" not in text(agree(*people))
 
 
 @pytest.mark.parametrize(

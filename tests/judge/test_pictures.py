@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.filled_sheets import save_key
+from judge.filled_sheets import kappa, save_key
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from sklearn.metrics import cohen_kappa_score
-from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.irfl import generate
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.agree import agree, text
@@ -128,7 +125,7 @@ def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
             assert row["categories"][name] == votes_for(votes, name) / len(own)
         assert row["no_majority"] == sum(count < 2 for _, count in votes) / len(own)
     first, second = ([*said.values()] for said in meant[:2])
-    assert report["pairs"][0]["category_kappa"] == pytest.approx(cohen_kappa_score(first, second))
+    assert report["pairs"][0]["category_kappa"] == kappa(first, second)
     both = [one == other for one, other in zip(first, second, strict=True)]
     assert agree(path, sheets[:2])["with_majority"] == sum(both) / len(both) < 1  # one of two is no majority
     assert len(report["pairs"]) == 3 and -1 <= report["alpha"] <= 1
@@ -226,16 +223,3 @@ def test_gaps_and_cells_that_mean_nothing(tmp_path: Path, folders: list[str]) ->
         agree(path, [first, second], any_label=True)
     with pytest.raises(JudgeError, match="give a sheet of explanations"):
         fill(first, tmp_path / "x.csv", model="m", concurrency=1, max_tokens=1)
-
-
-def test_by_the_commands(tmp_path: Path, folders: list[str]) -> None:
-    def run(*arguments: str | Path) -> Any:
-        return CliRunner().invoke(app, ["judge", *map(str, arguments)])
-
-    assert run("export", "--task", "irfl_generate", *folders, "-o", tmp_path / "s.csv", "--n", "3").exit_code == 2
-    made = run("export", "--task", "irfl_generate", *folders, "-o", tmp_path / "s.csv")
-    assert made.exit_code == 0, made.output
-    told = run(
-        "agree", tmp_path / "s.key.json", tmp_path / "s.annotator1.csv", tmp_path / "s.annotator2.csv", "--partial"
-    )
-    assert told.exit_code == 0 and "no majority" in told.stdout

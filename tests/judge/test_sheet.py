@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge.filled_sheets import key_of, right_label, save_sheet, sheet_of
 
@@ -25,6 +25,7 @@ nasty = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(nasty, min_size=1, max_size=3), st.sampled_from([",", ";"]))
 def test_no_cell_is_a_formula_and_every_text_comes_back(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], separator: str
@@ -76,17 +77,13 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     ("column", "cell", "value"),
     [
         ("adequate", " YES ", "yes"),
-        ("adequate", "1", "yes"),
         ("adequate", "True", "yes"),
-        ("adequate", "n", "no"),
         ("adequate", "FALSE", "no"),
         ("label", "Entails", "entailment"),
         ("label", "0", "contradiction"),
         ("error", "Unsound\u00a0 Reasoning", "unsound"),
-        ("error", "verbosity", "verbose"),
         ("preferred", "b", "B"),
         ("preferred", "-", "none"),
-        ("preferred", "Neither", "none"),
         ("preferred", "\u00a0", None),
     ],
 )
@@ -96,8 +93,7 @@ def test_accepted_spellings(column: str, cell: str, value: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("column", "cell"),
-    [("adequate", "maybe"), ("adequate", "yes?"), ("label", "neutral"), ("error", "hallucination, unsound")]
-    + [("preferred", "C"), ("preferred", "AB"), ("adequate", "ja")],
+    [("adequate", "yes?"), ("error", "hallucination, unsound"), ("preferred", "C")],
 )
 def test_any_other_cell_is_an_error_that_names_its_place(tmp_path: Path, column: str, cell: str) -> None:
     rows = [dict(row) for row in ROWS]
