@@ -12,10 +12,12 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import own_commands, say, say_json
+from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import finetuning, hub
-from figlang_tasks.core.benchmark import Benchmark, benchmarks, names
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
 from figlang_tasks.core.checks import Findings, Report, downloading_nothing, on_this_machine, reading
 from figlang_tasks.core.text import listing, printable
+from figlang_tasks.mini import DATA_DIR
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -111,8 +113,13 @@ def _warnings_alone() -> None:
 
 
 def _benchmark(name: str) -> Benchmark:
+    if name == MINI:
+        raise typer.BadParameter(f"{MINI} ships with the package: it is checked and exported, nothing else")
     if name not in names():
-        raise typer.BadParameter(f"unknown benchmark {printable(name)}; there are: {', '.join(names())}")
+        from figlang_tasks.harness.task_index import did_you_mean
+
+        meant = did_you_mean(name, [*names(), MINI])
+        raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")
     return benchmarks()[name]
 
 
@@ -137,7 +144,7 @@ def import_() -> None:
 
 @app.command()
 def check(
-    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(names())}.", metavar="BENCHMARK")],
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join([*names(), MINI])}.", metavar="BENCHMARK")],
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -157,11 +164,16 @@ def check(
     figlang data check vflute
     figlang data check metaclue my_data/MetaCLUE
     """
-    chosen = _benchmark(benchmark)
+    if benchmark == MINI and folder is not None:
+        raise typer.BadParameter(f"{MINI} is data of the package: leave the folder out")
+    chosen = None if benchmark == MINI else _benchmark(benchmark)
     _warnings_alone()
     try:
-        with downloading_nothing(), reading(chosen.source.name, folder):
-            report = chosen.check() if chosen.check else _check_by_its_tasks(chosen)
+        with downloading_nothing(), reading(chosen.source.name if chosen else MINI, folder):
+            if chosen is None:
+                report = _check_ours()
+            else:
+                report = chosen.check() if chosen.check else _check_by_its_tasks(chosen)
     except hub.DataError as error:
         say(f"figlang data: {printable(error)}", err=True)
         raise typer.Exit(1) from error
@@ -186,6 +198,19 @@ def _check_by_its_tasks(benchmark: Benchmark) -> Report:
                 rows = len(benchmark.load(asked, True))
             found.count(", ".join(asked[key] for key in benchmark.keys), rows, benchmark.rows(asked))
     return found.report(f"{here.folder} ({here.revision})")
+
+
+def _check_ours() -> Report:
+    """Load what the tasks on data of our own ask for."""
+    from figlang_tasks.cli.tasks import asked_of
+
+    found = Findings()
+    for asked in asked_of("mini"):
+        rows, benchmark = None, of_dataset(asked["dataset"])
+        with found.fault():
+            rows = len(benchmark.load(asked, True))
+        found.count(", ".join(value for key, value in asked.items() if value != "true"), rows, None)
+    return found.report(str(DATA_DIR.parent))
 
 
 @app.command()
@@ -277,10 +302,13 @@ def export(
     figlang data export flute --task flute_v1 --format sharegpt --output my_training
     figlang data export nykms --rows my_train --format llava --output my_training
     """
+    name = task or benchmark
+    if benchmark == MINI:
+        benchmark = of_dataset(MINI).name
     if _benchmark(benchmark).finetuning is None:
         having = ", ".join(each.name for each in benchmarks().values() if each.finetuning)
         raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
-    folder, name = output / split, task or benchmark
+    folder = output / split
     _warnings_alone()
     try:
         with _whole(folder) as staged:

@@ -113,9 +113,12 @@ def tasks(
     every = list(definitions().values())
     found = [each for each in every if _matches(each, pattern)]
     if not found:
+        from figlang_tasks.harness.task_index import did_you_mean
+
+        meant = did_you_mean(str(pattern), [*names(), MINI, *(each.name for each in every)])
         say(
-            f"figlang tasks: no task matches {pattern!r}; benchmarks: {', '.join([*names(), MINI])}; names may hold "
-            f"* and ?; `figlang tasks -v` lists all",
+            f"figlang tasks: no task matches {pattern!r}{meant}; benchmarks: {', '.join([*names(), MINI])}; names "
+            f"may hold * and ?; `figlang tasks -v` lists all",
             err=True,
         )
         raise typer.Exit(1)

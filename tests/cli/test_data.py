@@ -315,7 +315,17 @@ def test_scorer_weights(tmp_path: Path) -> None:
 
 def test_prefetch_of_something_else_is_wrong_usage() -> None:
     done = RUN.invoke(app, ["data", "prefetch", "vflutes"])
-    assert done.exit_code == 2 and "unknown benchmark vflutes" in done.stderr
+    assert done.exit_code == 2 and "unknown benchmark vflutes (did you mean `vflute`" in " ".join(done.stderr.split())
+
+
+def test_data_of_our_own_are_checked_and_exported(tmp_path: Path) -> None:
+    done = RUN.invoke(app, ["data", "check", "figlang_mini"])
+    assert done.exit_code == 0 and done.stdout.endswith("no faults\n"), done.output
+    for part, count in (("figlang_mini, test", 76), ("figlang_mini_irfl, idiom-detection-task", 12)):
+        assert re.search(rf"^{part} +{count}  -$", done.stdout, re.MULTILINE), done.stdout
+    done = RUN.invoke(app, ["data", "export", "figlang_mini", "--format", "messages", "--output", str(tmp_path)])
+    assert done.exit_code == 0 and "26 rows of train, with the prompt of figlang_mini" in done.stdout, done.output
+    assert RUN.invoke(app, ["data", "prefetch", "figlang_mini"]).exit_code == 2
 
 
 # --- check -----------------------------------------------------------------------------------------------------------

@@ -158,7 +158,8 @@ def test_filters() -> None:
     assert found == [f"irfl_detect_{kind}_grid" for kind in ("idiom", "metaphor", "open_simile", "simile")]
     done = figlang("vflutes")
     assert done.exit_code == 1 and done.stdout == ""
-    assert f"no task matches 'vflutes'; benchmarks: {', '.join(names())}" in done.stderr
+    assert "no task matches 'vflutes' (did you mean `vflute`" in done.stderr
+    assert f"; benchmarks: {', '.join(names())}" in done.stderr
 
 
 @pytest.mark.slow
