@@ -104,7 +104,7 @@ def test_results_name_the_data_and_the_table_their_headline_metrics() -> None:
     head, *_, zeros = summary_table(results).splitlines()
     columns = [cell.strip() for cell in head.strip("|").split("|")]
     assert columns[0] == "figlang_mini_nykms_metaphor"
-    assert columns[1:] == ["n", "mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1"]
+    assert columns[1:] == ["n", "mc_acc ↑", "mc_macro_precision ↑", "mc_macro_recall ↑", "mc_macro_f1 ↑"]
     assert zeros == "0.0 in every line: mw_em, mw_bleu4, me_bleu4"
 
 
