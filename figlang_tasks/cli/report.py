@@ -38,6 +38,7 @@ def report(
     ] = 320,
     max_samples: Annotated[int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")] = 6000,
     no_published: Annotated[bool, typer.Option("--no-published", help="Do not show the papers' results.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
     """Write an HTML report of runs: charts, tables and samples.
 
@@ -73,6 +74,8 @@ def report(
     for notice in made.notices:
         say(f"figlang report: {printable(notice)}", err=True)
     say(f"written: {printable(output)} ({_size(made)})")
+    if show:
+        typer.launch(output.absolute().as_uri())
 
 
 def _fail(message: str) -> NoReturn:

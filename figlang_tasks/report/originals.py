@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from PIL import Image
 
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.checks import downloading_nothing
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.results.runs import TaskRun
@@ -37,7 +37,7 @@ class Originals:
 
     def __init__(self, run: TaskRun) -> None:
         self._run = run
-        with _nothing_is_downloaded():
+        with downloading_nothing():
             self._whole = benchmarks()[run.benchmark].documents(run.data, run.lines[0]["sample"])
         found = DataId.parse(self._whole[0]["data"])
         if found.texts != run.data.texts:
@@ -66,16 +66,3 @@ class Originals:
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
         return Picture(key, lambda: images.decode(cells[number]["image"], where, self._run.dataset))
-
-
-@contextmanager
-def _nothing_is_downloaded() -> Iterator[None]:
-    """Let the hub's library look into its cache alone: a report must not wait for gigabytes, or for a lost network."""
-    from huggingface_hub import constants
-
-    before = constants.HF_HUB_OFFLINE
-    constants.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = before

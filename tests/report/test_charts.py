@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Curve, Effect, Ends, Reference, Row
+from figlang_tasks.report.charts import Chart, Curve, Effect, Reference, Row
 from figlang_tasks.report.charts.chart import COLOURS, HALF, WHOLE, of_series, wrapped
 from figlang_tasks.scoring import Estimate
 
@@ -57,14 +57,6 @@ def dots(*names: str, chart_id: str = "dots", order: tuple[str, ...] = ()) -> Ch
     return charts.dots(chart_id, "Title", "What is seen.", series, x_label="instruction", y_label="F1@0", order=order)
 
 
-def dumbbells(*names: str, chart_id: str = "dumbbells", order: tuple[str, ...] = ()) -> Chart:
-    group = {name: Ends(Estimate(80.0 - i, 70.0, 90.0), Estimate(50.0)) for i, name in enumerate(names)}
-    groups = {"all": group, names[0]: {names[0]: Ends(Estimate(80.0), Estimate(float("nan")))}}
-    return charts.dumbbells(
-        chart_id, "Title", "What is seen.", groups, names=("F1@0", "F1@60"), label="F1", order=order
-    )
-
-
 def overview(*names: str, chart_id: str = "overview", order: tuple[str, ...] = (), tasks: int = 2) -> Chart:
     values = {name: Estimate(10.0 + 7 * i, 5.0, 60.0) for i, name in enumerate(names)}
     rows = [
@@ -86,7 +78,7 @@ def forest(*names: str, chart_id: str = "forest") -> Chart:
     )
 
 
-KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, dots, dumbbells, overview, forest)
+KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, dots, overview, forest)
 each_kind = pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
 
 
@@ -137,7 +129,6 @@ def test_nothing_to_draw_is_refused() -> None:
         lambda: charts.curves("a", "", "", X, nothing, x_label="", y_label=""),
         lambda: charts.bars("a", "", "", nothing, label=""),
         lambda: charts.dots("a", "", "", {"A": {1: Estimate(float("nan"))}}, x_label="", y_label=""),
-        lambda: charts.dumbbells("a", "", "", nothing, names=("", ""), label=""),
         lambda: charts.overview("a", "", "", nothing, label=""),
         lambda: charts.forest("a", "", "", nothing, [()], label=""),
     ):
@@ -178,8 +169,6 @@ def test_csv_gives_the_numbers_back() -> None:
         ("published people", "Humans", "97.0"),
     ]
     assert rows(dots("A"))[2] == {"run": "A", "instruction": "3", "F1@0": "53.0", "low": "", "high": ""}
-    (fell, *_) = rows(dumbbells("A"))
-    assert (fell["F1@0"], fell["F1@0 low"], fell["F1@60"], fell["points"]) == ("80.0", "70.0", "50.0", "-30.0")
     (run, *_, people) = [row for row in rows(overview("A")) if row["task"] == "irfl_task_1"]
     assert (run["dataset"], run["metric"], run["kind"], run["value"]) == ("IRFL", "accuracy", "run", "10.0")
     assert (people["kind"], people["name"]) == ("published people", "Humans")
@@ -190,7 +179,6 @@ def test_values_stand_in_the_chart() -> None:
     assert "12.5" in texts(bars("A", "B").svg) and "chance" in texts(bars("A").svg)
     assert "best:BLIP60.0" in texts(bars("A").svg)
     assert "+1.5(.012)" in texts(forest("A", "B").svg) and "\N{MINUS SIGN}1.5" in texts(forest("A", "B").svg)
-    assert "\N{MINUS SIGN}30.0" in texts(dumbbells("A").svg) and "points" in texts(dumbbells("A").svg)
     assert ".53" in texts(curves("A").svg) and ".60" in texts(curves("A").svg)
 
 
@@ -207,7 +195,7 @@ def test_bars_side_by_side_have_the_same_categories() -> None:
 
 
 def test_a_run_looks_alike_in_every_chart_of_a_page() -> None:
-    for draw in (bars, curves, dots, dumbbells, overview):
+    for draw in (bars, curves, dots, overview):
         assert COLOURS[1] in draw("B", order=("A", "B", "C")).svg and COLOURS[0] not in draw("B", order=("A", "B")).svg
 
 

@@ -371,15 +371,6 @@ def test_f1_stands_by_source_and_threshold() -> None:
     }
 
 
-def test_the_drop_is_in_points() -> None:
-    drawn = chart(report(), "from F1@0 to F1@60")
-    reported = two()[1].tasks["figlang_mini"].reported
-    (row,) = [row for row in data(drawn) if (row["category"], row["run"]) == ("MemeCap", "strong")]
-    before, after = (100 * reported[name]["memecap"].value for name in ("f1@0", "f1@60"))
-    assert [float(row[name]) for name in ("F1@0", "F1@60")] == pytest.approx([before, after])
-    assert float(row["points"]) == pytest.approx(after - before) and f"strong {after - before:+.1f}" in drawn.alt
-
-
 def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     run = report_runs.run_of(tmp_path / "run", "figlang_mini", count=12, name="bare")
     built = sections.build([run])

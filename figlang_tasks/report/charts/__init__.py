@@ -7,13 +7,12 @@ are text, and neither markup nor mathematics.
 
 from figlang_tasks.report.charts.chart import Chart, Panels, Reference, References
 from figlang_tasks.report.charts.curves import Curve, curves, dots
-from figlang_tasks.report.charts.rows import Effect, Ends, Row, bars, dumbbells, forest, overview
+from figlang_tasks.report.charts.rows import Effect, Row, bars, forest, overview
 
 __all__ = [
     "Chart",
     "Curve",
     "Effect",
-    "Ends",
     "Panels",
     "Reference",
     "References",
@@ -21,7 +20,6 @@ __all__ = [
     "bars",
     "curves",
     "dots",
-    "dumbbells",
     "forest",
     "overview",
 ]

@@ -10,7 +10,7 @@ from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts.chart import HALF, WHOLE, Chart, drawn, legend, numbered, of_series, wrapped
 from figlang_tasks.scoring import Estimate
 
-_PANEL = 190  # pixels
+_PANEL = 160  # pixels
 
 
 @dataclass(frozen=True)

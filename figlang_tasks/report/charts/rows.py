@@ -1,4 +1,4 @@
-"""Charts of rows with marks and intervals: values of runs by category, all tasks, changes, and differences."""
+"""Charts of rows with marks and intervals: values of runs by category, all tasks, and differences."""
 
 from __future__ import annotations
 
@@ -41,17 +41,13 @@ _SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 
 class Mark(NamedTuple):
-    """A value in a row: its place, its interval, the text at the right, and how it looks.
-
-    `start` is where a line to it begins, at a hollow mark.
-    """
+    """A value in a row: its place, its interval, the text at the right, and how it looks."""
 
     value: float
     low: float | None
     high: float | None
     text: str
     style: Mapping[str, Any]
-    start: float | None = None
 
 
 @dataclass(frozen=True)
@@ -117,12 +113,8 @@ def _row(axes: Axes, line: Line, top: float) -> None:
         if not math.isfinite(mark.value):
             continue
         y = start + _MARK * (number + 0.5)
-        thin = {"color": mark.style["color"], "linewidth": 1.5}
-        if mark.start is not None:
-            axes.plot([mark.start, mark.value], [y, y], **thin)
-            axes.plot([mark.start], [y], **{**mark.style, "markerfacecolor": "white"})
-        elif mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
-            axes.plot([mark.low, mark.high], [y, y], **thin)
+        if mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
+            axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
         axes.plot([mark.value], [y], clip_on=False, **mark.style)
         axes.text(1.02, y, well_formed(mark.text), transform=axes.get_yaxis_transform(), va="center")
     y = start + _MARK * (len(line.marks) + 0.5)
@@ -251,59 +243,6 @@ def overview(
     )
     head = ("dataset", "task", "metric", "kind", "name", "value", "low", "high")
     return Chart(chart_id, title, alt, wide, csv_text(head, data), True, narrow)
-
-
-class Ends(NamedTuple):
-    """Two values of a run."""
-
-    first: Estimate
-    last: Estimate
-
-    @property
-    def difference(self) -> float:
-        """How far the last lies above the first."""
-        return self.last.value - self.first.value
-
-
-def dumbbells(
-    chart_id: str,
-    title: str,
-    alt: str,
-    groups: Mapping[str, Mapping[str, Ends]],
-    *,
-    names: tuple[str, str],
-    label: str,
-    order: Sequence[str] = (),
-) -> Chart:
-    """Lines from a hollow mark at the first value to a filled one at the last, with the difference in points.
-
-    Args:
-        chart_id, title, alt, label, order: as of `bars`.
-        groups: two values (0 to 100) by category and run; what is NaN is not drawn.
-        names: of the first and the last value, which are also heads of columns in the CSV.
-    """
-    series = numbered(groups.values(), order)
-    lines = [
-        Line(
-            wrapped(category, 22),
-            [
-                Mark(ends.last.value, None, None, points(ends.difference), of_series(series[run]), ends.first.value)
-                for run, ends in group.items()
-                if math.isfinite(ends.difference)
-            ],
-        )
-        for category, group in groups.items()
-    ]
-    hollow = {"color": QUIET, "marker": "o", "linestyle": "none"}
-    both = [(names[0], {**hollow, "markerfacecolor": "none"}), (f"{names[1]} (right: points)", hollow)]
-    first, last = names
-    head = ("category", "run", first, f"{first} low", f"{first} high", last, f"{last} low", f"{last} high", "points")
-    data = [
-        (category, run, *(end for each in ends for end in (each.value, each.low, each.high)), ends.difference)
-        for category, group in groups.items()
-        for run, ends in group.items()
-    ]
-    return Chart(chart_id, title, alt, _draw({"": lines}, label, [*_names(series), *both]), csv_text(head, data))
 
 
 @dataclass(frozen=True)

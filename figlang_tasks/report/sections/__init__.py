@@ -58,7 +58,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     groups = []
     for (group_id, title), own in tqdm(makers.items(), "sections", delay=2, leave=False, disable=None):
         if found := [section for make in own if (section := make()) is not None]:
-            groups.append(Group(group_id, title, tuple(found)))
+            groups.append(Group(group_id, title, tuple(found), after=group_id in ("differences", "parsing")))
     return groups
 
 

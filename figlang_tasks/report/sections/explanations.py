@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from figlang_tasks.metrics import entailment
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Curve, Ends, Reference
+from figlang_tasks.report.charts import Chart, Curve, Reference
 from figlang_tasks.report.sections.bars import told
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import (
@@ -26,7 +26,7 @@ from figlang_tasks.scoring.explained import Threshold
 
 def explanation_quality(prefix: str, results: Results, published: bool) -> Section | None:
     """Charts of each task with explanations."""
-    by_part, curves, drops, notes = [], [], [], []
+    by_part, curves, notes = [], [], []
     for number, (task, of_task) in enumerate(results.items()):
         if not of_task[0].of.explained:
             continue
@@ -34,10 +34,9 @@ def explanation_quality(prefix: str, results: Results, published: bool) -> Secti
         by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, published))
         if scored:
             curves.append(_curves(f"{prefix}-curves-{number}", task, scored))
-            drops.append(_drops(f"{prefix}-drops-{number}", task, scored))
         if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
             notes.append(f"{task}: explanations of {', '.join(missing)} are not scored (figlang score adds scores).")
-    found = [chart for chart in (*by_part, *curves, *drops) if chart is not None]
+    found = [chart for chart in (*by_part, *curves) if chart is not None]
     if not found and not notes:
         return None
     intro = "Of the labels alone: explanations have no scores."
@@ -136,31 +135,3 @@ def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str,
         low, high = ([math.nan if end is None else 100 * end[side] for end in ends] for side in (0, 1))
         found[scope] = Curve(values, low, high)
     return found
-
-
-def _drops(chart_id: str, task: str, results: Sequence[Result]) -> Chart | None:
-    """From the labels alone to the highest threshold, in points."""
-    parts, (first, *_, last) = results[0].benchmark.parts, _thresholds(results)
-    groups: dict[str, dict[str, Ends]] = {}
-    for scope in places(results):
-        for result in results:
-            before, after = (result.estimate(each.name, scope) for each in (first, last))
-            if before is not None and after is not None:
-                groups.setdefault(scope_name(parts, scope), {})[result.run] = Ends(percent(before), percent(after))
-    if not groups:
-        return None
-    name, ends = _curve_name(results), (metric_name(first.name), metric_name(last.name))
-    told_points = "; ".join(
-        f"{category}: {', '.join(f'{run} {each.difference:+.1f}' for run, each in group.items())}"
-        for category, group in groups.items()
-    )
-    return charts.dumbbells(
-        chart_id,
-        f"{task}: from {ends[0]} to {ends[1]}",
-        f"Dumbbells from {ends[0]} to {ends[1]} for each {parts.kind}; the farther apart, the more right labels with "
-        f"poor explanations. In points: {told_points}.",
-        groups,
-        names=ends,
-        label=f"{name} (percent)",
-        order=results[0].runs,
-    )

@@ -73,8 +73,10 @@ class Group:
         id: unique on the page; letters, digits and ``-``.
         title: its head.
         sections: at least one.
+        after: whether it stands behind the samples.
     """
 
     id: str
     title: str
     sections: tuple[Section, ...]
+    after: bool = False
