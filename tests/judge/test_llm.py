@@ -178,7 +178,7 @@ def test_what_ends_the_work_before_a_request(
     [
         ("label", '{"label": "entailment"}', {"label": "entailment"}),
         ("label", '{"label": "Contradicts"}.', {"label": "contradiction"}),
-        ("label", '{"thought": {"of": "it"}} {"label": "entailment"}', {"label": "entailment"}),
+        ("label", '{so} {"thought": {"of": "it"}} {"label": "entailment"}', {"label": "entailment"}),
         ("label", '{"label": "entailment"} or {"label": "contradiction"}', {}),
         ("label", '{"label": "neutral"}', {}),
         ("label", '{"label": ["entailment"]}', {}),
