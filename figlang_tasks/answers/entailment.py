@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.fields import by_marks
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide
-from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, REFUSAL, is_said
+from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
 __all__ = ["Label", "entailment"]
 
@@ -18,6 +18,7 @@ Label: TypeAlias = Literal[0, 1]
 
 _WORD = re.compile(r"\b(?:(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))", re.I)
 _NEITHER = re.compile(r"\bneither\b|\bnot (?:support|entail) or contradict", re.I)
+_NOT_EITHER = re.compile(r"\bnot entail or contradict", re.I)
 _EITHER = re.compile(r"entail\w*[\"')]{0,2}\s?(?:or|/)\s?[\"']?contrad\w*", re.I)
 _GIVEN = re.compile(
     r"\b(?:label|identif|categori|lean)\w*\b[^.?!\n]{0,60}?\b(?:as|under|of|towards?)"
@@ -26,9 +27,16 @@ _GIVEN = re.compile(
 )
 _OPENS = re.compile(r"(?:[\W\d]|\bcorrection\b)*\Z", re.I)
 _HEADS = re.compile(r"""["')\]]*\s*(?:[.:,;-]|\Z)""")
-_SUBJECT = re.compile(r"\b(?:image|picture|claim|statement|sentences?|premise|it)\b", re.I)
-_IS = re.compile(r"(?:\bis|'s) (?:an? |one of )?(?:clear )?\Z", re.I)
+_SUBJECT = re.compile(
+    rf"\b(?:image|picture|claim|statement|sentences?|premise|hypothesis|it|they|two|both|first|second|former)\b|{QUOTED}",
+    re.I,
+)
+_OF_OTHER = re.compile(r"\bcontradicts? [\"']\Z", re.I)  # it contradicts "Entails"
+_OF_ITSELF = re.compile(r" (?:of )?\w+sel[fv]", re.I)
+_ARE = re.compile(rf"(?:\b(?:sentences?|statements?|they|it)|{QUOTED})[\"']?(?: is| are| seem)(?: \w+ly)? \Z", re.I)
+_IS = re.compile(r"(?:(?:\bis|'s) (?:an? |one of |an example of (?:an? )?)?(?:clear )?|\b(?:are|stand) in )\Z", re.I)
 _SHOWN = re.compile(r"\b(?:image|picture|depiction|content|illustration|portrayal|evidence|which|and|it)\b", re.I)
+_COMPARED = 50  # statements, so that time stays linear
 _OBJECT = r"\w* (?:with )?(?:it\b|the (?:claim|statement|assertion))"
 _FOR = re.compile(
     rf"\b(?:support|confirm|affirm|validat|corroborat|endors|align|agree|consistent|compatible|in harmony){_OBJECT}",
@@ -42,7 +50,7 @@ _AGAINST = re.compile(
 )
 
 
-def entailment(output: str | None) -> Read[Label]:
+def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
     """Entailment (1) or contradiction (0); never a guess.
 
     The first of these that is found decides:
@@ -50,13 +58,16 @@ def entailment(output: str | None) -> Read[Label]:
     - ``label``: an announced label: "LABEL: entailment", "the answer is contradiction".
     - ``word``: the label alone, as a line, a heading or a sentence.
     - ``statement``: a sentence that says it: "the image contradicts the claim", "this is an entailment".
+    - ``denial``: one label is denied, and the other named: "it does not entail it. This is a logical contradiction".
     - ``stance``: it says so in the words of the instructions: "supports the claim", "refutes it".
 
-    Negated, hedged and asked mentions, and the echo of the options, say nothing. Different answers of one kind are
-    ambiguous (``conflict``) unless the last corrects the others (``correction``).
+    Hedged and asked mentions, quoted sentences, the echo of the options, and a denial alone, say nothing. Different
+    answers of one kind are ambiguous (``conflict``) unless the last corrects the others (``correction``); so is a
+    statement that is denied, if both are about the same quoted sentences.
 
     Args:
         output: the model's output; None if there is none.
+        own: texts of the prompt, such as premise and hypothesis; where the answer repeats them it says nothing.
 
     Returns:
         With one of these rules, or ``neither`` (`refused`), ``refusal``, ``either``, ``nothing``, ``thought``,
@@ -65,7 +76,7 @@ def entailment(output: str | None) -> Read[Label]:
     Raises:
         TypeError: `output` is neither str nor None.
     """
-    return by_marks(output, _read)
+    return by_marks(output, _read, own)
 
 
 def _read(answer: Answer) -> Read[Label]:
@@ -74,9 +85,11 @@ def _read(answer: Answer) -> Read[Label]:
         found = decide(answer, [word for word in words if word.rule == rule])
         if found is not None:
             return found
-    if _NEITHER.search(answer.text) and not words or NEUTRAL.match(answer.text):
+    if _NEITHER.search(answer.text) and all(word.rule == "denied" for word in words) or NEUTRAL.match(answer.text):
         return Read(None, "refused", "neither")
-    found = decide(answer, words) or decide(answer, [*_stances(answer, _FOR, 1), *_stances(answer, _AGAINST, 0)])
+    if _NOT_EITHER.search(answer.text):
+        return Read(None, "ambiguous", "conflict")
+    found = _stated(answer, words) or decide(answer, [*_stances(answer, _FOR, 1), *_stances(answer, _AGAINST, 0)])
     if found is not None:
         return found
     if REFUSAL.search(answer.text):
@@ -93,10 +106,23 @@ def _words(answer: Answer) -> Iterator[Found]:
             yield Found(label, *word.span(), "label")
         elif _OPENS.match(before) and _HEADS.match(behind):
             yield Found(label, *word.span(), "word")
-        elif is_said(before) and not behind.startswith(" if"):
+        elif not (behind.startswith(" if") or _OF_OTHER.search(before)) and (said := is_said(before)) is not None:
             is_noun = word["one_noun"] or word["zero_noun"]
-            if (_IS if is_noun else _SUBJECT).search(before):
-                yield Found(label, *word.span(), "statement")
+            subject = _IS if is_noun else _ARE if word[0].lower() == "contradictory" else _SUBJECT
+            of_itself = _OF_ITSELF.match(behind) is not None
+            if subject.search(before) and not of_itself:
+                yield Found(label, *word.span(), "statement" if said else "denied")
+            elif said and is_noun:
+                yield Found(label, *word.span(), "denial")
+
+
+def _stated(answer: Answer, words: Sequence[Found]) -> Read[Label] | None:
+    said, denied, named = ([word for word in words if word.rule == rule] for rule in ("statement", "denied", "denial"))
+    about = [(word.value, answer.quoted_beside(word.start, word.end)) for word in denied]
+    if any((word.value, answer.quoted_beside(word.start, word.end)) in about for word in said[:_COMPARED] if about):
+        return Read(None, "ambiguous", "conflict")
+    labels = {word.value for word in denied}
+    return decide(answer, said) or decide(answer, [word for word in named if labels == {1 - word.value}])
 
 
 def _stances(answer: Answer, words: re.Pattern[str], label: Label) -> Iterator[Found]:

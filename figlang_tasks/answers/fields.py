@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from figlang_tasks.answers.text import Answer
@@ -21,7 +21,9 @@ _MARK = re.compile(
 )
 
 
-def by_marks(output: str | None, read: Callable[[Answer], Read[Value]]) -> Read[Value]:
+def by_marks(
+    output: str | None, read: Callable[[Answer], Read[Value]], own: Sequence[str] | None = None
+) -> Read[Value]:
     """What is read from the part of an answer that a mark singles out; from all of it where that says nothing.
 
     The last mark counts. Several objects of JSON, each with another answer, single out nothing.
@@ -29,6 +31,7 @@ def by_marks(output: str | None, read: Callable[[Answer], Read[Value]]) -> Read[
     Args:
         output: the model's output; None if there is none.
         read: reads an answer.
+        own: texts of the prompt: `read` sees no quotations (`Answer.without_quotations`). None: it sees all.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -36,11 +39,15 @@ def by_marks(output: str | None, read: Callable[[Answer], Read[Value]]) -> Read[
     answer = opened(output)
     if isinstance(answer, Read):
         return answer
+
+    def looked(answer: Answer) -> Read[Value]:
+        return read(answer if own is None else answer.without_quotations(own))
+
     part = None
     while marks := list(_MARK.finditer((part or answer).text)):
         kind = marks[-1].lastgroup or ""
         if kind == "json" and len({mark[kind] for mark in marks if mark[kind]}) > 1:
-            return read(answer)
+            return looked(answer)
         part = (part or answer).part(*marks[-1].span(kind))
-    found = read(part) if part is not None else None
-    return found if found is not None and found.status != "unreadable" else read(answer)
+    found = looked(part) if part is not None else None
+    return found if found is not None and found.status != "unreadable" else looked(answer)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from figlang_tasks.answers.words import ANNOUNCED, QUOTED
 
 __all__ = ["Answer", "Around"]
 
@@ -17,8 +20,20 @@ _READ: Final = 1 << 15
 _LOOK: Final = 160
 """Characters looked at before and behind a word: so every reader takes linear time."""
 
+_LOOK_RAW: Final = 4 * _LOOK
+"""The same with quotations in full length."""
+
 _GAP: Final = "\x00"
 """Stands for what was left out in the middle; it ends a sentence."""
+
+_QUOTES = re.compile(
+    # straight double ones, also of a text that is cut off; single ones, of which apostrophes are none
+    r"""(?<!\w)"(?=\S)[^"\n]+(?:(?<=\S)"(?!\w)|(?<=[.!?] )"(?=\s)|\Z)"""
+    r"""|(?<!\w)'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w))+(?<=\S)'(?!\w)"""
+)
+_IN_JSON = re.compile(r'":\s?\Z')
+_QUOTED_RUN = re.compile(rf"{QUOTED}+")
+_GOES_ON = re.compile(r"""["' ,;:)]*[a-z]""")
 
 _THOUGHT = re.compile(
     r"<(?P<end>/?)(?:\w{1,8}:)?(?:think|thinking|thought|analysis)>|<\|(?:start|(?P<cohere_end>end))_thinking\|>"
@@ -40,7 +55,7 @@ _ANSWER_TAG = re.compile(
 _SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
 
 _PLAIN: Final = {
-    **dict.fromkeys("*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "),
+    **dict.fromkeys(QUOTED + "*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "),
     **dict.fromkeys("\u2018\u2019\u02bc", "'"),
     **dict.fromkeys("\u201c\u201d\u00ab\u00bb\u300c\u300d", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
@@ -55,7 +70,7 @@ _PLAIN: Final = {
 
 
 class Around(NamedTuple):
-    """The text before and after a word, at most 160 characters each.
+    """The text before and after a word, at most 160 characters each; a quotation counts as one (`without_quotations`).
 
     Attributes:
         back: what stands before it.
@@ -102,23 +117,67 @@ class Answer:
         part.raw, part.text, part.has_thought = self.raw[start:end], self.text[start:end], self.has_thought
         return part
 
+    def without_quotations(self, own: Sequence[str] = ()) -> Answer:
+        """The same answer, in the text of which signs `words.QUOTED` stand in place of quoted sentences.
+
+        A quotation of several words is one, unless it is the answer: alone, announced, or a value of JSON.
+
+        Args:
+            own: texts of the prompt, which are taken for quotations without quotation marks too.
+        """
+        text = self.text
+        spans = [found.span() for found in _QUOTES.finditer(text) if not self._answers(*found.span())]
+        for each in own:
+            words = each.translate(_Table()).strip(" \"'.,;:!?").split()
+            if len(words) > 1:
+                pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?: ?[.!?]|(?!\w))"
+                spans += [found.span() for found in re.finditer(pattern, text, re.I)]
+        parts, at = [], 0
+        for start, end in sorted(spans):
+            if end > at:
+                start = max(start, at)
+                inner = text[start:end]
+                body = inner.strip("\"'")
+                ends = body[-1:] in tuple(".!?") and not _GOES_ON.match(text, start + inner.rindex(body) + len(body))
+                parts += [text[at:start], inner.replace(body, QUOTED * (len(body) - ends) + "." * ends, 1)]
+                at = end
+        other = copy.copy(self)
+        other.text, other._sentence_ends = "".join([*parts, text[at:]]), None
+        return other
+
+    def _answers(self, start: int, end: int) -> bool:
+        """Whether a quotation is, or may be, the answer."""
+        back = self.text[max(0, start - _LOOK) : start]
+        is_one_word = len(self.text[start:end].split()) == 1
+        is_all = start == 0 and end >= len(self.text) - 1
+        return is_one_word or is_all or bool(ANNOUNCED.search(back) or _IN_JSON.search(back))
+
     def place(self, start: int, end: int) -> tuple[int, int]:
         """Where ``text[start:end]`` stands in the output."""
         return self._in_output(start), self._in_output(end - 1) + 1
 
     def around(self, start: int, end: int) -> Around:
         """What stands around ``text[start:end]`` in its sentence."""
-        if self._sentence_ends is None:
-            self._sentence_ends = [found.start() for found in _SENTENCE_END.finditer(self.text)]
-        ends = self._sentence_ends
-        i, j = bisect_left(ends, start), bisect_left(ends, end)
-        first = ends[i - 1] + 1 if i else 0
-        stop = ends[j] if j < len(ends) else len(self.text)
-        back = max(0, start - _LOOK)
-        behind = self.text[end : min(stop, end + _LOOK)]
+        first, stop = self._sentence(start, end)
+        back = max(0, start - _LOOK_RAW)
+        behind = self.text[end : min(stop, end + _LOOK_RAW)]
         return Around(
-            self.text[back:start], self.text[max(first, back) : start], behind, self.text[stop : stop + 1] == "?"
+            _short(self.text[back:start])[-_LOOK:],
+            _short(self.text[max(first, back) : start])[-_LOOK:],
+            _short(behind)[:_LOOK],
+            self.text[stop : stop + 1] == "?",
         )
+
+    def quoted_beside(self, start: int, end: int) -> list[str]:
+        """The quotations in the sentence of ``text[start:end]``, in the model's own words."""
+        first, stop = self._sentence(start, end)
+        return [
+            self.raw[found.start() : found.end()].strip(" .")
+            for found in _QUOTED_RUN.finditer(self.text, max(first, start - _LOOK_RAW), min(stop, end + _LOOK_RAW))
+        ]
+
+    def is_in_first_sentence(self, at: int) -> bool:
+        return not (ends := self._ends()) or at < ends[0]
 
     def mentions(
         self, word: re.Pattern[str], echo: re.Pattern[str] | None = None
@@ -130,8 +189,22 @@ class Answer:
             if not around.asked and edges.isdisjoint(found.span()):
                 yield found, around
 
+    def _sentence(self, start: int, end: int) -> tuple[int, int]:
+        ends = self._ends()
+        i, j = bisect_left(ends, start), bisect_left(ends, end)
+        return ends[i - 1] + 1 if i else 0, ends[j] if j < len(ends) else len(self.text)
+
+    def _ends(self) -> list[int]:
+        if self._sentence_ends is None:
+            self._sentence_ends = [found.start() for found in _SENTENCE_END.finditer(self.text)]
+        return self._sentence_ends
+
     def _in_output(self, at: int) -> int:
         return self._base + at + (self._skipped - 1 if self._skipped and at > _READ else 0)
+
+
+def _short(text: str) -> str:
+    return _QUOTED_RUN.sub(QUOTED, text) if QUOTED in text else text
 
 
 def _without_thoughts(output: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from figlang_tasks.answers.fields import by_marks
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide
-from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, REFUSAL, is_said
+from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
 __all__ = ["yes_no"]
 
@@ -23,15 +23,16 @@ _OPENS = re.compile(r"[\W\d]*(?:(?:so|therefore|i think|definitely|probably) )?\
 _ENDS_CLAUSE = re.compile(r"[,:]\s[\"']?\Z")
 _END = re.compile(r"[\"')\]]?(?:,|\Z)")
 _STATES = re.compile(
-    r"\b(?:(?:image|picture|poster|ad|cartoon|caption|it|this|there)\b[^,;:]{0,40}?"
+    r"(?:\b(?:image|picture|poster|ad|cartoon|caption|it|this|there)\b[^,;:]{0,40}?"
     r"\b(?:is|has|contains?|uses?|shows?|conveys?|visuali[sz]es?|illustrates?|captures?|represents?|depicts?|presents?)\s(?:(?:not|just|an?|the|clear|visual)\s){0,4}"
-    r"|sentences )\Z",
+    rf"|(?:\b(?:sentences?|statements?|they|both|two|first|second)|{QUOTED})[\"')]{{0,2}}\s"
+    r"(?:(?:do|does|are|seem to|\w+ly|indeed|in) ){0,3})\Z",
     re.I,
 )
 _OTHER = re.compile(r"\b(?:idiom(?!')|phrase|should)\b|\A\W*to\b", re.I)
 
 
-def yes_no(output: str | None, about: str | None = None) -> Read[bool]:
+def yes_no(output: str | None, about: str | None = None, own: Sequence[str] = ()) -> Read[bool]:
     """Yes or no; never a guess.
 
     The first of these that is found decides:
@@ -47,6 +48,8 @@ def yes_no(output: str | None, about: str | None = None) -> Read[bool]:
     Args:
         output: the model's output; None if there is none.
         about: regular expression of the thing asked about, such as ``metaphors?``.
+        own: texts of the prompt, such as the caption; where the answer repeats them, and in quoted sentences, it says
+            nothing.
 
     Returns:
         True for yes; with one of these rules, or ``either``, ``refusal``, ``nothing``, ``thought``, ``empty``,
@@ -56,15 +59,20 @@ def yes_no(output: str | None, about: str | None = None) -> Read[bool]:
         TypeError: `output` is neither str nor None.
     """
     topic = re.compile(rf"\b(?:{about})\b", re.I) if about is not None else None
-    return by_marks(output, partial(_read, about=topic))
+    return by_marks(output, partial(_read, about=topic), own)
 
 
 def _read(answer: Answer, about: re.Pattern[str] | None) -> Read[bool]:
     words, stated = list(_words(answer)), list(_statements(answer, about)) if about is not None else []
     for found in (decide(answer, [word for word in words if word.rule == "answer"]), decide(answer, words)):
         if found is not None:
-            # "Yes, the image contains no metaphor."
+            # "Yes, the image contains no metaphor."; "The image contains no metaphor. [...] The answer is yes."
             disagree = any(_disagree(answer, words[0], other) for other in stated)
+            disagree = (
+                disagree
+                or found.rule == "answer"
+                and any(answer.is_in_first_sentence(other.start) and other.value != found.value for other in stated[:1])
+            )
             return Read(None, "ambiguous", "conflict") if disagree and found.value is not None else found
     if NEUTRAL.match(answer.text):
         return Read(None, "refused", "refusal")

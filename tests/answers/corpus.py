@@ -18,8 +18,8 @@ from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.admire.parse import ranking, sequence
+from figlang_tasks.benchmarks.flute.parse import CONTRADICT
 from figlang_tasks.benchmarks.flute.parse import parse_official as flute
-from figlang_tasks.benchmarks.flute.task import CONTRADICT
 from figlang_tasks.benchmarks.irfl.task import FIGURATIVE, PLACES
 from figlang_tasks.benchmarks.metaclue.boxes import parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import parse_caption

@@ -9,14 +9,17 @@ word that opens the answer decides. It is pure, takes any string in linear time,
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from figlang_tasks.answers.entailment import Label, entailment
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.scoring.records import Explained
 
-__all__ = ["Prompt", "parse_official"]
+__all__ = ["Prompt", "parse_careful", "parse_official"]
 
 Prompt: TypeAlias = Literal["v1", "v2"]
 
@@ -108,3 +111,21 @@ def _opening(answer: Answer, prompt: Prompt) -> Explained | None:
     if prompt == "v1":
         return Explained(label, "read", "opening-no" if label else "opening-yes", span, None if label else rest)
     return Explained(label, "read", "opening-entails" if label else "opening-contradicts", span, rest)
+
+
+CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
+"""What an answer to prompt v1 speaks of."""
+
+
+def parse_careful(output: str | None, prompt: Prompt, own: Sequence[str] = ()) -> Read[Label]:
+    """The label as a careful reader takes it. Prompt v1 asks whether the two sentences contradict each other.
+
+    Args:
+        output: the model's output; None if there is none.
+        prompt: the prompt that was answered.
+        own: its premise and hypothesis.
+    """
+    if prompt == "v2":
+        return entailment(output, own)
+    found = yes_no(output, CONTRADICT, own)
+    return Read(None if found.value is None else 0 if found.value else 1, found.status, found.rule, found.span)
