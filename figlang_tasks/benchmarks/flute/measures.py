@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from figlang_tasks.benchmarks.flute.rows import SCOPES, scopes
-from figlang_tasks.scoring import Measures, Record, Scopes, explanations
+from figlang_tasks.scoring import Measure, Measures, Record, Scopes, explanations
 from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
 
 _TYPES = Scopes(SCOPES, lambda record: scopes(record["report_group"]))
 
-V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES))
-V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES))
+_ACC_OFFICIAL = Measure(
+    "acc_official",
+    # what task versions before 4-0 read by the released rule alone
+    each=lambda record: float(record.get("predicted_official", record["predicted"]) == record["gold"]),
+    headline=False,
+    scopes=_TYPES,
+)
+
+V1 = Measures.of(*explained_measures(SCHEMES["contradiction"], _TYPES), _ACC_OFFICIAL)
+V2 = Measures.of(*explained_measures(SCHEMES["all"], _TYPES), _ACC_OFFICIAL)
 BLIND = Measures.of(parse_rate(), PARSE_DISAGREEMENT)
 """Of rows without a published answer."""
 

@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.flute import measures, rows
-from figlang_tasks.benchmarks.flute.parse import parse_official
+from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
@@ -23,7 +21,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged, judged_for_lm_eval
 from figlang_tasks.scoring.explained import SCHEMES
-from figlang_tasks.scoring.records import BlindRecord, FluteRecord
+from figlang_tasks.scoring.records import BlindRecord, Explained, FluteRecord
 
 if TYPE_CHECKING:
     import datasets
@@ -151,16 +149,17 @@ def _output(results: Sequence[Any]) -> str | None:
     return None if not results or results[0] is None else str(results[0])
 
 
-CONTRADICT = r"contradict\w*"
-"""What an answer to prompt v1 speaks of."""
-
-
-def _careful(output: str | None, prompt: str) -> int | None:
-    """The label as a careful reader takes it. Prompt v1 asks whether the two sentences contradict each other."""
-    if prompt == "v2":
-        return entailment(output).value
-    contradict = yes_no(output, about=CONTRADICT).value
-    return None if contradict is None else int(not contradict)
+def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
+    """What counts: by the released rule, else as a careful reader takes it; and the labels of both."""
+    official = parse_official(output, doc["prompt"])
+    careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
+    found = official
+    if official.status == "unreadable":
+        is_explained = doc["prompt"] == "v2" or careful.value != 1
+        found = Explained(
+            careful.value, careful.status, careful.rule, careful.span, official.explanation if is_explained else None
+        )
+    return found, official.value, careful.value
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -176,16 +175,17 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """The record of one output; with the document's choice of scorer, where it makes one."""
-    output = _output(results)
+    found, official, careful = _read(doc, _output(results))
     record = FluteRecord.of(
         doc,
         rows.LABELS[doc["label"]],
-        parse_official(output, doc["prompt"]),
-        _careful(output, doc["prompt"]),
+        found,
+        careful,
         explained=SCHEME_OF_PROMPT[doc["prompt"]],
         revision=doc["revision"],
     )
-    return record.as_dict() | ({"scorer": doc["scorer"]} if doc["scorer"] else {})
+    chosen = {"scorer": doc["scorer"]} if doc["scorer"] else {}
+    return record.as_dict() | {"predicted_official": official} | chosen
 
 
 def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -195,11 +195,12 @@ def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
 
 def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`blind_process_results`, for lm-eval."""
-    return judged_for_lm_eval(_blind_record(doc, results), measures.BLIND, results=results)
+    record = _blind_record(doc, results)
+    return judged_for_lm_eval(record, measures.BLIND, results=results)
 
 
 def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    output = _output(results)
+    found, _, careful = _read(doc, _output(results))
     record = BlindRecord(
         id=doc["id"],
         data=doc["data"],
@@ -207,7 +208,7 @@ def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
         source_id=doc["source_id"],
         premise=doc["premise"],
         hypothesis=doc["hypothesis"],
-        **parse_official(output, doc["prompt"]).fields(_careful(output, doc["prompt"])),
+        **found.fields(careful),
     )
     return record.as_dict()
 

@@ -10,9 +10,10 @@ import pytest
 from benchmarks.flute.synthetic import blind_rows, write_lines
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.flute import rows, task
+from figlang_tasks.benchmarks.flute import measures, rows, task
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.core import documents, hub
+from figlang_tasks.scoring import evaluate
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -87,9 +88,31 @@ def test_a_record() -> None:
         "unit": "simile-3-01234567",
         "explained": "all",
         "revision": "local",
+        "predicted_official": 1,
     }
     assert json.loads(json.dumps(judged)) == judged
     assert (judged["acc"], judged["acc@50"], judged["v1_acc@60"]) == (0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "output", "predicted", "official", "rule", "explanation"),
+    [
+        ("v2", 'The sentence "He is " loud" does entail the sentence "He is not".', 1, None, "statement", "whole"),
+        ("v2", 'The correct answer is: "Contradicts"', 0, None, "label", "whole"),
+        ("v2", "Contradicts, as snow is quiet.", 0, 0, "opening-contradicts", "as snow is quiet."),
+        ("v2", "It does entail it, but it does contradict it.", None, None, "conflict", "whole"),
+        ("v1", 'They differ.\n\nThe answer is "Yes".', 0, None, "answer", "whole"),
+        ("v1", 'The sentences "A b" and "C d" do not contradict each other.', 1, None, "statement", None),
+    ],
+)
+def test_the_released_rule_comes_first_then_the_common_reader(
+    prompt: str, output: str, predicted: int | None, official: int | None, rule: str, explanation: str | None
+) -> None:
+    record = task.process_results(document(prompt=prompt), [output])["sample"]
+    assert (record["predicted"], record["predicted_official"], record["rule"]) == (predicted, official, rule)
+    assert record["explanation"] == (output if explanation == "whole" else explanation)
+    scores = evaluate([record], measures.of_records([record]))
+    assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (predicted == 0, official == 0)
 
 
 def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -> None:
