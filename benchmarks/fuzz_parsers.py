@@ -34,6 +34,7 @@ from typing import Any, get_args
 
 from loguru import logger
 
+from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer
@@ -282,7 +283,12 @@ def targets() -> dict[str, Target]:
         "answers.option, numbers": Target(
             partial(option, options=50, letters=False), partial(_read, range(50), _rules(option))
         ),
-        "answers.entailment": Target(entailment, partial(_read, (0, 1), _rules(entailment))),
+        "answers.entailment": Target(
+            partial(entailment, own=("The claim.", "a b a b")), partial(_read, (0, 1), _rules(entailment))
+        ),
+        "answers.echo": Target(
+            partial(before_echo, prompt='Does the image entail the claim "a b"?', own=("a b",)), _text
+        ),
         "vflute.official": Target(vflute.parse_official, partial(_entailment, _always, _rules(vflute.parse_official))),
         "vflute.official, scene graph": Target(
             partial(vflute.parse_official, scene_graph=True),

@@ -73,7 +73,7 @@ def test_harness_rules(path: Path) -> None:
     assert loaded["num_fewshot"] == 0
     assert loaded["output_type"] in {"generate_until", "generate_until_agentic"}
     assert set(loaded["generation_kwargs"]) >= {"max_new_tokens", "num_beams", "do_sample", "temperature", "top_p"}
-    assert loaded["generation_kwargs"]["until"] == []
+    assert "\n\n" not in loaded["generation_kwargs"]["until"]  # which the harness would add
 
 
 @pytest.mark.parametrize("path", ENTAILMENT_FILES, ids=ids)
@@ -123,6 +123,28 @@ def test_each_task_has_settings_of_its_own() -> None:
     assert generation.greedy_7["max_new_tokens"] == 7
     with pytest.raises(AttributeError, match="has no settings 'greedy'; it has: greedy_N, beams_N, lm_eval_N, "):
         getattr(generation, "greedy")  # noqa: B009
+
+
+NYCC_NEXT = ["\n\nThanks! How about this one?", "\n\nOK. Here is a description of the cartoon followed by the"]
+
+
+@pytest.mark.parametrize(
+    ("name", "until"),
+    [
+        ("flute/flute.yaml", ['\n\nDoes the sentence "']),
+        ("flute/flute_v1.yaml", ['\n\nDo the sentences "']),
+        ("vflute/vflute.yaml", []),
+        ("vflute/vflute_10shot.yaml", ["\n\n<image>"]),
+        ("nykms/nykms_sarcasm.yaml", []),
+        ("nykms/nykms_sarcasm_text.yaml", ["\n\nHere is the description of the cartoon:"]),
+        ("nycc/nycc_match_description_0.yaml", NYCC_NEXT),
+        ("nycc/nycc_rank_description_5shot_0.yaml", NYCC_NEXT),
+    ],
+)
+def test_generation_ends_where_the_next_question_begins(name: str, until: list[str]) -> None:
+    paths = [folder / name for folder in (plugin.tasks_dir(), plugin.tasks_dir().parent / "lm_eval")]
+    for path in filter(Path.exists, paths):
+        assert utils.load_yaml_config(str(path))["generation_kwargs"]["until"] == until
 
 
 MINI_FILES = [path for path in TASK_FILES if "figlang_mini" in path.stem]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import ChainableUndefined, Environment, FileSystemLoader, StrictUndefined, Template, Undefined
 
 from figlang_tasks import resource_dir
 
@@ -42,6 +42,28 @@ def _template(name: str) -> Template:
     found = _environment().get_template(name)
     found.globals = dict(found.globals)  # Jinja copies them for each text, its chain of mappings slowly
     return found
+
+
+class _Blank(ChainableUndefined):
+    """What a row fills in."""
+
+    def __str__(self) -> str:
+        return "\0"
+
+
+class _Given(_Blank):
+    def __bool__(self) -> bool:
+        return True
+
+
+def openings(template: str) -> list[str]:
+    """Return the words of a template before the first text of a row, a line at most: one opening for each form.
+
+    Its conditions hold in the one form and do not in the other: NYCC's next question thanks for the answer before it.
+    """
+    kinds: tuple[type[Undefined], ...] = (_Given, _Blank)
+    texts = [_environment().overlay(undefined=kind).get_template(template).render() for kind in kinds]
+    return list(dict.fromkeys(text.strip().split("\0")[0].splitlines()[0].rstrip() for text in texts))
 
 
 def prompt_hash(benchmark: str) -> str:

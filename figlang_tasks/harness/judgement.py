@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from loguru import logger
 
+from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.core import notes, status
 from figlang_tasks.core.text import whole_characters
 from figlang_tasks.harness import ranks, versions
@@ -63,7 +64,9 @@ def answering_in_texts(lm: Any, ours: Container[str]) -> Iterator[None]:
 def process_results(
     task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Judge an answer. An error message of the harness counts as no answer, even if it contains "yes".
+    """Judge an answer, up to where it goes on with a next question.
+
+    An error message of the harness counts as no answer, even if it contains "yes".
 
     The run has then failed, whatever its numbers are. Each process reports its own documents.
     """
@@ -80,7 +83,7 @@ def process_results(
             )
             notes.note(f"{task.config.task}: requests got no answer and count as wrong, see the log")
         results = ["" if notes.is_no_answer(each) else each for each in results]
-    return original(doc, results, *args, **kwargs)
+    return original(doc, without_echoes(doc, results, task.doc_to_text), *args, **kwargs)
 
 
 def aggregate_task(original: Callable[..., Any], task_output: Any, *args: Any, **kwargs: Any) -> Any:

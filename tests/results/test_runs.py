@@ -38,7 +38,7 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     mini = run.tasks["figlang_mini"]
     assert (mini.benchmark, mini.dataset, len(mini.lines), len(set(mini.ids))) == ("vflute", "figlang_mini", 76, 76)
     assert mini.scorer == "embedded" and mini.signature is not None and mini.signature.startswith("embedded")
-    assert mini.version == "2-2" and mini.explained
+    assert mini.version == "3-0" and mini.explained
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
     assert mini.reported == mini.estimates

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
 from figlang_tasks.core import hub
@@ -169,7 +170,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
-    record = _record(doc, results)
+    record = _record(doc, without_echoes(doc, results, doc_to_text))
     return judged_for_lm_eval(record, _MEASURES[doc["prompt"]], "explanation_scorer", results=results)
 
 
@@ -195,7 +196,7 @@ def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
 
 def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`blind_process_results`, for lm-eval."""
-    record = _blind_record(doc, results)
+    record = _blind_record(doc, without_echoes(doc, results, doc_to_text))
     return judged_for_lm_eval(record, measures.BLIND, results=results)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from PIL import Image
 
+from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.nycc import parse, rows
 from figlang_tasks.benchmarks.nycc.measures import BY_TASK
@@ -143,7 +144,8 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
     """As :func:`process_results`, for lm-eval."""
     task = rows.config(doc["config"]).task
     told = ["explanation_scorer"] if task == "explanation" else []
-    return judged_for_lm_eval(_record(doc, results), BY_TASK[task], *told, results=results)
+    record = _record(doc, without_echoes(doc, results, doc_to_text))
+    return judged_for_lm_eval(record, BY_TASK[task], *told, results=results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:

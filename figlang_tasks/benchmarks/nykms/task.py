@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
+from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.benchmarks.nykms import measures, rows
 from figlang_tasks.benchmarks.nykms.measures import LABELS, WORDS
 from figlang_tasks.benchmarks.nykms.parse import (
@@ -168,7 +169,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
     question = doc["question"]
-    record = _record(doc, results).as_dict()
+    record = _record(doc, without_echoes(doc, results, doc_to_text)).as_dict()
     own = measures.BY_QUESTION[question]
     return judged_for_lm_eval(record, own, *measures.facts(question), results=results)
 

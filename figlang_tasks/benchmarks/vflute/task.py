@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from loguru import logger
 from PIL import Image
 
+from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
@@ -187,12 +188,13 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
         if results[0]:  # else the request failed, which is reported elsewhere
             logger.error(f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer")
         return _judge(doc, "", scene_graph=True)
-    return _judge(doc, str(stages["answer"]), scene_graph=True)
+    answer = before_echo(str(stages["answer"]), question(doc, Options()), [doc["claim"]])
+    return _judge(doc, answer, scene_graph=True)
 
 
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
     official = parse_official(output, scene_graph=scene_graph)
-    record = EntailmentRecord.of(doc, rows.LABELS[doc["label"]], official, entailment(output).value)
+    record = EntailmentRecord.of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
     revision = {"revision": doc["revision"]} if "revision" in doc else {}  # of the user's rows
     return judged(record.as_dict() | revision, VFLUTE)
 

@@ -1,0 +1,67 @@
+"""Where an answer ends: a model that was not tuned for chats goes on, with a next question and an answer to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from figlang_tasks.answers.text import Answer
+
+__all__ = ["before_echo", "without_echoes"]
+
+_FEWEST_WORDS = 3
+_WORD = re.compile(r"\w+")
+
+
+def without_echoes(
+    doc: Mapping[str, Any], results: Sequence[Any], doc_to_text: Callable[[Mapping[str, Any]], str]
+) -> list[Any]:
+    """The outputs about a document, each as `before_echo` has it; what is no text stays as it is."""
+    if not any(isinstance(each, str) and "\n" in each for each in results):
+        return list(results)
+    prompt, own = doc_to_text(doc), [each for each in doc.values() if isinstance(each, str) and each.strip()]
+    return [before_echo(each, prompt, own) if isinstance(each, str) else each for each in results]
+
+
+def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
+    """What an output says before a line, outside of thoughts, begins as the question of the prompt does, or a picture.
+
+    The words of the question are those with which the prompt or its last paragraph begins, up to a text of the row.
+    The row's own question behind a colon is quoted, and is no echo.
+
+    Args:
+        output: the model's output.
+        prompt: what it was asked.
+        own: the texts of the row; others stand in their places where a model invents a question.
+    """
+    answer, picture = Answer(output), output.find("\n<image>")
+    ends = [picture] if picture >= 0 and output[:picture].strip() else []
+    for words, behind in _openings(prompt, own):
+        for found in _line(words).finditer(answer.raw):
+            before = answer.raw[: found.start()]
+            is_quoted = before.rstrip().endswith(":") and answer.raw.startswith(behind, found.end())
+            if _WORD.search(before) and not is_quoted:
+                ends.append(answer.place(*found.span())[0])
+                break
+    return output[: min(ends)].rstrip() if ends else output
+
+
+def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Words that begin a question, and what follows them in the prompt."""
+    heads = [each.strip().partition("\n")[0] for each in own]
+    for paragraph in dict.fromkeys((prompt.strip(), prompt.strip().rpartition("\n\n")[2])):
+        for line in paragraph.splitlines():
+            end = min((at for head in heads if (at := line.find(head)) >= 0), default=len(line))
+            if len(_WORD.findall(line, 0, end)) >= _FEWEST_WORDS:
+                yield line[:end], line[end:][:20]
+                break
+
+
+@lru_cache(maxsize=64)
+def _line(words: str) -> re.Pattern[str]:
+    """A line that begins with these words, perhaps behind "Question 2:"; with the quotation mark that ends them."""
+    plain = r"[^\w\n]+".join(_WORD.findall(words))
+    quote = r"[^\w\n]*[\"'\u201c\u2018\u00ab]" if words.rstrip().endswith('"') else r"(?!\w)"
+    return re.compile(rf"(?<=\n)[^\w\n]*(?:\w{{1,9}} ?\d{{0,3}}[:.)][^\w\n]*)?{plain}{quote}", re.I)
