@@ -125,9 +125,8 @@ class OpenAIServer:
     Args:
         pretrained: model to serve.
         faults: what happens to the first requests for a completion, one after the other: "429" refuses with
-            Retry-After, "drop" closes the connection without an answer, "hang" never answers, "drip" sends the start of
-            an answer, then a byte every .1 seconds for ever, "ok" answers; a mapping stands in
-            the message of an answer.
+            Retry-After, "drop" closes the connection without an answer, "hang" never answers, "ok" answers; a
+            mapping stands in the message of an answer.
         logprobs: False leaves them out where they are asked for, as some servers do.
     """
 
@@ -191,10 +190,10 @@ class _Handler(BaseHTTPRequestHandler):
         fault = self.owner.next_fault()
         images = len(images_of(body["messages"]))
         said = {} if isinstance(fault, str) else fault
-        status = {"429": 429, "drop": None, "hang": None, "drip": None}.get(str(fault), 200)
+        status = {"429": 429, "drop": None, "hang": None}.get(str(fault), 200)
         self.owner.requests.append(LoggedRequest(status, images, body))
-        if fault in ("hang", "drip"):
-            self._wait(fault == "drip")
+        if fault == "hang":
+            self.owner.ended.wait()
         elif status is None:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -215,17 +214,6 @@ class _Handler(BaseHTTPRequestHandler):
             }
             answer = {"id": "chatcmpl-0", "object": "chat.completion", "created": int(time.time())}
             self._send(200, answer | {"model": self.owner.name, "choices": [choice], "usage": usage})
-
-    def _wait(self, dripping: bool) -> None:
-        """Until the client or the server ends."""
-        if dripping:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", "1000000")
-            self.end_headers()
-        while not self.owner.ended.wait(0.1):
-            if dripping:
-                self.wfile.write(b" ")
 
     def _error(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         self._send(status, {"error": {"message": message, "type": "error", "code": str(status)}}, headers)

@@ -108,7 +108,6 @@ HOOKS = (
         "harness.judgement",
         takes=("bootstrap_iters",),
     ),
-    Hook("lmms_eval.utils:simple_parse_args_string", "models.api_requests", call=(1, ())),
     Hook(
         "lmms_eval.evaluator:evaluate",
         "harness.plugin",

@@ -27,7 +27,6 @@ from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answer_cache, estimate, judgement, ranks, saving, task_index, versions
 from figlang_tasks.harness.preflight import listed, preflight
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, tasks_dir
-from figlang_tasks.models import api_requests
 from figlang_tasks.scoring import explanations
 
 if TYPE_CHECKING:
@@ -182,7 +181,6 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                     answer_cache.check_folder(use_cache)
                 if output_path := getattr(kwargs.get("evaluation_tracker"), "output_path", None):
                     saving.check_folder("--output_path", output_path, Path(output_path))
-            api_requests.prepare(_wrap, model, kwargs.get("model_args"))
             status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
             return original(*args, **kwargs)
         except BaseException as error:

@@ -34,13 +34,12 @@ from lmms_eval.models.chat.openai import OpenAICompatible
 from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded, log_usage
 from lmms_eval.protocol import ChatMessages
 from loguru import logger
-from openai import APIConnectionError, APIStatusError
+from openai import APIConnectionError, APIStatusError, APITimeoutError
 from tqdm import tqdm
 
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
-from figlang_tasks.models import api_requests
 
 TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
 NO_LOGPROBS = (
@@ -95,22 +94,35 @@ class _Asked:
 
 
 class FigLangOpenAI(OpenAICompatible):
-    """The harness's ``openai`` with score requests. Arguments: those of that class.
+    """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those of that class.
 
     ``num_concurrent`` requests run at a time; ``max_retries`` and ``retry_backoff_s`` hold for refusals (429), dropped
-    connections, errors of the server and requests over their ``timeout`` (`models.api_requests`). Unlike
-    the harness's class for words, a score request that fails to the end ends the run.
+    connections, errors of the server and requests over their ``timeout`` (seconds in which the server sends nothing).
+    Unlike the harness's class for words, a score request that fails to the end ends the run.
+
+    Raises:
+        FigLangError: the time limit is no number above 0.
     """
 
     # Candidates only of a task whose file asks this class by its name: those that begin alike cannot be told apart.
     answers_score_requests = ("match",)
+
+    def __init__(self, *, timeout: Any = 600.0, **others: Any) -> None:
+        try:
+            seconds = float(timeout)
+        except (TypeError, ValueError):
+            seconds = math.nan
+        if not 0 < seconds < math.inf:
+            raise FigLangError(f"figlang_openai: timeout={timeout}: must be a number above 0, the seconds to wait")
+        super().__init__(timeout=timeout, **others)
+        self.client = self.client.with_options(timeout=seconds)  # the harness's class takes it and leaves it unused
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order.
 
         Raises:
             OpenAIScoresError: a score request cannot be answered.
-            FigLangError: the server does not know the model, or refuses the key.
+            FigLangError: the server does not answer in time, does not know the model, or refuses the key.
         """
         scored = [i for i, request in enumerate(requests) if request.args[2].get(score_requests.KEY) is not None]
         if not scored:
@@ -118,6 +130,8 @@ class FigLangOpenAI(OpenAICompatible):
         try:
             answers = self._scores(requests, scored)
         except OpenAIScoresError as error:
+            if isinstance(error.__cause__, APITimeoutError):
+                raise FigLangError(f"{error} It waited {self.client.timeout:g} seconds (timeout=)") from error
             if getattr(error.__cause__, "status_code", None) not in _REFUSED:
                 raise
             raise FigLangError(
@@ -128,7 +142,6 @@ class FigLangOpenAI(OpenAICompatible):
         return [answers[i] for i in range(len(requests))]
 
     def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
-        api_requests.put_limit(self)
         answers: dict[int, GenerationResult] = {}
         errors: list[float] = []
         under_way: deque[_Asked] = deque()
@@ -161,11 +174,11 @@ class FigLangOpenAI(OpenAICompatible):
                     if is_budget_exceeded():
                         answers[index] = GenerationResult(BUDGET_EXCEEDED, TokenCounts())
                         continue
-                    where = api_requests.name_of(requests[index])
+                    _, _, _, doc_id, task, _ = requests[index].args
+                    where = f"task {task}, doc {doc_id}"
                     with _naming(where):
                         wanted, prompts = self._prompts(requests[index])
-                    named = [api_requests.Named(prompt, where) for prompt in prompts]
-                    completions = [pool.submit(self._first_token, prompt) for prompt in named]
+                    completions = [pool.submit(self._first_token, prompt) for prompt in prompts]
                     under_way.append(_Asked(index, where, wanted, completions))
                 while under_way:
                     finish()
@@ -230,7 +243,7 @@ class FigLangOpenAI(OpenAICompatible):
         for attempt in range(1, tries + 1):
             try:
                 return self.client.chat.completions.create(**payload)
-            except (APIConnectionError, APIStatusError, api_requests.NoAnswer) as error:
+            except (APIConnectionError, APIStatusError) as error:
                 if isinstance(error, APIStatusError) and not _passes(error.status_code):
                     if "logprob" in str(error).lower():
                         raise ValueError(f"{NO_LOGPROBS}. It says: {error}") from error
