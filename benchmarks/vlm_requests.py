@@ -1,4 +1,4 @@
-"""How fast requests are answered: `figlang_vlm` in batches of 1 and 8 against `llava_hf`, and when the model is idle.
+"""How fast requests are answered: `figlang_vlm` in batches of 1 and 8 against lmms-eval's `llava_hf`; its idle time.
 
     python benchmarks/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--architecture llava|llava_next]
                                       [--task vflute|figlang_mini] [--threads 1] [--repeats 3] [--markdown FILE]
@@ -267,9 +267,9 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
 
     import torch
     import transformers
+    from lmms_eval.models.chat.llava_hf import LlavaHf
     from loguru import logger
 
-    from figlang_tasks.models.llava_hf import LlavaHfChat
     from figlang_tasks.models.vlm import FigLangVLM
 
     logger.remove()
@@ -280,7 +280,7 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
     settings = {"num_beams": given.beams, "max_new_tokens": given.tokens}
     where = {"pretrained": str(folder / "model"), "device": given.device, "dtype": given.dtype}
     variants: dict[str, Any] = {
-        "`llava_hf`, batch 1": LlavaHfChat(**where, batch_size=1),
+        "`llava_hf`, batch 1": LlavaHf(**where, device_map=given.device, batch_size=1),
         "`figlang_vlm`, batch 1": FigLangVLM(**where, batch_size=1),
         f"`figlang_vlm`, batch {given.batch}": FigLangVLM(**where, batch_size=given.batch),
     }

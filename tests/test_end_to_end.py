@@ -1,4 +1,4 @@
-"""The whole path: the demo model, the harness's own llava_hf class, and V-FLUTE served by the hub stand-in."""
+"""The whole path: the demo model, llava_hf, and V-FLUTE served by the hub stand-in."""
 
 from __future__ import annotations
 

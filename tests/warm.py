@@ -281,7 +281,6 @@ def _import_harnesses() -> None:
     import lmms_eval.evaluator  # noqa: F401
     import torch
 
-    import figlang_tasks.models.llava_hf
     import figlang_tasks.models.vlm  # noqa: F401
     from figlang_tasks.core import benchmark
     from figlang_tasks.metrics.explanation import kernels

@@ -216,14 +216,6 @@ HOOKS = (
         source=("self.num_concurrent", "range(self.max_retries)", "self.client.chat.completions.create(**payload)"),
     ),
     Hook("lmms_eval.models.chat.openai:OpenAICompatible.__init__", "models.openai_scores", takes=("pass_video_url",)),
-    Hook("lmms_eval.models.chat.llava_hf:LlavaHf.generate_until", "models.llava_hf", only=("self", "requests")),
-    Hook("lmms_eval.models.simple.llava_hf:LlavaHf.generate_until", "models.llava_hf", only=("self", "requests")),
-    Hook(
-        "lmms_eval.models.simple.llava_hf:LlavaHf.__init__",
-        "models.llava_hf",
-        call=(1, ("pretrained", "device", "device_map", "batch_size")),
-        source=("self._image_processor =",),
-    ),
     # --- lm-eval ---
     Hook("lm_eval:simple_evaluate", "task_yamls/lm_eval", takes=("model", "tasks", "task_manager", "log_samples")),
     Hook("lm_eval.tasks:TaskManager", "task_yamls/lm_eval", takes=("include_path", "include_defaults", "metadata")),

@@ -196,7 +196,7 @@ def _optional(online: bool) -> Iterator[Finding]:
         yield Finding(
             "decord",
             "warning",
-            "not installed: llava_hf, qwen2_5_vl and other classes of lmms-eval do not import without it",
+            "not installed: qwen2_5_vl and other classes of lmms-eval do not import without it",
             "pip install 'lmms-eval[video-legacy]', or --model figlang_vlm",
         )
     extras = _EXTRAS | {name: text for each in benchmarks().values() for name, text in each.needs.items()}

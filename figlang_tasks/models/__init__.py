@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ def manifests() -> list[ModelManifest]:
     """Return the model classes that this package adds to ``--model``; none is imported."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
-    from figlang_tasks.models import llava
-
+    original = find_spec("llava")  # what the harness's own `llava` imports; a folder of that name has no origin
+    llava = ("llava_hf",) if original and original.origin else ("llava_hf", "llava")
     return [
         ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
         ModelManifest("figlang_blind", chat_class_path="figlang_tasks.models.vlm.FigLangBlind"),
@@ -27,7 +28,7 @@ def manifests() -> list[ModelManifest]:
         ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
         ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
         ModelManifest("figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"),
-        *llava.manifests(),
+        *(ModelManifest(name, chat_class_path="figlang_tasks.models.vlm.FigLangLlava") for name in llava),
     ]
 
 
@@ -101,14 +102,14 @@ def missing_weights(pretrained: str, model: object, loaded: Mapping[str, Any]) -
 
 
 def only_words(name: str) -> bool:
-    """Whether the class behind ``--model`` is known to give no scores: the harness's own, and ours made of one."""
+    """Whether the class behind ``--model`` is known to give no scores: the harness's own, and ours in place of one."""
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     try:
         path = MODEL_REGISTRY_V2.resolve(name).class_path
     except ValueError:  # a user's name for an object of a class of theirs
         return False
-    return path.startswith(("lmms_eval.", "figlang_tasks.models.llava_hf."))
+    return path.startswith(("lmms_eval.", "figlang_tasks.models.vlm.FigLangLlava"))
 
 
 GENERATIVE_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")

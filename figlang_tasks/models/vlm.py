@@ -48,6 +48,7 @@ ONE_AT_A_TIME = {
 }
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
 _IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
+_FOR_LLAVA = "lmms-eval's own class for LLaVA: --model llava_hf --force_simple --model_args device_map=auto,..."
 _NOT_FOR_GENERATE = ("until", score_requests.KEY, "max_agentic_steps")
 
 
@@ -241,7 +242,9 @@ class FigLangVLM(lmms):
         super().clean()
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        raise NotImplementedError(f"figlang_vlm scores texts by {score_requests.KEY} in generation_kwargs")
+        raise NotImplementedError(
+            f"figlang_vlm scores texts by {score_requests.KEY} in generation_kwargs. {_FOR_LLAVA}"
+        )
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
         raise NotImplementedError("figlang_vlm runs several rounds by output_type: generate_until_agentic")
@@ -443,7 +446,7 @@ class FigLangVLM(lmms):
             messages = ChatMessages(messages=doc_to_messages(self.task_dict[task][split][doc_id]))
             _, videos, audios = messages.extract_media()
             if videos or audios:
-                raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
+                raise ValueError(f"messages hold video or audio; figlang_vlm reads images and text. {_FOR_LLAVA}")
             return messages.to_hf_messages()
 
     def _read(self, request: Instance) -> _Asked:
@@ -515,6 +518,24 @@ class FigLangBlind(FigLangVLM):
         for part in (part for message in messages for part in message["content"] if part["type"] == "image"):
             part["image"] = Image.new("RGB", _rgb(part["image"]).size, "white")
         return messages
+
+
+class FigLangLlava(FigLangVLM):
+    """``llava_hf`` and ``llava``: the same with LLaVA's checkpoint as the default, for answers in words.
+
+    Raises:
+        FigLangError: as there, or the checkpoint has the format of the original LLaVA package.
+    """
+
+    answers_score_requests = ()  # as the harness's class of that name, so that tasks ask it what they have always asked
+
+    def __init__(self, pretrained: str = "llava-hf/llava-1.5-7b-hf", **others: Any) -> None:
+        if str(pretrained).startswith("liuhaotian/"):
+            vlm_loading.stop(
+                f"{pretrained} has the format of the original LLaVA package. Use the same model in the format of "
+                "transformers: see https://huggingface.co/llava-hf"
+            )
+        super().__init__(pretrained, **others)
 
 
 class _Until(StoppingCriteria):

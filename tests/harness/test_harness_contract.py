@@ -321,9 +321,3 @@ def test_protocol_of_agentic_tasks() -> None:
     model = Model()
     assert evaluator._run_generate_until_agentic(model, [Request()]) == ["final"]
     assert model.prompts == ["first", "second, after answer 1"]
-
-
-def test_llava_hf_takes_the_arguments_of_the_demo() -> None:
-    from lmms_eval.models.simple.llava_hf import LlavaHf
-
-    assert {"pretrained", "device", "device_map", "batch_size"} <= set(parameters(LlavaHf.__init__))

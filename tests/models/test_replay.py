@@ -28,7 +28,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """A run of the demo model: the folder with its files, and its results."""
     folder = tmp_path_factory.mktemp(request.param)
     arguments: dict[str, Any] = {"limit": LIMIT, "gen_kwargs": "num_beams=1", "force_simple": request.param == "simple"}
-    return folder, evaluate(TASK, "llava_hf", DEMO, saved=folder, **arguments)
+    return folder, evaluate(TASK, "llava_hf", f"{DEMO},device=cpu,device_map=cpu", saved=folder, **arguments)
 
 
 def samples_file(folder: Path) -> Path:

@@ -13,10 +13,9 @@ from hub_server import HubServer
 PROGRAM = """
 import json, sys
 from figlang_tasks import FigLangError
-from figlang_tasks.models import dual_encoder, llava_hf, vlm
+from figlang_tasks.models import dual_encoder, vlm
 told = {}
-for made in (vlm.FigLangVLM, vlm.FigLangBlind, dual_encoder.FigLangCLIP, llava_hf.LlavaHfSimple, llava_hf.LlavaHfChat,
-             llava_hf.LlavaSimple, llava_hf.LlavaChat):
+for made in (vlm.FigLangVLM, vlm.FigLangBlind, vlm.FigLangLlava, dual_encoder.FigLangCLIP):
     for checkpoint in ("there/is_none", "no_such_model", "not an id", "./no/such/folder"):
         try:
             made(pretrained=checkpoint)
@@ -34,9 +33,9 @@ def test_an_unknown_checkpoint_is_one_message(offline: bool, tmp_path: Path) -> 
         done = warm.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
-    assert len(told) == 7 * 4
+    assert len(told) == 4 * 4
     for case, message in told.items():
         checkpoint = case.partition(" ")[2]
-        assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ", "llava_hf: ")), case
+        assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ")), case
         expected = "there is no folder ./no/such/folder" if "folder" in case else "Check the name and the revision"
         assert expected in message and checkpoint in message, case
