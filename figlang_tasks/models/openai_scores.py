@@ -106,6 +106,7 @@ class FigLangOpenAI(OpenAICompatible):
 
     # Candidates only of a task whose file asks this class by its name: those that begin alike cannot be told apart.
     answers_score_requests = ("match",)
+    client: Any
 
     def __init__(self, *, timeout: Any = 600.0, **others: Any) -> None:
         try:

@@ -142,7 +142,7 @@ class FigLangVLM(lmms):
     """
 
     is_simple = False
-    answers_score_requests = score_requests.KINDS
+    answers_score_requests: tuple[str, ...] = score_requests.KINDS
 
     def __init__(
         self,
