@@ -23,6 +23,7 @@ _UNKNOWN = "unknown"
 SOFTWARE = rf"""@misc{{figlang-tasks,
   title = {{figlang\_tasks: figurative-language benchmarks for vision-language models}},
   author = {{{{The figlang\_tasks authors}}}},
+  year = {{2026}},
   note = {{Version {figlang_tasks.__version__}}}
 }}"""
 

@@ -79,6 +79,13 @@ _PRIVATE_KEY = re.compile(
 _BEARER = re.compile(r"\b(Bearer|Basic)\s+(?P<value>[\w.~+/=-]+)", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")  # user and password
 
+# --- paths: behind =, a space, a bracket or a quote; an address has // ----------------------------------------------
+
+_PATH = re.compile(
+    r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;|"'`\])}]+"""
+    r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:[/\\][\w.-]+){2,}[/\\]?"""  # ORG/NAME is of a hub
+)
+
 # --- by value ---------------------------------------------------------------------------------------------------------
 
 _NO_SECRETS = ("PWD", "OLDPWD")  # variables: folders
@@ -178,6 +185,11 @@ def redacted(value: Any) -> Any:
         value = _IN_ADDRESS.sub(f"{HIDDEN}@", value)
         value = _without_shapes(value)
     return value
+
+
+def without_paths(text: str) -> str:
+    """Return a text with paths of this machine cut down to the last name: ``[local]/model``."""
+    return _PATH.sub(lambda found: "[local]/" + re.split(r"[/\\]", found[0].rstrip("/"))[-1], text)
 
 
 def _without_value(found: re.Match[str]) -> str:

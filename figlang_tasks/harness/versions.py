@@ -54,7 +54,7 @@ def warn_of_unknown_harness() -> None:
 def recorded() -> dict[str, str]:
     """Return the versions that a result depends on, by package; without those whose metadata is not there.
 
-    The harness records none: what it calls its version is the git state of the folder that it was started in.
+    The harness records none: what it calls its version is the git state of the folder above its package.
     """
     found = {name: _installed(name) for name in ("figlang-tasks", HARNESS, "torch", "transformers")}
     return {name: version for name, version in found.items() if version}

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import listing
+from figlang_tasks.results import options
 from figlang_tasks.results.runs import Run, TaskRun, limited
-
-# What of lmms-eval's command line changes a result, in the order of the command.
-_OPTIONS = (
-    "model",
-    "model_args",
-    "tasks",
-    "batch_size",
-    "device",
-    "num_fewshot",
-    "gen_kwargs",
-    "limit",
-    "offset",
-    "samples",
-    "seed",
-    "use_cache",
-    "system_instruction",
-    "apply_chat_template",
-    "fewshot_as_multiturn",
-    "force_simple",
-    "max_tokens",
-    "reasoning_tags",
-)
-_DEFAULTS = {"offset": 0, "reasoning_tags": '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'}
 
 
 @dataclass(frozen=True)
@@ -66,11 +43,11 @@ class Provenance:
 def of(run: Run) -> Provenance:
     """Return what the files of a run tell; what they do not tell is left out."""
     results, config = run.results, run.results.get("config") or {}
-    cut = limited(run)
+    cut, told = limited(run), config.get("resolved_cli_args")
     facts = {
         "read from": run.path,
         "cut to": cut,
-        "command": _command(config),
+        "command": f"lmms_eval {options.given(told)}" if isinstance(told, Mapping) else None,
         "model": config.get("model"),
         "model class": config.get("model_backend"),
         "arguments of the model": config.get("model_args"),
@@ -81,11 +58,10 @@ def of(run: Run) -> Provenance:
             f"{name.removesuffix('_seed')} {config[name]}" for name in config if str(name).endswith("_seed")
         ),
         "response cache": config.get("use_cache"),
-        # Branch and commit of the folder that lmms-eval was started in, which it calls its version.
-        "git state of the working folder": results.get("lmms_eval_version"),
         "lm-eval": results.get("lm_eval_version"),
         "transformers": results.get("transformers_version"),
-        "git commit of the working folder": results.get("git_hash"),
+        # That of lmms-eval is of the folder above its package, whatever that is a part of, or a variable's (utils.py).
+        "git commit of the working folder": results.get("git_hash") if "lm_eval_version" in results else None,
         "date": results.get("date"),
         "chat template": results.get("chat_template_sha"),
         "seconds": _rounded(results.get("total_evaluation_time_seconds")),
@@ -133,21 +109,3 @@ def _rounded(seconds: Any) -> str | None:
         return f"{float(seconds):.0f}"
     except (TypeError, ValueError):
         return None
-
-
-def _command(config: Mapping[str, Any]) -> str:
-    """The command line, rebuilt from what the harness says that it understood."""
-    told = config.get("resolved_cli_args")
-    if not isinstance(told, Mapping):
-        return ""
-    words = ["lmms_eval"]
-    for option in _OPTIONS:
-        value = told.get(option)
-        if value in (None, "", False, []) or value == _DEFAULTS.get(option):
-            continue
-        words.append(f"--{option}")
-        if value is not True:
-            shown = redacted(value)
-            text = ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
-            words.append(shlex.quote(text))
-    return " ".join(words)

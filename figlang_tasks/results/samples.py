@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -107,9 +108,13 @@ def read_ours(path: Path, judged: bool = False) -> AnySamples | None:
         path: the file.
         judged: whether the results file has measures of the task: then it is ours.
     """
-    parsed = _Lines(path).values()
-    if _is_ours(next(parsed)) or _has_ours(parsed):
-        return read_any(path)
+    lines = _Lines(path)
+    parsed = lines.values()
+    first = next(parsed)
+    if _is_ours(first):
+        return _any(path, lines, chain([first], parsed))
+    if _has_ours(parsed):
+        return read_any(path)  # which says what the first lines lack
     if judged:
         raise SamplesError(
             f"{path}, line 1 has no `sample` record, but the results file has measures of its task by figlang_tasks: "
@@ -137,8 +142,13 @@ def read_any(path: Path) -> AnySamples:
     Raises:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
-    lines, found = _Lines(path), []
-    for where, values, record in _records(path, lines, _any_task()):
+    lines = _Lines(path)
+    return _any(path, lines, lines.values())
+
+
+def _any(path: Path, lines: _Lines, parsed: Iterator[_Parsed]) -> AnySamples:
+    found = []
+    for where, values, record in _records(path, parsed, _any_task()):
         for field in ("id", "data"):
             if not isinstance(record.get(field), str):
                 raise SamplesError(f"{where}: `sample` has no text {field!r}: restore the file that the harness wrote")
@@ -156,7 +166,7 @@ def read(path: Path) -> Samples:
         SamplesError: it is not readable, empty, damaged, of another task, or mixed.
     """
     lines = _Lines(path)
-    rows = [_row(path, where, values, record) for where, values, record in _records(path, lines, _explained())]
+    rows = [_row(path, where, values, record) for where, values, record in _records(path, lines.values(), _explained())]
     data = _data(path, rows)
     return Samples(path, lines.sha256(), _task(path), data, tuple(rows))
 
@@ -185,7 +195,7 @@ def read_blind(path: Path, task: str) -> BlindSamples:
         SamplesError: as `read`.
     """
     rows: list[BlindRecord] = []
-    for where, _, record in _records(path, _Lines(path), task):
+    for where, _, record in _records(path, _Lines(path).values(), task):
         if "codalab_id" not in record:
             raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task for a submission")
         rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
@@ -269,19 +279,21 @@ def _explained() -> str:
     return f"explainable entailment: {tasks_of(lambda benchmark: benchmark.scorer is not None)}"
 
 
-def _records(path: Path, lines: _Lines, wanted: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+def _records(
+    path: Path, parsed: Iterator[_Parsed], wanted: str
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Of each line where it stands, all of it, and the record of figlang_tasks in it.
 
     Args:
         path: the file.
-        lines: its lines.
+        parsed: its lines.
         wanted: the tasks whose files the caller takes, in words.
 
     Raises:
         NothingToScore: no line has a record.
         SamplesError: a line has none.
     """
-    parsed, some = lines.values(), False
+    some = False
     for where, values in parsed:
         record = values.get("sample") if isinstance(values, dict) else None
         if not isinstance(record, dict):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import figlang_tasks
-from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.redaction import redacted, without_paths
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, provenance, write_checked
 from figlang_tasks.submit.provenance import CONFIDENCE, Value
@@ -164,7 +164,7 @@ def _library(run: Run) -> dict[str, Any]:
     return {
         "name": name,
         "version": version,
-        "additional_details": _texts(figlang_tasks=figlang_tasks.__version__, git_hash=run.results.get("git_hash")),
+        "additional_details": _texts(figlang_tasks=figlang_tasks.__version__),
     }
 
 
@@ -237,20 +237,19 @@ def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
         wanted = int if theirs in _WHOLE_NUMBERS else int | float
         if isinstance(value, wanted) and not isinstance(value, bool) and math.isfinite(value):
             arguments[theirs] = value
-    if command := provenance.command(run, [task.task]):
-        arguments["execution_command"] = command
     rest = {name: json.dumps(value) for name, value in options.items() if name not in _ARGUMENTS}
     details = _texts(
         **rest,
         task_version=task.version,
         prompt_hash=provenance.metadata(task, "prompt_hash"),
         samples_sha256=task.sha256,
+        options=provenance.options(run) or None,
     )
     return {"generation_args": arguments, "additional_details": details}
 
 
 def _texts(**values: Any) -> dict[str, str]:
-    return {name: plain(str(value)) for name, value in values.items() if value is not None}
+    return {name: plain(without_paths(str(value))) for name, value in values.items() if value is not None}
 
 
 # --- samples ---------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import yaml
 
 import figlang_tasks
 from figlang_tasks.core import hub
+from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.results.runs import Run, TaskRun, with_folds
 from figlang_tasks.submit import SubmissionError, all_rows, brief, model_card, provenance, write_checked
@@ -180,7 +181,7 @@ def _entries(run: Run, task: TaskRun, named: Dataset | None, source_url: str | N
                 date=date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else None,
                 source_url=source_url,
                 source_name="figlang_tasks" if source_url else None,
-                notes="; ".join(printable(note, limit=300) for note in notes if note),
+                notes="; ".join(printable(without_paths(note), limit=300) for note in notes if note),
             )
         )
     return entries

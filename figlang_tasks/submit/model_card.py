@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import figlang_tasks
+from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import listing, printable, table
 from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, TaskRun, with_folds
@@ -86,7 +87,7 @@ def _facts(run: Run, task: TaskRun) -> str:
     facts = {
         "mean": f"unweighted, of {listing([_code(fold.task) for fold in task.folds])}" if task.folds else None,
         "data": where,
-        "command": _coded(provenance.command(run, [task.task])),
+        "options": _coded(provenance.options(run)),
         "task version": _coded(task.version),
         "prompt hash": _coded(provenance.metadata(task, "prompt_hash")),
         "explanation scorer": _coded(task.signature),
@@ -102,6 +103,11 @@ def _coded(text: str | None) -> str | None:
 
 
 def _code(text: str) -> str:
-    """Untrusted text as a code span in one line; it cannot end the span, nor the section."""
-    safe = printable(plain(text), limit=1000).replace("`", "'").replace("<!--", "<! --").replace("-->", "-- >")
+    """Untrusted text as a code span in one line, without local paths; it cannot end the span, nor the section."""
+    safe = (
+        printable(plain(without_paths(text)), limit=1000)
+        .replace("`", "'")
+        .replace("<!--", "<! --")
+        .replace("-->", "-- >")
+    )
     return f"`{safe}`"

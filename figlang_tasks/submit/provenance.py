@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.redaction import redacted
+from figlang_tasks.results.options import OPTIONS, given
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 from figlang_tasks.submit import SubmissionError
 
 CONFIDENCE = 0.95
 
+# Those of a machine change no result; a run that was cut is not published.
+_PUBLISHED = tuple(each for each in OPTIONS if each not in ("device", "use_cache", "limit", "offset", "samples"))
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -136,8 +137,8 @@ def evaluated_at(run: Run) -> datetime | None:
 def harness(run: Run) -> tuple[str, str]:
     """Name and version of the harness; ``unknown`` if the results file does not say.
 
-    What lmms-eval calls its version is ``BRANCH@COMMIT`` of the git folder that it was started in (0.7.3, ``utils.py``,
-    line 840), so of any project: that is none. The plugin records the package's.
+    What lmms-eval calls its version is ``BRANCH@COMMIT`` of the git folder above its package, if there is one (0.7.3,
+    ``utils.py``, line 840), so of any project: that is none. The plugin records the package's.
     """
     for task in run.tasks.values():
         found = task.config.get("metadata")
@@ -176,20 +177,11 @@ def model_id(run: Run) -> str | None:
     return found[1] if found else None
 
 
-def command(run: Run, tasks: list[str]) -> str | None:
-    """A command that evaluates those tasks as the run did; None if its results file does not say."""
-    config: Mapping[str, Any] = run.results.get("config") or {}
-    name = harness(run)[0]
-    if not isinstance(config.get("model"), str) or name == "unknown":
-        return None
-    words = [name, "--model", config["model"], "--tasks", ",".join(tasks)]
-    for option, value in (
-        ("--model_args", model_arguments(run)),
-        ("--batch_size", config.get("batch_size")),
-        ("--gen_kwargs", generation_arguments(run)),
-    ):
-        words += [option, str(value)] if value else []
-    return shlex.join([*words, "--log_samples", "--output_path", "results"])
+def options(run: Run) -> str:
+    """The options of the run that change a result, by its results file; "" if it tells none."""
+    config = run.results.get("config") or {}
+    told = config.get("resolved_cli_args")
+    return given({**config, **(told if isinstance(told, Mapping) else {})}, _PUBLISHED)
 
 
 def metadata(task: TaskRun, name: str) -> str | None:

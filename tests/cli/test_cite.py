@@ -43,6 +43,9 @@ def test_all_papers_and_the_software_are_those_of_the_citation_file() -> None:
     assert software["title"].replace("\\", "") == CITED["title"]
     assert [software["author"].replace("\\", "")] == [each["name"] for each in CITED["authors"]]
     assert software["note"] == f"Version {CITED['version']}" == f"Version {figlang_tasks.__version__}"
+    assert software["year"] == "2026" and all(
+        paper["url"] == f"https://arxiv.org/abs/{paper['eprint']}" for paper in papers
+    )
     assert len(papers) == len(benchmarks()) == len(CITED["references"])
     for reference in CITED["references"]:
         (paper,) = [each for each in papers if each["eprint"] in reference["notes"]]

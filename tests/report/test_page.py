@@ -284,8 +284,7 @@ def test_provenance(tmp_path: Path) -> None:
     assert found.name == "mine" and found.limited is None
     assert facts["command"] == "lmms_eval --model figlang_random --tasks figlang_mini --seed 0,1"
     assert facts["arguments of the model"] == "pretrained=org/model" and facts["seeds"] == "random 0, numpy 1234"
-    state = [facts[f"git {what} of the working folder"] for what in ("commit", "state")]
-    assert state == ["ab92d7f", "main@ab92d7f"] and facts["seconds"] == "13"
+    assert facts["seconds"] == "13" and "ab92d7f" not in str(facts)  # of the folder above the harness's package
     (task,) = found.tasks
     told = dict(task.facts)
     file = next(folder.glob("*.jsonl"))

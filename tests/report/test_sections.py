@@ -263,7 +263,7 @@ def test_what_papers_published_stands_below_with_its_source() -> None:
 def test_sources_come_in_the_order_of_the_paper_with_their_phenomena() -> None:
     found = table(section(report(), "-parts"), "figlang_mini, by source")
     assert list(dict.fromkeys(column(found, "source"))) == [
-        *("all", "HAIVMet", "IRFL (metaphor / simile)", "IRFL (idiom)", "MuSE", "MemeCap", "NYCartoons")
+        *("all", "HAIVMet (vismet)", "IRFL (metaphor / simile)", "IRFL (idiom)", "MuSE", "MemeCap", "NYCartoons")
     ]
     assert column(found, "n")[::2] == ["76", "14", "14", "12", "12", "16", "8"]
     assert column(found, "phenomenon")[2::2] == [
@@ -592,7 +592,7 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     cut = replace(two()[0], name="cut", tasks={"figlang_mini": replace(of, lines=few)})
     found = sections.build([*whole, cut])
     curves = data(chart(found, "figlang_mini: F1@t"))
-    assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet"}
+    assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet (vismet)"}
     compared = [row for drawn in section(found, "differences-pairs").charts for row in data(drawn)]
     assert any(row["task"] == "figlang_mini" for row in compared)
     assert not any("cut" in (row["first"], row["second"]) for row in compared)

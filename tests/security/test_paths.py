@@ -31,6 +31,7 @@ from figlang_tasks.benchmarks.metaclue.check import check as check_metaclue
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.hub import DataError, source
+from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.report import gallery
 from figlang_tasks.results.runs import read
@@ -336,3 +337,17 @@ def test_only_pictures_are_opened(tmp_path: Path) -> None:
     doc |= {"primary": "a", "relationship": "b", "secondary": "c"}
     judged = generate.process_results(doc, [str(tmp_path / "secret.png")])
     assert judged["image_rate"] == 0.0 and judged["sample"]["file"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("pretrained=/home/me/model,dtype=x", "pretrained=[local]/model,dtype=x"),
+        ("--model_args 'a=~/m' b=./out/c ../d", "--model_args 'a=[local]/m' b=[local]/c [local]/d"),
+        (r"C:\Users\me\model", "[local]/model"),
+        ("a=out/checkpoints/500|bertscore:/me/x@sha256:1", "a=[local]/500|bertscore:[local]/x@sha256:1"),
+        ("pretrained=org/model,base_url=http://host:80/v1/x", "pretrained=org/model,base_url=http://host:80/v1/x"),
+    ],
+)
+def test_local_paths_are_cut_down_to_a_name(text: str, shown: str) -> None:
+    assert without_paths(text) == shown

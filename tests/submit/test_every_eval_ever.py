@@ -205,7 +205,8 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert first["source_data"]["additional_details"]["revision"] == "d920d848e21b6aba96e03704b134c546f89b74f4"
     arguments = first["generation_config"]["generation_args"]
     assert (arguments["max_tokens"], arguments["temperature"], "top_p" in arguments) == (256, 0, False)
-    assert arguments["execution_command"].startswith("lmms_eval --model llava_hf --tasks vflute ")
+    options = "--model llava_hf --model_args 'pretrained=org/model,api_key=[REDACTED]' --batch_size 1"
+    assert first["generation_config"]["additional_details"]["options"] == options
     assert first["generation_config"]["additional_details"]["num_beams"] == "3"
     assert (lines, "detailed_evaluation_results" in aggregate) == ([], False)  # these lines hold no metrics
 
@@ -221,7 +222,7 @@ def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
     scores = {each["metric_config"]["metric_name"]: each for each in aggregate["evaluation_results"]}
     assert scores["parse_rate"]["score_details"] == {"score": 1.0}
     generation = scores["acc"]["generation_config"]
-    assert generation["generation_args"].keys() == {"top_p", "execution_command"}
+    assert generation["generation_args"].keys() == {"top_p"}
     assert generation["additional_details"]["do_sample"] == "false"
     assert "NaN" not in json.dumps(aggregate)
 

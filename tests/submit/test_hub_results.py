@@ -122,8 +122,8 @@ def test_how_an_entry_is_written(tmp_path: Path) -> None:
 def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
     section = hub_results.files([run]).section
     for expected in (
-        "| f1@0       |  74.7 |  62.5 to 87.5 |",
-        "- command: `lmms_eval --model llava_hf --tasks vflute --model_args 'pretrained=org/model,api_key=[REDACTED]' ",
+        "| **f1@0**   |  74.7 |  62.5 to 87.5 |",
+        "- options: `--model llava_hf --model_args 'pretrained=org/model,api_key=[REDACTED]' --batch_size 1`\n",
         "[ColumbiaNLP/V-FLUTE](https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE) at `d920d848e21b6aba9",
         "- prompt hash: `5b1910affe97`",
         "- task version: `1-0`",
@@ -133,6 +133,17 @@ def test_the_section_says_how_to_get_the_numbers_again(run: runs.Run) -> None:
         assert expected in section
     assert "secret" not in section
     assert "muse" not in section  # of the whole benchmark alone
+
+
+def test_no_local_path_is_published(tmp_path: Path) -> None:
+    found = results(config={"model": "llava_hf", "model_args": "pretrained=/home/me/models/tuned", "device": "cuda:0"})
+    found["configs"]["vflute"]["metadata"]["explanation_scorer"] = "vflute25|bertscore:/home/me/deberta@sha256:12"
+    lines = [{**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()]
+    made = hub_results.files([runs.read(str(write_run(tmp_path / "run", lines, found)))])
+    texts = [made.section, *made.results.values()]
+    assert not any("/home" in text or str(tmp_path) in text or "cuda" in text for text in texts)
+    assert "- options: `--model llava_hf --model_args pretrained=[local]/tuned`\n" in made.section
+    assert all("vflute25|bertscore:[local]/deberta@sha256:12" in text for text in texts)
 
 
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:

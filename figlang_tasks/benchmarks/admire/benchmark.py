@@ -29,6 +29,7 @@ BENCHMARK = Benchmark(
   booktitle = {Proceedings of the 19th International Workshop on Semantic Evaluation (SemEval-2025)},
   year = {2025},
   eprint = {2503.15358},
+  url = {https://arxiv.org/abs/2503.15358},
   archivePrefix = {arXiv}
 }""",
     sources=(Source(name="AdMIRe", bring=f"unpack the archives of {rows.ARCHIVES} (docs/cards/admire.md)"),),

@@ -20,6 +20,7 @@ BENCHMARK = Benchmark(
   pages = {7139--7159},
   year = {2022},
   eprint = {2205.12404},
+  url = {https://arxiv.org/abs/2205.12404},
   archivePrefix = {arXiv}
 }""",
     sources=(

@@ -20,6 +20,7 @@ BENCHMARK = Benchmark(
   pages = {1044--1058},
   year = {2023},
   eprint = {2303.15445},
+  url = {https://arxiv.org/abs/2303.15445},
   archivePrefix = {arXiv}
 }""",
     sources=(

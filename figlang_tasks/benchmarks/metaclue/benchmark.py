@@ -21,6 +21,7 @@ BENCHMARK = Benchmark(
   pages = {23201--23211},
   year = {2023},
   eprint = {2212.09898},
+  url = {https://arxiv.org/abs/2212.09898},
   archivePrefix = {arXiv}
 }""",
     sources=(

@@ -18,6 +18,7 @@ BENCHMARK = Benchmark(
   booktitle = {Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics},
   year = {2023},
   eprint = {2209.06293},
+  url = {https://arxiv.org/abs/2209.06293},
   archivePrefix = {arXiv}
 }""",
     sources=(

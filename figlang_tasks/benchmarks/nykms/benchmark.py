@@ -17,6 +17,7 @@ BENCHMARK = Benchmark(
   author = {Chang, Ke and Li, Hao and Zhang, Junzhao and Wu, Yunfang},
   year = {2024},
   eprint = {2409.01037},
+  url = {https://arxiv.org/abs/2409.01037},
   archivePrefix = {arXiv}
 }""",
     sources=(

@@ -22,6 +22,7 @@ BENCHMARK = Benchmark(
   pages = {1--23},
   year = {2025},
   eprint = {2405.01474},
+  url = {https://arxiv.org/abs/2405.01474},
   archivePrefix = {arXiv}
 }""",
     sources=(

@@ -14,7 +14,7 @@ PARTS = Parts(
     group_kind="phenomenon",
     group_source="arXiv 2405.01474, Table 3",
     of={
-        "vismet": Part("HAIVMet", "metaphor / simile"),
+        "vismet": Part("HAIVMet (vismet)", "metaphor / simile"),
         "irfl_metaphor_simile": Part("IRFL (metaphor / simile)", "metaphor / simile"),
         "irfl_idiom": Part("IRFL (idiom)", "idiom"),
         "muse": Part("MuSE", "sarcasm"),
