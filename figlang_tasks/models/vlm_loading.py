@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import warnings
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -248,7 +245,7 @@ def _with_adapter(model: Any, peft: str) -> Any:
             model, or a layer has no weights. Such a layer would answer as the model without the adapter.
     """
     try:
-        from peft import PeftConfig, PeftModel, load_peft_weights, set_peft_model_state_dict
+        from peft import PeftConfig, PeftModel
 
         config = PeftConfig.from_pretrained(peft)
         if config.is_prompt_learning:
@@ -256,74 +253,22 @@ def _with_adapter(model: Any, peft: str) -> Any:
                 f"the adapter {peft!r} adds virtual tokens to the prompt; only adapters that change weights (such as "
                 "LoRA) work"
             )
-        key_mapping = None
-        if config.peft_type == "LORA":
-            key_mapping = _fit_names(model, config, load_peft_weights(peft, device="cpu"))
-        with warnings.catch_warnings():
-            # peft only warns of layers without weights, and the harness switches warnings off.
-            warnings.filterwarnings("error", message=".*missing adapter keys")
-            adapted = PeftModel.from_pretrained(model, peft, config=config, key_mapping=key_mapping)
-        weights = load_peft_weights(peft, device="cpu", key_mapping=key_mapping)
-        result: Any = set_peft_model_state_dict(adapted, weights)
+        config.inference_mode = True
+        adapted: Any = PeftModel(model, config)
+        names = getattr(model, "_checkpoint_conversion_mapping", None)  # of transformers 4
+        loaded = adapted.load_adapter(peft, "default", key_mapping=names)
     except FigLangError:
         raise
     except Exception as error:  # peft raises many kinds: a missing file, other shapes, another type of task
-        if "missing adapter keys" not in str(error):
-            stop(models.cannot_load("the adapter", peft, error))
-        lost = re.findall("'([^']+)'", str(error))
-        problem = f"{len(lost)} weights of its layers are not in its file"
+        stop(models.cannot_load("the adapter", peft, error))
+    if loaded.missing_keys:
+        problem = f"{len(loaded.missing_keys)} weights of its layers are not in its file, such as"
+    elif loaded.unexpected_keys:
+        problem = f"{len(loaded.unexpected_keys)} of its weights have no place in the model, such as"
     else:
-        lost = result.unexpected_keys
-        if not lost:
-            return adapted.get_base_model()  # the adapter's layers are inside it
-        problem = f"{len(lost)} of its weights have no place in the model"
+        return adapted.get_base_model()  # the adapter's layers are inside it
     stop(
-        f"the adapter {peft!r} does not fit the model: {problem}, such as {lost[0]}. It was made for another model, or "
-        "by a library version with other layer names. Save it again from the model that it was made for"
+        f"the adapter {peft!r} does not fit the model: {problem} {[*loaded.missing_keys, *loaded.unexpected_keys][0]}. "
+        "It was made for another model, or by a library version with other layer names. Save it again from the model "
+        "that it was made for"
     )
-
-
-def _fit_names(model: Any, config: Any, weights: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return peft's ``key_mapping`` of a LoRA whose layers have the names of an older transformers; None if none has.
-
-    transformers 4.52 and 5 renamed layers (``model.layers`` of Qwen2-VL is ``model.language_model.layers`` now,
-    ``vision_tower`` of LLaVA and kin ``model.vision_tower``). transformers maps the names of checkpoints by a list of
-    its own; peft asks that list for some models and leaves their vision half out. `config` is changed to match: its
-    patterns were written for the old names, so they become the layers that the file has weights of.
-    """
-    try:
-        from transformers.conversion_mapping import get_model_conversion_mapping
-        from transformers.core_model_loading import WeightRenaming, rename_source_key
-    except ImportError:  # transformers 4, whose mapping peft applies itself
-        return None
-    from peft.utils.other import get_pattern_key
-
-    renamings = [each for each in get_model_conversion_mapping(model) if isinstance(each, WeightRenaming)]
-    layers = {name for name, _ in model.named_modules()}
-    names, targets = {}, {}
-    for key in weights:
-        old = key.removeprefix("base_model.model.")
-        new = old if _layer(old) in layers else rename_source_key(old, renamings, [])[0]
-        if _layer(new) not in layers:
-            new = old  # peft may know it
-        names[old] = new
-        if ".lora_" in key:
-            targets[_layer(new)] = _layer(old)
-    if all(old == new for old, new in names.items()):
-        return None
-    if layers.issuperset(targets):
-        config.target_modules = set(targets)
-        config.exclude_modules = config.layers_to_transform = config.layers_pattern = None
-        for patterns in (config.rank_pattern, config.alpha_pattern):
-            found = {new: get_pattern_key(patterns, old) for new, old in targets.items()}
-            of_layers = {re.escape(new): patterns[key] for new, key in found.items() if key in patterns}
-            patterns.clear()
-            patterns.update(of_layers)
-    renamed: Callable[[re.Match[str]], str] = lambda key: names.get(key[0], key[0])  # noqa: E731
-    return {"^.+$": renamed}
-
-
-def _layer(key: str) -> str:
-    """Return the name of the layer that a key of an adapter's file belongs to."""
-    layer = key.partition(".lora_")[0] if ".lora_" in key else key.rpartition(".")[0]
-    return layer.removesuffix(".base_layer")  # as embeddings are saved beside what was learned for them
