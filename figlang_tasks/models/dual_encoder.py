@@ -7,14 +7,13 @@ or better from what the model gives out:
 
 - dual encoders, and BLIP with ``head=cosine``: cosine of the two L2-normalised features, -1 to 1, **not** multiplied
   by the model's logit scale;
-- X-CLIP: the same of a video that shows the image in every frame, and the text as the model changes it for that video;
 - BLIP, BLIP-2, BridgeTower (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``,
   ``BridgeTowerForImageAndTextRetrieval``): probability of a match, 0 to 1, by their matching head;
 - ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, 0 to 1. The head was trained to
   rank, so that the order means something and the level does not.
 
-Dual encoders see every distinct image and text of a run once, however many pairs there are; matching heads and X-CLIP
-see each distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is
+Dual encoders see every distinct image and text of a run once, however many pairs there are; matching heads see each
+distinct pair once. Features are kept in memory (4 bytes times width each), pictures only until their batch is
 full.
 """
 
@@ -44,6 +43,7 @@ from loguru import logger
 from PIL import Image
 from torch.nn import functional
 from tqdm import tqdm
+from transformers.modeling_outputs import BaseModelOutput
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
@@ -53,6 +53,7 @@ from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
 
 from .ahead import THREADS, ahead, threads
+from .memory import attempt, halved
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 RETRIEVAL_CLASSES = {
@@ -399,24 +400,12 @@ class FigLangCLIP(lmms):
         start = 0
         while start < len(items):
             batch = items[start : start + self._sizes[kind]]
-            try:
-                result = step(batch)
-            except (MemoryError, RuntimeError) as error:
-                # torch's allocator for the CPU has no class of its own.
-                if isinstance(error, RuntimeError) and not isinstance(error, torch.OutOfMemoryError):
-                    if "can't allocate memory" not in str(error):
-                        raise
-                if len(batch) == 1:
-                    raise MemoryError(f"figlang_clip: not enough memory on {self._device} for one {kind}") from error
-                self._sizes[kind] = len(batch) // 2
+            result = attempt(partial(step, batch))
+            if result is None:
+                self._sizes[kind] = halved(len(batch), "figlang_clip", kind)
             else:
                 yield batch, result
                 start += len(batch)
-                continue
-            # Out here the error is gone, and with it the frames that held its tensors.
-            logger.warning(f"figlang_clip: out of memory on {self._device}; {kind} batches of {self._sizes[kind]} now")
-            if self._device.type == "cuda":
-                torch.cuda.empty_cache()
 
     def _report(self, images: _Rows, texts: _Rows, pairs: int, cut: int, network: _Network) -> None:
         logger.log(
@@ -598,7 +587,8 @@ class _Network:
         }
 
     def _normalised(self, features: Any, count: int) -> _Floats:
-        features = _pooled(features)
+        if not isinstance(features, torch.Tensor):  # transformers 5 puts them into an output of several
+            features = features.pooler_output
         if features.shape[:-1] != (count,):
             name = type(self.model).__name__
             raise ValueError(f"figlang_clip: {name} gives features of shape {tuple(features.shape)}, not [{count}, d]")
@@ -623,113 +613,58 @@ class _Matcher(_Network):
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
         """What the model needs of each image: tensors [n, ...]."""
-        raise NotImplementedError
+        return self._pixels(images)
 
     def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        """Scores, 0 to 1 (X-CLIP: -1 to 1), of the pairs of ``seen[images[i]]`` and ``texts[i]``.
+        """Scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``.
 
         In float64, so that the best of several sure matches can still be told apart.
         """
-        raise NotImplementedError
-
-
-class _BlipMatcher(_Matcher):
-    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        with _exactly():
-            return {"states": self.model.vision_model(**self._pixels(images)).last_hidden_state}
-
-    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        with _exactly():
-            states = seen["states"][list(images)]
-            mask = torch.ones(states.shape[:-1], dtype=torch.long, device=self._device)
-            hidden = self.model.text_encoder(
-                **self._tokens(texts), encoder_hidden_states=states, encoder_attention_mask=mask
-            ).last_hidden_state
-            logits = self.model.itm_head(hidden[:, 0])
-            return logits.double().softmax(dim=-1)[:, 1].tolist()
-
-    def _text_method(self) -> Callable[..., Any]:
-        return self.model.text_encoder.forward
-
-
-class _Blip2Matcher(_BlipMatcher):
-    """By the Q-Former: its queries see image and text, and the head takes their mean, as the model's own forward."""
-
-    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        with _exactly():
-            states = seen["states"][list(images)]
-            tokens = self._tokens(texts)
-            queries = self.model.query_tokens.expand(len(states), -1, -1)
-            count = queries.shape[1]
-            mask = torch.ones((len(states), count), dtype=torch.long, device=self._device)
-            hidden = self.model.qformer(
-                query_embeds=self.model.embeddings(input_ids=tokens["input_ids"], query_embeds=queries),
-                query_length=count,
-                attention_mask=torch.cat([mask, tokens["attention_mask"]], dim=1),
-                encoder_hidden_states=states,
-                encoder_attention_mask=torch.ones(states.shape[:-1], dtype=torch.long, device=self._device),
-            ).last_hidden_state
-            logits = self.model.itm_head(hidden[:, :count].to(self.model.itm_head.weight.dtype)).mean(dim=1)
-            return logits.double().softmax(dim=-1)[:, 1].tolist()
-
-    def _text_method(self) -> Callable[..., Any]:
-        return self.model.embeddings.forward
-
-
-class _BridgeTowerMatcher(_Matcher):
-    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        return self._pixels(images)
-
-    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        pixels = {name: value[list(images)] for name, value in seen.items()}
-        with _exactly():
-            logits = self.model(**self._tokens(texts), **pixels).logits
-            return logits.double().softmax(dim=-1)[:, 1].tolist()
-
-    def _text_method(self) -> Callable[..., Any]:
-        return self.model.forward
-
-
-class _XClipMatcher(_Matcher):
-    """A model of videos: the image stands in each of its frames, and the text is changed by what the frames show."""
-
-    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        model, frames = self.model, self.model.config.vision_config.num_frames
-        videos = [[_rgb(image)] * frames for image in images]
-        pixels = self._moved(self.processor(videos=videos, return_tensors="pt"))["pixel_values"]
-        with _exactly():
-            seen = model.vision_model(pixel_values=pixels.flatten(0, 1))
-            whole = model.mit(model.visual_projection(seen.pooler_output).unflatten(0, (-1, frames)))[1]
-            parts = model.prompts_visual_layernorm(seen.last_hidden_state[:, 1:]) @ model.prompts_visual_projection
-            return {"video": whole, "parts": parts.unflatten(0, (-1, frames)).mean(dim=1)}
-
-    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        with _exactly():
-            features = _pooled(self.model.get_text_features(**self._tokens(texts))).unsqueeze(1)
-            features = features + self.model.prompts_generator(features, seen["parts"][list(images)])
-            video = seen["video"][list(images)].double()
-            return functional.cosine_similarity(video, features[:, 0].double()).tolist()
-
-
-class _ViltMatcher(_Matcher):
-    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        return self._pixels(images)
-
-    def match(self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]) -> list[float]:
-        pixels = {name: value[list(images)] for name, value in seen.items()}
+        shown = {name: value[list(images)] for name, value in seen.items()}
         # ViLT draws the padding, and where there is none the order of the patches: neither matters but to rounding.
         with _exactly(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            logits = self.model(**self._tokens(texts), **pixels).logits
-            return logits[:, 0].double().sigmoid().tolist()
+            logits = self._logits(shown, self._tokens(texts)).double()
+            return (logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(dim=-1)[:, 1]).tolist()
+
+    def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return self.model(**tokens, **shown).logits
 
     def _text_method(self) -> Callable[..., Any]:
         return self.model.forward
 
 
-def _pooled(features: Any) -> torch.Tensor:
-    """The features of an encoder, which transformers 5 puts into an output of several."""
-    return features if isinstance(features, torch.Tensor) else features.pooler_output
+class _BlipMatcher(_Matcher):
+    """Its vision tower reads each image once: in ``forward`` stands what it gave in its place."""
+
+    def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
+        with _exactly():
+            return {"pixel_values": self.model.vision_model(**self._pixels(images)).last_hidden_state}
+
+    def _logits(self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        tower, self.model.vision_model = self.model.vision_model, _Seen()
+        try:
+            return self._head(**shown, **tokens)
+        finally:
+            self.model.vision_model = tower
+
+    def _head(self, **inputs: torch.Tensor) -> torch.Tensor:
+        return self.model(**inputs, use_itm_head=True).itm_score
+
+
+class _Blip2Matcher(_BlipMatcher):
+    def _head(self, **inputs: torch.Tensor) -> torch.Tensor:
+        if self.model.config.image_token_index is not None:  # it takes the places of the queries off the text
+            places = (self.model.config.num_query_tokens, 0)
+            inputs |= {name: functional.pad(inputs[name], places, value=1) for name in ("input_ids", "attention_mask")}
+        return self.model(**inputs, use_image_text_matching_head=True).logits_per_image
+
+
+class _Seen(torch.nn.Module):
+    """In place of a vision tower: returns what that gave for the images."""
+
+    def forward(self, pixel_values: torch.Tensor, **others: Any) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=pixel_values)
 
 
 def _rgb(image: Image.Image) -> Image.Image:
@@ -770,7 +705,7 @@ def _load(
             f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a dual encoder. "
             + ("Generative models run as --model figlang_vlm. " if models.generative_class(config) else "")
             + "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
-            f"align, altclip, chinese_clip, metaclip_2 ...), XCLIPModel, {', '.join(RETRIEVAL_CLASSES.values())}"
+            f"align, altclip, chinese_clip, metaclip_2 ...), {', '.join(RETRIEVAL_CLASSES.values())}"
         )
     attention = {"attn_implementation": _ATTENTION[kind]} if kind in _ATTENTION else {}
     try:
@@ -788,9 +723,8 @@ def _load(
 _MATCHERS: dict[str, type[_Network]] = {
     "BlipForImageTextRetrieval": _BlipMatcher,
     "Blip2ForImageTextRetrieval": _Blip2Matcher,
-    "BridgeTowerForImageAndTextRetrieval": _BridgeTowerMatcher,
-    "ViltForImageAndTextRetrieval": _ViltMatcher,
-    "XCLIPModel": _XClipMatcher,
+    "BridgeTowerForImageAndTextRetrieval": _Matcher,
+    "ViltForImageAndTextRetrieval": _Matcher,
 }
 
 
@@ -799,8 +733,8 @@ def _model_class(config: Any) -> Any:
     if config.model_type in RETRIEVAL_CLASSES:
         names = (RETRIEVAL_CLASSES[config.model_type], "BlipModel")
         return next((getattr(transformers, name) for name in names if name in (config.architectures or [])), None)
-    if config.model_type == "xclip":
-        return transformers.XCLIPModel
+    if config.model_type == "xclip":  # of videos
+        return None
     if "AutoModel" in getattr(config, "auto_map", {}):
         return transformers.AutoModel
     found = transformers.MODEL_MAPPING.get(type(config), None)

@@ -34,8 +34,9 @@ from figlang_tasks.core import score_requests
 
 from . import vlm_loading
 from .ahead import THREADS, ahead, threads
+from .memory import attempt, halved
 from .vlm_prompts import ChatTemplate
-from .vlm_scoring import OutOfMemory, Scorer, attempt
+from .vlm_scoring import Scorer
 
 T = TypeVar("T")
 
@@ -88,17 +89,21 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Part:
-    """A prompt of a request, before it is made again for a batch.
+    """A prompt of a request without its images, which are read again for a batch.
 
     Attributes:
         request: its index.
         image: the one image that the prompt has, by its place in the request; None: it has all.
         size: number of images, and length of the text.
+        text: of the prompt.
+        where: task and document, for messages.
     """
 
     request: int
     image: int | None
     size: tuple[int, int]
+    text: str
+    where: str
 
 
 @dataclass(frozen=True)
@@ -297,10 +302,11 @@ class FigLangVLM(lmms):
                 parts.append([])
                 with _naming(asked.where):
                     for image in _images_of(asked):
-                        prompt = self._prompt(asked, image)
+                        messages = asked.messages if image is None else _only_image(asked.messages, image)
+                        prompt = self._render(asked.where + ("" if image is None else f", image {image}"), messages)
                         if asked.wanted is not None:
                             self._template.require_answer(prompt.text)
-                        parts[-1].append(_Part(len(parts) - 1, image, _size(prompt)))
+                        parts[-1].append(_Part(len(parts) - 1, image, _size(prompt), prompt.text, prompt.where))
                         if largest is None or _size(prompt) > _size(largest):
                             largest = prompt
         if largest is not None and len(requests) > 1 and _size(largest) > self._tried:
@@ -317,7 +323,7 @@ class FigLangVLM(lmms):
         with _naming(prompt.where):
             settings = generation_settings({"max_new_tokens": 1})
             if attempt(lambda: self._generate(self._inputs([prompt]), settings, [])) is None:
-                raise OutOfMemory(f"a prompt with {len(prompt.images)} images does not fit into memory")
+                raise MemoryError(f"a prompt with {len(prompt.images)} images does not fit into memory")
 
     # --- batches -----------------------------------------------------------------------------------------------------
 
@@ -338,14 +344,9 @@ class FigLangVLM(lmms):
                 for members, batch in loaded:
                     with _naming(batch.where):
                         results = None if batch.inputs is None else attempt(partial(run, batch))
-                        if results is None and len(members) == 1:
-                            raise OutOfMemory("not even one request at a time fits into memory")
-                    if results is None:
-                        tried, self.batch_size = len(members), len(members) // 2
-                        logger.warning(
-                            f"figlang_vlm: out of memory with a batch of {tried}; going on with {self.batch_size}"
-                        )
-                        break
+                        if results is None:
+                            self.batch_size = halved(len(members), "figlang_vlm", "request")
+                            break
                     waiting = waiting[len(members) :]
                     yield from zip(members, results, strict=True)
 
@@ -366,9 +367,13 @@ class FigLangVLM(lmms):
 
     def _made(self, batch: Sequence[_Part], reading: Mapping[int, Future[_Asked]]) -> _Batch:
         asked = [reading[part.request].result() for part in batch]
-        prompts = [self._prompt(each, part.image) for each, part in zip(asked, batch, strict=True)]
-        where = "; ".join(prompt.where for prompt in prompts)
+        where = "; ".join(part.where for part in batch)
         with _naming(where):
+            images = [_pictures(each.messages) for each in asked]
+            prompts = [
+                Prompt(part.text, every if part.image is None else [every[part.image]], part.where)
+                for part, every in zip(batch, images, strict=True)
+            ]
             inputs = attempt(partial(self._processed, prompts))
             special = self._adds_special_tokens(prompts[0])
             return _Batch([prompt.text for prompt in prompts], where, special, asked[0].wanted, inputs)
@@ -455,16 +460,9 @@ class FigLangVLM(lmms):
         with _naming(where):
             return _Asked(where, self._messages(request), _score_request(self.task_dict, request))
 
-    def _prompt(self, asked: _Asked, image: int | None) -> Prompt:
-        """Render a request with all images, or with one of them."""
-        if image is None:
-            return self._render(asked.where, asked.messages)
-        return self._render(f"{asked.where}, image {image}", _only_image(asked.messages, image))
-
     def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
         with _naming(where):
-            given = [part["image"] for message in messages for part in message["content"] if part["type"] == "image"]
-            return Prompt(self._template.render(messages), [_rgb(image) for image in given], where)
+            return Prompt(self._template.render(messages), _pictures(messages), where)
 
     def _inputs(self, batch: list[Prompt]) -> Any:
         """Return the model inputs of prompts with as many images each, on the model's device."""
@@ -662,6 +660,11 @@ def _interleaved(prompt: Prompt) -> list[Any]:
 
 def _size(prompt: Prompt) -> tuple[int, int]:
     return len(prompt.images), len(prompt.text)
+
+
+def _pictures(messages: Sequence[Mapping[str, Any]]) -> list[Image.Image]:
+    parts = [part for message in messages for part in message["content"]]
+    return [_rgb(part["image"]) for part in parts if part["type"] == "image"]
 
 
 def _rgb(image: Any) -> Image.Image:

@@ -11,16 +11,17 @@ How prompt and text meet: :func:`joiner`, :func:`answer_tokens`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from loguru import logger
 from torch.nn import functional
 from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
 
-T = TypeVar("T")
+from .memory import attempt, halved
+
 Inputs = Mapping[str, Any]
 Step = tuple[Any, dict[str, Any]]  # what a model gave, and with what (its cache, too) `generate` goes on from there
 
@@ -31,25 +32,6 @@ MAX_TOKENS = 2_048
 # Largest mean difference of a token's log-probability from that of the check, in nats.
 TOLERANCE_FLOAT32 = 1e-4
 TOLERANCE_HALF = 0.05
-
-
-class OutOfMemory(RuntimeError):
-    """Not even the smallest piece of a request fits into memory."""
-
-
-def attempt(run: Callable[[], T]) -> T | None:
-    """Return what `run` returns; None if it ran out of memory, with that memory free again."""
-    from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
-
-    try:
-        return run()
-    except RuntimeError as error:
-        if not isinstance(error, torch.OutOfMemoryError) and not should_reduce_batch_size(error):
-            raise
-        logger.warning(f"figlang_vlm: out of memory: {str(error).strip().splitlines()[0]}")
-    # Only here: as long as the exception is handled, its traceback holds the tensors.
-    clear_device_cache(garbage_collection=True)
-    return None
 
 
 def joiner(prompt: str, tokenizer: Any) -> str:
@@ -152,7 +134,7 @@ class Scorer:
 
         Raises:
             ValueError: a text has no token.
-            OutOfMemory: a single text does not fit.
+            MemoryError: a single text does not fit.
         """
         prompt = self._as_read(inputs, prompt)
         between = joiner(prompt, self.tokenizer)
@@ -200,13 +182,13 @@ class Scorer:
             tokens: sequences of token ids, none of them empty.
 
         Raises:
-            OutOfMemory: a single sequence does not fit.
+            MemoryError: a single sequence does not fit.
         """
         if not self.shared:
             return [self.decoded(prefix, ids) for ids in tokens]
         run = attempt(partial(self._prefill, prefix))
         if run is None:
-            raise OutOfMemory("images and prompt do not fit into memory")
+            raise MemoryError("images and prompt do not fit into memory")
         first, steps = run[0][0], run[1]
         found = [[value] for value in first[[ids[0] for ids in tokens]].tolist()]
         waiting = sorted((i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i]))
@@ -225,12 +207,7 @@ class Scorer:
                 self._distrust(f"{type(error).__name__}: {error}")
                 return self.log_probs(prefix, tokens)
             if rest is None:
-                if len(batch) == 1:
-                    raise OutOfMemory(f"a candidate of {length} tokens after {positions} does not fit into memory")
-                self.max_rows = len(batch) // 2
-                logger.warning(
-                    f"figlang_vlm: out of memory with {len(batch)} candidates; going on with {self.max_rows}"
-                )
+                self.max_rows = halved(len(batch), "figlang_vlm", f"candidate of {length} tokens after {positions}")
                 continue
             for i, values in zip(batch, rest, strict=True):
                 found[i] += values
@@ -248,14 +225,14 @@ class Scorer:
         This is what the model itself does when it answers in words: no input, mask, position or cache is made here.
 
         Raises:
-            OutOfMemory: it does not fit.
+            MemoryError: it does not fit.
         """
         waiting = iter(ids)
         # Not by a logits processor: Janus's generate drops those that it is given.
         forced = {"max_new_tokens": len(ids), "prefix_allowed_tokens_fn": lambda *_: [next(waiting)]}
         out = attempt(partial(self._generate, prefix, **forced, eos_token_id=None))
         if out is None:
-            raise OutOfMemory(f"{len(ids)} tokens after {prefix['input_ids'].shape[1]} do not fit into memory")
+            raise MemoryError(f"{len(ids)} tokens after {prefix['input_ids'].shape[1]} do not fit into memory")
         if out.sequences[0, -len(ids) :].tolist() != list(ids):
             raise RuntimeError(f"generate of {type(self.model).__name__} does not generate the tokens that it must")
         return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()

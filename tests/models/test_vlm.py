@@ -274,11 +274,11 @@ def test_out_of_memory_halves_the_batch_and_goes_on(
 def test_a_request_that_does_not_fit_is_an_error_that_names_it(build: Callable[..., FigLangVLM]) -> None:
     lm = build(batch_size=2)
     limit_batch(lm, 0)
-    with pytest.raises(VLMError, match=r"task probe, doc 0: OutOfMemory"):
+    with pytest.raises(VLMError, match=r"task probe, doc 0: MemoryError"):
         asked(lm, CONVERSATIONS[:1], GREEDY)
-    with pytest.raises(VLMError, match=r"task probe, doc 0: OutOfMemory"):
+    with pytest.raises(VLMError, match=r"task probe, doc 0: MemoryError"):
         scores(lm, CONVERSATIONS[0], kind="candidates", candidates=CANDIDATES)
-    with pytest.raises(VLMError, match=r"task probe, doc 0, image 0: OutOfMemory"):
+    with pytest.raises(VLMError, match=r"task probe, doc 0, image 0: MemoryError"):
         scores(lm, CONVERSATIONS[0], kind="match")
 
 
@@ -444,7 +444,10 @@ def test_candidates_halve_their_batch_out_of_memory(
     assert scores(lm, CONVERSATIONS[0], kind="candidates", candidates=CANDIDATES * 3) == pytest.approx(
         expected, abs=1e-5
     )
-    assert any("out of memory with 3 candidates; going on with 1" in message for message in warnings_of_loguru)
+    assert any(
+        "out of memory with a batch of 3 (candidate of" in message and "going on with 1" in message
+        for message in warnings_of_loguru
+    )
 
 
 def test_a_cache_of_another_kind_is_not_shared(build: Callable[..., FigLangVLM], warnings_of_loguru: list[str]) -> None:
