@@ -130,6 +130,7 @@ def test_a_model_that_swallows_it(second: bool, tmp_path: Path) -> None:
     process = runs.command(fault={"faulty": "swallow", "faulty_at": 40, "faulty_grace": grace})
     runs.wait_for_the_fault(process)
     if second:
+        assert isinstance(process, warm.Process)
         process.send_signal(signal.SIGINT)
         while TOLD.encode() not in os.pread(process._err.fileno(), 1_000_000, 0) and process.poll() is None:
             time.sleep(0.1)

@@ -120,12 +120,13 @@ def test_what_a_run_refuses(folder: Path, name: str, changes: dict[str, Any] | N
     ],
 )
 def test_a_column_of_another_type_is_refused(
-    column: str, value: object, kind: Any, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    column: str, value: Any, kind: Any, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     columns = Features({**release.features("matching"), column: kind})
     monkeypatch.setattr(release, "features", lambda _: columns)
-    first = {} if kind is release.TEXTS else {column: value}
-    found = [release.row("matching", 0, **first), release.row("matching", 1, **{column: value})]
+    first: dict[str, Any] = {} if kind is release.TEXTS else {column: value}
+    second: dict[str, Any] = {column: value}
+    found = [release.row("matching", 0, **first), release.row("matching", 1, **second)]
     release.write(folder, "matching", "test", found)
     with pytest.raises(DataError) as told:
         rows.load("NYCC", "matching")
