@@ -85,7 +85,7 @@ HOOKS = (
     Hook("lmms_eval.tasks:TaskManager.match_tasks", "harness.task_index", takes=("task_list",)),
     Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "harness.task_index", call=(2, ())),
     Hook("lmms_eval.tasks:TaskManager._get_config", "harness.task_index", call=(2, ())),
-    Hook("lmms_eval.models:MODEL_REGISTRY_V2", "cli.doctor_checks"),
+    Hook("lmms_eval.models:MODEL_REGISTRY_V2", "cli.doctor"),
     Hook("lmms_eval.models.registry_v2:ModelRegistryV2", "harness.plugin", call=(0, ())),
     Hook("lmms_eval.models.registry_v2:ModelRegistryV2._coerce_payload_to_manifests", "harness.plugin", call=(2, ())),
     Hook(

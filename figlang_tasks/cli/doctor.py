@@ -1,22 +1,372 @@
-"""``figlang doctor``: what is installed, what can be reached, what is missing, and what to do about it."""
+"""``figlang doctor``: what can be run now, what is missing, and what to do about it.
+
+No check ends the others: an exception inside one is a finding. Libraries that may crash the interpreter are imported in
+a child process.
+"""
 
 from __future__ import annotations
 
-import textwrap
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from importlib import import_module, metadata
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from figlang_tasks.cli import say, say_json
-from figlang_tasks.cli.doctor_checks import SECTIONS, Finding, Section, examine
 from figlang_tasks.cli.tasks import MINI
-from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import benchmarks, of_dataset
+from figlang_tasks.core.checks import downloading_nothing
+from figlang_tasks.core.redaction import hidden
 from figlang_tasks.core.text import printable
 
-WIDTH = 100
+DISTRIBUTION = "figlang-tasks"
+TIMEOUT = 5
+"""Seconds that the hub has for its first answer."""
+CHILD_TIMEOUT = 300
+"""Seconds that the imports of the child process may take; a cold network file system needs minutes."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report.
+
+    `status` is ``ok``, ``problem`` (runs fail, or give other numbers) or ``warning`` (some tasks or metrics do not
+    work); `concerns` names the benchmarks that it is for, and is empty where it is for all, or for none.
+    """
+
+    name: str
+    status: str
+    text: str
+    remedy: str = ""
+    concerns: tuple[str, ...] = ()
+
+
+Check = Callable[[], Iterator[Finding]]
+
+
+def _guarded(check: Check) -> Iterator[Finding]:
+    try:
+        yield from check()
+    except Exception as error:  # whatever a broken installation raises
+        name = check.__name__.strip("_")
+        yield Finding(name, "problem", f"does not work: {_cause(error)}", "repair or reinstall what it names")
+
+
+def _cause(error: BaseException) -> str:
+    return hidden(f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), 'no message')}")
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.1f} GB"
+
+
+_BESIDE = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")  # not ours to require, good to know
+_HELPFUL = {
+    "torchvision": ("many image processors need it", "pip install torchvision"),
+    "decord": (
+        "qwen2_5_vl and other classes of lmms-eval do not import without it",
+        "pip install 'lmms-eval[video-legacy]', or --model figlang_vlm",
+    ),
+}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> Iterator[Finding]:
+    """Python, and every requirement of ours against what is installed."""
+    from packaging.requirements import Requirement
+
+    import figlang_tasks
+
+    yield Finding("python", "ok", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+    yield Finding("figlang_tasks", "ok", f"{figlang_tasks.__version__} in {Path(figlang_tasks.__file__).parent}")
+    needs = {name: text for each in benchmarks().values() for name, text in each.needs.items()}
+    purposes = {"": "figlang_tasks", "smolvlm": "the processor of SmolVLM", "demo": f"the scorer of {MINI}"} | needs
+    good = [f"{name} {version}" for name in _BESIDE if (version := _version(name))]
+    for wanted in map(Requirement, metadata.requires(DISTRIBUTION) or ()):
+        extra = next((name for name in purposes if not wanted.marker or wanted.marker.evaluate({"extra": name})), None)
+        version = _version(wanted.name)
+        if extra is None:
+            continue
+        if version is not None and wanted.specifier.contains(version, prereleases=True):
+            good.append(f"{wanted.name} {version}")
+        else:
+            text = f"{version or 'not installed'}, but {purposes[extra]} needs {wanted.specifier}"
+            install = f"pip install '{str(wanted).partition(';')[0].strip()}'"
+            yield Finding(wanted.name, "warning" if extra else "problem", text, install, _in_need_of(extra))
+    yield Finding("packages", "ok", ", ".join(good))
+    for name, (text, remedy) in _HELPFUL.items():
+        if importlib.util.find_spec(name) is None:
+            yield Finding(name, "warning", f"not installed: {text}", remedy)
+
+
+def _in_need_of(need: str) -> tuple[str, ...]:
+    """The benchmarks that need it, and :data:`MINI` if it has tasks of one of them."""
+    found = [each for each in benchmarks().values() if need in each.needs]
+    ours = need == "demo" or any(source.folder for each in found for source in each.sources)
+    return (*(each.name for each in found), *[MINI] * ours)
+
+
+def _command() -> Iterator[Finding]:
+    """Whether the command of this installation is the one that a shell finds."""
+    here, found = Path(sys.executable).with_name("lmms_eval"), shutil.which("lmms_eval")
+    if found is None or Path(found).parent.resolve() != here.parent.resolve():
+        text = f"{found} is of another installation" if found else "not on the PATH"
+        yield Finding("lmms_eval", "warning", text, f"put {here.parent} first on the PATH, or type {here}")
+
+
+def _libraries() -> Iterator[Finding]:
+    # What is installed: -m, and -c too, would look into the working directory first.
+    code = f"import sys; sys.path = [*filter(None, sys.path)]; from {__name__} import in_child; in_child()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", errors="replace", timeout=CHILD_TIMEOUT
+    )
+    for line in done.stdout.splitlines():
+        yield Finding(**json.loads(line))
+    if done.returncode:
+        how = f"status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        yield Finding("libraries", "problem", f"importing them ended with {how}: {said}", "see the cause")
+
+
+def in_child() -> None:
+    """Write what is found of the libraries to standard output, as JSON lines."""
+    findings = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # libraries print while they are imported
+    for check in (_torch, _plugin, _tasks):
+        for finding in _guarded(check):
+            print(json.dumps(asdict(finding)), file=findings, flush=True)
+
+
+def _torch() -> Iterator[Finding]:
+    """torch with its GPUs, torchvision, transformers: do they import, and together?"""
+    import torch
+
+    name = f"{torch.__version__}, built with {f'CUDA {torch.version.cuda}' if torch.version.cuda else 'no CUDA'}"
+    gpus = [torch.cuda.get_device_name(at) for at in range(torch.cuda.device_count() * torch.cuda.is_available())]
+    if not gpus and Path("/dev/nvidia0").exists():
+        remedy = "install a torch built for the driver's CUDA (nvidia-smi); check CUDA_VISIBLE_DEVICES"
+        yield Finding("torch", "warning", f"{name}, sees no GPU, but this machine has one", remedy)
+    else:
+        yield Finding("torch", "ok", f"{name}, sees {', '.join(gpus) or 'no GPU: everything runs on the CPU'}")
+    for name, module in (("torchvision", "torchvision"), ("transformers", "transformers.modeling_utils")):
+        try:
+            if importlib.util.find_spec(name):
+                import_module(module)
+                yield Finding(name, "ok", f"{_version(name)} imports")
+        except Exception as error:  # a broken library may raise anything
+            remedy = f"install {name} again"
+            if "torchvision::nms" in str(error):
+                remedy = (
+                    f"torch {torch.__version__} and torchvision {_version('torchvision')} are of different builds: "
+                    "install both in one command from one index, or uninstall torchvision"
+                )
+            yield Finding(name, "problem", f"does not import: {_cause(error)}", remedy)
+
+
+def _plugin() -> Iterator[Finding]:
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    from figlang_tasks.harness.plugin import broken_entry_points
+
+    lost = "figlang_vlm" not in MODEL_REGISTRY_V2.list_canonical_model_ids()
+    text = f"lmms-eval has {'not ' * lost}loaded it"
+    remedy = "repair or uninstall that package; `lmms_eval` finds our tasks all the same"
+    for point, error in broken_entry_points():
+        text += f"; entry point {point.name!r} of {point.dist and point.dist.name} cannot be loaded ({_cause(error)})"
+    if not lost and not broken_entry_points():
+        remedy = ""
+    yield Finding("plugin", "problem" if lost else "warning" if remedy else "ok", text, remedy)
+
+
+def _tasks() -> Iterator[Finding]:
+    from lmms_eval.tasks import TaskManager
+
+    from figlang_tasks.cli.tasks import definitions
+    from figlang_tasks.harness import plugin
+
+    found, folder = TaskManager("ERROR").task_index, str(plugin.tasks_dir())
+    ours = [name for name, each in definitions().items() if "lmms_eval" in each.harnesses]
+    lost = [name for name in ours if not str(found.get(name, {}).get("yaml_path")).startswith(folder)]
+    if lost:
+        remedy = "run with `lmms_eval`, which finds them; rename others of these names"
+        yield Finding("tasks", "problem", f"lmms-eval does not find ours: {', '.join(lost)}", remedy)
+    else:
+        yield Finding("tasks", "ok", f"lmms-eval finds all {len(ours)} ({folder})")
+
+
+_METRIC_MODELS = 5.4e9  # bytes
+
+
+def _caches() -> Iterator[Finding]:
+    from huggingface_hub import constants
+
+    from figlang_tasks.metrics.explanation.cache import cache_root
+
+    downloads = _METRIC_MODELS + 1e9 * sum(source.gigabytes for source in hub.sources().values())
+    caches = {"HF_HOME": (constants.HF_HUB_CACHE, downloads), "FIGLANG_CACHE": (cache_root(), 0)}
+    for variable, (named, needed) in caches.items():
+        if named is None:
+            continue
+        folder = Path(named).absolute()
+        existing = next(each for each in (folder, *folder.parents) if each.exists())
+        free = shutil.disk_usage(existing).free
+        text = f"{folder}, {_gigabytes(free)} free"
+        if not os.access(existing, os.W_OK):
+            yield Finding(variable, "warning", f"{text}, cannot be written", f"set {variable} to another folder")
+        elif free < needed:
+            text += f"; all datasets and metric models take {_gigabytes(needed)}"
+            yield Finding(variable, "warning", text, f"set {variable} to a larger disk")
+        else:
+            yield Finding(variable, "ok", text)
+
+
+def _hub() -> Iterator[Finding]:
+    silent = yield from _account()
+    sources = [source for source in hub.sources().values() if source.folder is None]
+    try:
+        local = {source.name: hub.local_folder(source) for source in sources}
+    except hub.DataError as error:
+        local = {}
+        yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), "correct it, or unset it to load from the hub")
+    for source in sources:
+        folder = local.get(source.name)
+        yield Finding(source.name, "ok", f"in {folder}") if folder else _dataset(source, silent)
+
+
+def _account() -> Generator[Finding, None, str]:
+    """Find out whether the hub answers, and whom; return why it cannot be asked for data, "" where it can."""
+    from huggingface_hub import HfApi, constants, errors
+
+    endpoint = hidden(constants.ENDPOINT)  # a proxy's password may stand in it
+    if constants.HF_HUB_OFFLINE:
+        yield Finding("hub", "ok", "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is cached")
+        return "the hub was not asked"
+    asked = next(each.repository for each in hub.sources().values() if each.repository and not each.gated)
+    account = "no token: open datasets alone"
+    try:
+        HfApi().dataset_info(asked, timeout=TIMEOUT, token=False)  # first: whoami and auth_check wait without end
+        account = f"the account of the token is {HfApi().whoami()['name']}"
+    except errors.LocalTokenNotFoundError:
+        pass
+    except Exception as error:  # the HTTP library of the hub's client differs by version, and so do its errors
+        text, why = f"{endpoint} cannot be reached ({_cause(error)})", "the hub cannot be reached"
+        remedy = "check the connection, HF_ENDPOINT and proxies; HF_HUB_OFFLINE=1 where only the cache is to be used"
+        if "Invalid user token" in str(error):
+            text, why = f"{endpoint} refuses the token, for open datasets too: {_cause(error)}", "the token is refused"
+            remedy = "put a valid one into HF_TOKEN, run `hf auth login`, or remove it"
+        yield Finding("hub", "problem", text, remedy)
+        return why
+    yield Finding("hub", "ok", f"{endpoint} answers; {account}")
+    return ""
+
+
+def _dataset(source: hub.Source, silent: str) -> Finding:
+    """Whether a dataset that is not in a local folder is in the cache, or may be loaded from the hub."""
+    from huggingface_hub import HfApi, errors
+
+    name, concerns = source.name, (of_dataset(source.name).name,)
+    place = f"${hub.DATA_DIR_VARIABLE}/{name}"
+    if source.repository is None:
+        return Finding(name, "warning", f"is not on the hub, and {place} is not there", source.bring, concerns)
+    pin = os.environ.get(source.pin_variable)
+    revision = pin or source.revision or "main"
+    cached = _cached(source.repository, revision)
+    remedy = f"figlang data prefetch {concerns[0]}, or put its files into {place}"
+    status, access = "warning", silent
+    try:
+        if not silent:
+            HfApi().dataset_info(source.repository, revision=revision, timeout=TIMEOUT)
+            HfApi().auth_check(source.repository, repo_type="dataset")
+            status, access = "ok", "gated, access granted" if source.gated else "open"
+    except errors.GatedRepoError:
+        access = "gated, access is not granted"
+        remedy = f"accept the conditions on {source.page} and set HF_TOKEN, or put its files into {place}"
+    except Exception as error:  # as in _account
+        status, access = "problem", f"{source.repository} at {revision}: {_cause(error)}"
+        remedy = f"correct or unset {source.pin_variable}" if pin else f"see {source.page}"
+    if cached:
+        return Finding(name, "ok", f"{cached}; {access}")
+    return Finding(name, status, f"not cached; {access}", remedy, concerns)
+
+
+def _cached(repository: str, revision: str) -> str:
+    """What of a dataset is in the hub's cache; "" if nothing is."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(snapshot_download(repository, repo_type="dataset", revision=revision, local_files_only=True))
+    except OSError:  # not there
+        return ""
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return f"{len(sizes)} file(s) cached, {_gigabytes(sum(sizes))}, commit {folder.name[:12]}" if sizes else ""
+
+
+def _weights() -> Iterator[Finding]:
+    """Where the weights of the scorers are; nothing is downloaded."""
+    from figlang_tasks.metrics.explanation.scorers import scorer_weights
+    from figlang_tasks.metrics.explanation.weights import WEIGHTS_DIR_VARIABLE, WeightsError, locate
+    from figlang_tasks.scoring.explanations import SCORER_VARIABLE, choose
+
+    try:
+        choose(None)
+    except ValueError as error:
+        yield Finding(SCORER_VARIABLE, "problem", str(error), "correct it, or unset it")
+    chosen = os.environ.get(SCORER_VARIABLE)
+    scored = [each for each in benchmarks().values() if each.scorer]
+    for weights, users in scorer_weights().items():
+        name, place = weights.name, f"${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
+        concerns = tuple(each.name for each in scored if (chosen or each.scorer) in users.split(", "))
+        try:
+            with downloading_nothing():
+                yield Finding(name, "ok", f"{locate(weights).folder}, for {users}")
+        except WeightsError as error:
+            text = f"not here; for {users}. A run downloads it first, or leaves the explanations unscored"
+            remedy = f"figlang data prefetch --scorers, or put its files into {place}, or FIGLANG_SCORER=off"
+            status = "warning"
+            if error.__cause__ is None:  # it is about files that are there
+                status, text, remedy = "problem", str(error), f"complete the folder, or unset {WEIGHTS_DIR_VARIABLE}"
+            yield Finding(name, status, text, remedy, concerns)
+
+
+def _java() -> Iterator[Finding]:
+    from figlang_tasks.metrics import captions
+
+    tasks = " and ".join(each.needs["java"] for each in benchmarks().values() if "java" in each.needs)
+    java, concerns, ends = captions._java(), _in_need_of("java"), "; their runs end with status 1"
+    if java is None:
+        text = f"there is none that runs: {tasks} leave out METEOR and SPICE{ends}"
+        yield Finding("Java", "warning", text, "install a Java runtime (8 or newer)", concerns)
+        return
+    yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
+    if captions._spice_folder() is None:
+        text = f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out{ends}"
+        remedy = "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+        yield Finding("SPICE", "warning", text, remedy, concerns)
+
+
+SECTIONS: dict[str, tuple[Check, ...]] = {
+    "versions": (_packages, _command),
+    "libraries": (_libraries,),
+    "hub": (_caches, _hub),
+    "scorers": (_weights, _java),
+}
 
 
 def doctor(
@@ -31,10 +381,9 @@ def doctor(
 ) -> None:
     """Check what this machine can run, and say what is missing.
 
-    The command checks versions, libraries, memory, access to the hub, data, metric models, and whether lmms-eval finds
-    our tasks. A warning: some tasks, models or metrics are not available. A problem: runs fail, and the exit status is
-    1. Without a SECTION, the last lines name the benchmarks that you can run now, and what the others lack. Tokens are
-    never shown.
+    A warning: some tasks, models or metrics are not available; the benchmarks that lack it stand in brackets. A
+    problem: runs fail, and the exit status is 1. Without a SECTION, the last lines name the benchmarks that you can
+    run now. Tokens are never shown.
 
     \b
     figlang doctor
@@ -43,75 +392,36 @@ def doctor(
     """
     if unknown := sorted(set(sections or ()) - set(SECTIONS)):
         raise typer.BadParameter(f"no section {printable(', '.join(unknown))}; there are: {', '.join(SECTIONS)}")
-    findings: list[tuple[Section, Finding]] = []
-    wanted = [section for section in SECTIONS if section in (sections or SECTIONS)]
-    for section, finding in examine(wanted, online=not offline):
-        if not as_json:
-            if section not in {known for known, _ in findings}:
-                say(f"{section}")
-            say(_lines(finding))
-        findings.append((section, finding))
-    counts = Counter(finding.status for _, finding in findings)
+    findings: list[tuple[str, Finding]] = []
+    with downloading_nothing() if offline else nullcontext():
+        for section in [name for name in SECTIONS if name in (sections or SECTIONS)]:
+            if not as_json:
+                say(section)
+            for check in SECTIONS[section]:
+                for finding in _guarded(check):
+                    findings.append((section, finding))
+                    if not as_json:
+                        say(_line(finding))
+    problems = [finding.name for _, finding in findings if finding.status == "problem"]
+    warnings = [finding.name for _, finding in findings if finding.status == "warning"]
+    broken = any(each.status == "problem" for section, each in findings if section in ("versions", "libraries"))
+    here = [each.name for each in benchmarks().values() if each.source.name not in problems + warnings]
+    ready = [] if broken else [MINI, *here]
     if as_json:
         rows = [{"section": section, **asdict(finding)} for section, finding in findings]
-        report = {"problems": counts["problem"], "warnings": counts["warning"], "findings": rows}
-        if wanted == list(SECTIONS):
-            report["can_run"] = can_run(findings)
-        say_json(report)
+        report = {"problems": len(problems), "warnings": len(warnings), "findings": rows}
+        say_json(report if sections else report | {"can_run": ready})
     else:
-        say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
-        if wanted == list(SECTIONS):
-            say(_ending(findings))
-    if counts["problem"]:
+        say(f"\n{len(problems)} problem(s), {len(warnings)} warning(s)")
+    if not sections and not as_json:
+        say(f"Can run now: {', '.join(ready) or 'nothing'} (`figlang tasks NAME` lists the tasks)")
+        say(f"Cannot run yet: {', '.join(name for name in benchmarks() if name not in ready) or 'none'}")
+        say("All runs need a repair of the problems above." * broken, nl=broken)
+    if problems:
         raise typer.Exit(1)
 
 
-def can_run(findings: Sequence[tuple[Section, Finding]]) -> list[str]:
-    """The benchmarks that can be run now, by the findings of all sections."""
-    if _broken(findings):
-        return []
-    lacking = {finding.name for _, finding in findings if finding.status != "ok"}
-    return [MINI, *(each.name for each in benchmarks().values() if each.source.name not in lacking)]
-
-
-def _broken(findings: Sequence[tuple[Section, Finding]]) -> list[str]:
-    """What no run works with."""
-    at_fault = [f for section, f in findings if section in ("versions", "libraries", "harness")]
-    return [finding.name for finding in at_fault if finding.status == "problem"]
-
-
-def _ending(findings: Sequence[tuple[Section, Finding]]) -> str:
-    """What can be run now, and what each other benchmark lacks: the first remedy of those above."""
-    runs = can_run(findings)
-    lines = [f"\nCan run now: {', '.join(runs) or 'nothing'}" + " (`figlang tasks NAME` lists the tasks)" * bool(runs)]
-    if broken := _broken(findings):
-        lines.append(f"All runs need a repair of {printable(', '.join(broken))}: see the problems above.")
-    for title, names in (
-        ("Can run, but lack a part:", runs),
-        ("Cannot run yet:", [name for name in benchmarks() if name not in runs]),
-    ):
-        lacks = [line for name in names for line in _lacks(name, findings)]
-        lines += [title, *lacks] * bool(lacks)
-    return "\n".join(lines)
-
-
-def _lacks(benchmark: str, findings: Sequence[tuple[Section, Finding]]) -> list[str]:
-    """A line for each remedy, with all that it is for."""
-    of_remedy: dict[str, list[str]] = {}
-    for _, finding in findings:
-        if finding.status != "ok" and benchmark in finding.concerns:
-            of_remedy.setdefault(finding.remedy.partition(", or ")[0], []).append(finding.name)
-    return [f"  {benchmark:12} {printable(', '.join(of))} -> {printable(remedy)}" for remedy, of in of_remedy.items()]
-
-
-def _lines(finding: Finding) -> str:
-    head = f"  {finding.status:8} {printable(finding.name)}: "
-    text = textwrap.fill(
-        printable(finding.text),
-        WIDTH,
-        initial_indent=head,
-        subsequent_indent=" " * 13,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return f"{text}\n{' ' * 13}-> {printable(finding.remedy)}" if finding.remedy else text
+def _line(finding: Finding) -> str:
+    concerns = f" [{', '.join(finding.concerns)}]" * bool(finding.concerns)
+    remedy = f"\n{' ' * 11}-> {printable(finding.remedy)}" * bool(finding.remedy)
+    return f"  {finding.status:8} {printable(finding.name)}{concerns}: {printable(finding.text)}{remedy}"

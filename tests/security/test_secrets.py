@@ -74,7 +74,7 @@ def leaks(folder: Path) -> list[str]:
     return found
 
 
-DOCTOR = ("doctor", "versions", "machine", "hub", "scorers")  # the others ask the harness, for many seconds
+DOCTOR = ("doctor", "versions", "hub", "scorers")  # the others ask the harness, for many seconds
 EVALUATE = ("--tasks", "figlang_mini_flute", "--limit", "2", "--log_samples", "--output_path", "out")
 
 

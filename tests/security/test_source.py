@@ -24,7 +24,6 @@ CALLS = {
 ENDS = {call.rpartition(".")[2] for call in CALLS}
 # What is known and harmless: file -> what is called there.
 KNOWN = {
-    "figlang_tasks/cli/doctor_checks.py": {"__import__"},  # of "torchvision"
     "figlang_tasks/harness/task_index.py": {"yaml.full_load"},  # of a file that the harness was about to read so
     "tools/mutants.py": {"compile"},  # to see whether a mutant is Python; what runs it is pytest
 }
