@@ -8,7 +8,7 @@ scores are from fp32 ones does, so that figure says nothing about real weights.
 
 All variants of a model run in turns (A B C, A B C, ...), so that what else the machine does hits all alike; the best
 run of each counts. On a CPU, ours runs with the kernel that it chose by its own timing, and with each other one that
-the machine has, forced by `FIGLANG_KERNEL`. Threads that wait for each other suffer far more from other processes than
+the machine has, forced. Threads that wait for each other suffer far more from other processes than
 in proportion, small batches most of all: the table shows how much of the CPU others had during the runs that count, and
 `--patience` waits for a quiet moment before each run. Loading is reported apart, and writing the cache on disk is part
 of a cold run.
@@ -38,12 +38,13 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from figlang_tasks.metrics.explanation import compute
 from figlang_tasks.metrics.explanation.bertscore import BertScore
 from figlang_tasks.metrics.explanation.bleurt import Bleurt
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import DType, exact_float32
 from figlang_tasks.metrics.explanation.encoder import Layer
-from figlang_tasks.metrics.explanation.kernels import FLOAT32, KERNEL_VARIABLE, Linear, kernels, quickest, timing
+from figlang_tasks.metrics.explanation.kernels import FLOAT32, Linear, choices, kernels, quickest, timing
 from figlang_tasks.metrics.explanation.weights import Weights, locate
 
 Pair = tuple[str, str]
@@ -657,15 +658,13 @@ class PaddedTokens:
 
 @contextmanager
 def forced(kernel: str) -> Iterator[None]:
-    """`KERNEL_VARIABLE` is set to `kernel` inside."""
-    before = os.environ.get(KERNEL_VARIABLE)
-    os.environ[KERNEL_VARIABLE] = kernel
+    """Ours computes with `kernel` inside, where that has the model's dtype."""
+    own = compute.choose
+    compute.choose = lambda dtype: kernel if kernel in choices(dtype) else own(dtype)
     try:
         yield
     finally:
-        del os.environ[KERNEL_VARIABLE]
-        if before is not None:
-            os.environ[KERNEL_VARIABLE] = before
+        compute.choose = own
 
 
 def chosen(device: str, dtype: DType) -> str:

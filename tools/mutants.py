@@ -58,7 +58,6 @@ _QUICK = "not minilm] and not padding and not (batches and minilm)"
 TESTS = {
     "figlang_tasks/answers": ["tests/answers/test_corpus.py"],
     "metrics/explanation/bertscore.py": ["tests/metrics/explanation/test_bertscore.py", "-k", _QUICK],
-    "metrics/explanation/reference.py": ["tests/metrics/explanation/test_bertscore.py", "-k", _QUICK],
     "metrics/explanation/__main__.py": ["tests/metrics/explanation/test_command.py"],
     "metrics/explanation/cache.py": ["tests/metrics/explanation/test_cache.py", "-k", "not several_processes"],
     "metrics/explanation/weights.py": [

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -59,24 +59,9 @@ def score(
             help="Do not use the score cache; only an unfinished run keeps its scores, next to its output.",
         ),
     ] = False,
-    token_budget: Annotated[
-        int | None,
-        typer.Option(min=1, help="Tokens in a batch; limits the memory. [default: 2048 on a CPU, 32768 on a GPU]"),
-    ] = None,
     bertscore_model: BertscoreModel = None,
     bertscore_layer: BertscoreLayer = None,
     bleurt_model: Annotated[str | None, typer.Option(help="Another checkpoint for BLEURT.")] = None,
-    provider: Annotated[
-        Literal["figlang", "bert-score"],
-        typer.Option(
-            help="bert-score computes BERTScore with that package: it is slower, and after an interruption it starts "
-            "from the beginning."
-        ),
-    ] = "figlang",
-    workers: Annotated[
-        int,
-        typer.Option(min=1, help="Processes that share the cores of a CPU; each takes the memory of the models."),
-    ] = 1,
     output_dir: Annotated[Path | None, typer.Option(help="Where to write. [default: next to each file]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list instead of tables.")] = False,
 ) -> None:
@@ -114,14 +99,11 @@ def score(
             device=device,
             dtype=dtype,
             cache=store,
-            token_budget=token_budget,
             bertscore_model=bertscore_model,
             bertscore_layer=bertscore_layer,
             bleurt_model=bleurt_model,
-            provider=provider,
-            workers=workers,
         )
-        overridden = bool(bertscore_model or bertscore_layer or bleurt_model) or provider != "figlang"
+        overridden = bool(bertscore_model or bertscore_layer or bleurt_model)
         outputs = _outputs(inputs, ready, overridden, output_dir)
         try:
             for output in outputs:

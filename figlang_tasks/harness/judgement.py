@@ -10,9 +10,9 @@ from typing import Any, Literal
 from loguru import logger
 
 from figlang_tasks.answers.echo import without_echoes
-from figlang_tasks.core import notes, status
+from figlang_tasks.core import interrupts, notes, status
 from figlang_tasks.core.text import whole_characters
-from figlang_tasks.harness import ranks, versions
+from figlang_tasks.harness import versions
 from figlang_tasks.harness.task_index import is_ours
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, evaluate, explained, to_json
 from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluated, guarded
@@ -43,7 +43,9 @@ def answering_in_texts(lm: Any, ours: Container[str]) -> Iterator[None]:
         return GenerationResult(whole, counts)
 
     def generate_until(requests: Sequence[Any]) -> list[Any]:
-        pairs = zip(requests, generate(requests), strict=False)  # the harness takes what is too much for nothing too
+        with interrupts.time_to_keep(0):  # also where others get time to wait for the first process
+            answers = generate(requests)
+        pairs = zip(requests, answers, strict=False)  # the harness takes what is too much for nothing too
         return [text_of(answer) if request.task_name in ours else answer for request, answer in pairs]
 
     lm.generate_until = generate_until
@@ -177,7 +179,7 @@ def score_task(records: Sequence[MutableMapping[str, Any]], option: str | Litera
         logger.error(f"figlang_tasks: {error}; explanations are not scored")
         notes.note("explanations were not scored, see the log")
         name = OFF
-    session = Session(name, own, ranks.share(name))
+    session = Session(name, own)
     session.add_to(own)
     if option in (OFF, False):
         for record in own:

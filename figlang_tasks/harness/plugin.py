@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks import models
-from figlang_tasks.core import redaction, score_requests, status
+from figlang_tasks.core import interrupts, redaction, score_requests, status
 from figlang_tasks.core.errors import FigLangError, ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.harness import answer_cache, estimate, judgement, ranks, saving, task_index, versions
+from figlang_tasks.harness import answer_cache, estimate, judgement, saving, task_index, versions
 from figlang_tasks.harness.preflight import listed, preflight
 from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, tasks_dir
 from figlang_tasks.scoring import explanations
@@ -301,7 +301,9 @@ def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwa
     ours = {name for name, task in answer_cache.tasks_of(given["task_dict"]) if is_ours(task.config.process_docs)}
     if not ours:
         return original(*args, **kwargs)
-    with ranks.scoring_together(), judgement.answering_in_texts(given["lm"], ours):
+    # After an interrupt the first process writes its results, for which it needs the others at its last barrier.
+    more = 0 if status.in_first_process() else explanations.TIME_TO_WRITE
+    with interrupts.time_to_keep(more), judgement.answering_in_texts(given["lm"], ours):
         return original(*args, **kwargs)
 
 

@@ -1,7 +1,7 @@
 """ExplanationScore inside the tasks: which scorer, when it runs, and what comes of its scores.
 
 The scores are computed once a task, before its measures, for rank 0 (the harness aggregates nowhere else), when the
-evaluated model has given its memory back. In lmms-eval the other ranks help (``harness/ranks.py``).
+evaluated model has given its memory back. In lmms-eval the other ranks wait for it at a barrier.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from figlang_tasks.scoring import Record, explained
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import ExplanationScores, Scorer
-    from figlang_tasks.metrics.explanation.scorers import Share
 
 SCORER_VARIABLE = "FIGLANG_SCORER"
 DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
@@ -151,12 +150,10 @@ class Session:
     Args:
         name: scorer, or ``off``.
         records: all records of the task; those that are of no explainable entailment are left alone.
-        share: how other processes help; None: they do not.
     """
 
-    def __init__(self, name: str, records: Iterable[Record], share: Share | None = None) -> None:
+    def __init__(self, name: str, records: Iterable[Record]) -> None:
         self.name = name
-        self._share = share
         self.signature: str | None = None
         records = list(records)
         self._pairs = sorted({explained.pair(record) for record in records if explained.needs_score(record)})
@@ -214,7 +211,7 @@ class Session:
         status.tell(f"scoring {len(self._pairs):,} explanations ({self.name}) ...")
         chosen = scorer(self.name)
         references, candidates = zip(*self._pairs, strict=True)
-        scored = chosen.score(references, candidates, None, self._share)
+        scored = chosen.score(references, candidates)
         self.signature = scored.signature
         if self in _outside:
             chosen.release()  # nobody else will: the plugin, which does it after an evaluation, is not in place

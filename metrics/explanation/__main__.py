@@ -55,7 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bertscore_model=given.bertscore_model,
             bertscore_layer=given.bertscore_layer,
             bleurt_model=given.bleurt_model,
-            workers=given.workers,
         )
         try:
             scores = scorer.score(references, candidates)
@@ -96,7 +95,6 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="fp32 (default) for results; fast: bfloat16, on some CPUs no faster",
     )
     add("--device", default="auto", help="auto (default: the GPU, if the models fit), cpu, cuda:1 ...")
-    add("--workers", type=int, default=1, metavar="N", help="processes that share the cores of a CPU (default: 1)")
     add("--bertscore-model", metavar="MODEL", help="another BERT or DeBERTa: a folder, ORG/NAME or ORG/NAME@COMMIT")
     add("--bertscore-layer", type=int, metavar="LAYER", help="its layer (default: that of bert-score, if known)")
     add("--bleurt-model", metavar="MODEL", help="another BLEURT checkpoint, named in the same ways")

@@ -72,7 +72,7 @@ class BertScore:
 
         `advance` is called with the number of pairs that came to an end since its last call.
         """
-        known = self.cached(pairs)
+        known = self._cache.scores(self._cache_id, set(pairs))
         advance(len(known))
         ids, empty, left = self._in_order(set(pairs) - known.keys())
         known |= dict.fromkeys(empty, 0.0)
@@ -88,29 +88,6 @@ class BertScore:
             known |= scores
             advance(len(chunk))
         return known
-
-    def cached(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
-        """The scores of those pairs that are in the cache."""
-        return self._cache.scores(self._cache_id, set(pairs))
-
-    def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]:
-        """Parts of distinct pairs that are not in the cache; loads the model.
-
-        Scored part by part, in any order and by several processes, they get the numbers that they get together.
-        """
-        ids, empty, left = self._in_order(pairs)
-        parts = [empty] if empty else []
-        for chunk in self._chunks(left, ids):
-            if parts and parts[-1][-1][0] == chunk[0][0]:  # the second chunk finds the reference in the cache
-                parts[-1] += chunk
-            else:
-                parts.append(chunk)
-        return parts
-
-    def load(self) -> str:
-        """Load the model now; returns the kind of its device: ``cpu``, ``cuda`` ..."""
-        self._runner.model  # noqa: B018
-        return self._runner.device.type
 
     def release(self) -> None:
         """Free the model's memory."""

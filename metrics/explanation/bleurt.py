@@ -44,7 +44,7 @@ class Bleurt:
 
         `advance` is called with the number of pairs that came to an end since its last call.
         """
-        known = self.cached(pairs)
+        known = self._cache.scores(self._cache_id, set(pairs))
         advance(len(known))
         inputs = self._in_order(set(pairs) - known.keys())
         todo = list(inputs)
@@ -59,28 +59,6 @@ class Bleurt:
                 known |= scores
                 advance(len(scores))
         return known
-
-    def cached(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
-        """As in `BertScore`."""
-        return self._cache.scores(self._cache_id, set(pairs))
-
-    def plan(self, pairs: Iterable[Pair]) -> list[list[Pair]]:
-        """As in `BertScore`; a part is a batch."""
-        inputs = self._in_order(pairs)
-        todo, lengths = list(inputs), [len(ids) for ids, _ in inputs.values()]
-        parts = []
-        self.load()
-        start = 0
-        while start < len(todo):
-            stop = self._runner.stop(lengths, start)
-            parts.append(todo[start:stop])
-            start = stop
-        return parts
-
-    def load(self) -> str:
-        """Load the model now; returns the kind of its device: ``cpu``, ``cuda`` ..."""
-        self._runner.model  # noqa: B018
-        return self._runner.device.type
 
     def release(self) -> None:
         """Free the model's memory."""

@@ -14,7 +14,7 @@ from loguru import logger
 from torch import nn
 
 from .encoder import Encoder
-from .kernels import FLOAT32, choose, wanted
+from .kernels import FLOAT32, choose
 
 DType: TypeAlias = Literal["fp32", "fast"]
 """``fp32`` for official results; ``fast`` is bfloat16. Where a CPU is faster in float32, only the weights are."""
@@ -54,7 +54,6 @@ class Runner:
         self._wanted = device
         self._given_budget = token_budget
         self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
-        wanted(self.dtype)  # a setting that is not valid is found before hours of work
         self._model: nn.Module | None = None
         self._device = torch.device("cpu")
         self._budget: int | None = None
@@ -105,7 +104,8 @@ class Runner:
             self.model  # noqa: B018  (chooses device and budget)
         start = 0
         while start < len(lengths):
-            width, stop = padded(lengths[start]), self.stop(lengths, start)
+            width = padded(lengths[start])
+            stop = start + min(max(1, self.budget // width), len(lengths) - start)
             result, error = _attempt(partial(step, start, stop))
             if error is not None:
                 self._shrink(stop - start, width, error)
@@ -113,10 +113,6 @@ class Runner:
             assert result is not None
             yield start, stop, result[0]
             start = stop
-
-    def stop(self, lengths: Sequence[int], start: int) -> int:
-        """The end of the range of `batches` that begins at `start`; the model is to be loaded."""
-        return start + min(max(1, self.budget // padded(lengths[start])), len(lengths) - start)
 
     def _shrink(self, items: int, width: int, error: BaseException) -> None:
         first_line = str(error).strip().split("\n")[0][:200]

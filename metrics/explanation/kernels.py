@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import time
 from contextlib import ExitStack
@@ -18,9 +17,6 @@ from torch.nn.functional import gelu, linear
 
 from ..files import write_whole
 from .cache import cache_root
-
-KERNEL_VARIABLE = "FIGLANG_KERNEL"
-"""``auto`` (timed, the default), ``torch`` (its own choice, MKL in most builds for x86), ``onednn`` or `FLOAT32`."""
 
 FLOAT32 = "float32"
 """For models in bfloat16: arithmetic in float32, which is quicker on processors that have none in bfloat16."""
@@ -91,33 +87,16 @@ def kernels(dtype: torch.dtype) -> list[str]:
 
 
 def choices(dtype: torch.dtype) -> list[str]:
-    """What `choose` may return for `dtype`: the values of ``$FIGLANG_KERNEL`` beside ``auto``."""
+    """What `choose` may return for `dtype`."""
     return kernels(dtype) + [FLOAT32] * (dtype != torch.float32)
 
 
 def choose(dtype: torch.dtype) -> str:
-    """The kernel for linear layers of `dtype` on this CPU: that of ``$FIGLANG_KERNEL``, else the quickest of `timing`.
+    """The quickest kernel for linear layers of `dtype` on this CPU, by `timing`: once for this CPU and torch.
 
-    The timing is done once a process, and kept in the cache's folder for this CPU and torch.
-
-    Raises:
-        ValueError: ``$FIGLANG_KERNEL`` is not valid here.
+    The choice is kept in the cache's folder.
     """
-    named = wanted(dtype)
-    timed = named == "auto" or named not in choices(dtype)
-    return quickest(dtype, cache_root()) if timed else named
-
-
-def wanted(dtype: torch.dtype) -> str:
-    """``$FIGLANG_KERNEL``.
-
-    Raises:
-        ValueError: it is not valid here.
-    """
-    named = os.environ.get(KERNEL_VARIABLE) or "auto"
-    if named not in (valid := ["auto", *kernels(dtype), FLOAT32]):
-        raise ValueError(f"{KERNEL_VARIABLE} is {named!r}; valid on this machine: {', '.join(valid)}")
-    return named
+    return quickest(dtype, cache_root())
 
 
 @cache
@@ -142,7 +121,7 @@ def quickest(dtype: torch.dtype, folder: Path | None) -> str:
 
 
 def _locked(folder: Path, stack: ExitStack) -> Path | None:
-    """The file of the choices, for this process alone: those that score together take the same kernel."""
+    """The file of the choices, for this process alone: those that start together take the same kernel."""
     path = folder / "kernels.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)

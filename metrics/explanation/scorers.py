@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,8 @@ if TYPE_CHECKING:  # they import torch, which takes seconds
     from .bertscore import BertScore
     from .bleurt import Bleurt
     from .compute import DType
-    from .reference import ReferenceBertScore
-    from .sharing import Advance, Model, Pair, Workers
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Provider: TypeAlias = Literal["figlang", "bert-score"]
-Share: TypeAlias = "Callable[[Sequence[Model], Sequence[Collection[Pair]], Advance], list[dict[Pair, float]]]"
-"""Scores the distinct pairs that each model lacks, by several processes."""
 
 DEBERTA_XLARGE_MNLI = Weights("microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c")
 DEBERTA_LARGE_MNLI = Weights("microsoft/deberta-large-mnli", "7296194b9009373def4f7c5dad292651e4b5cf4e")
@@ -92,20 +87,11 @@ class ExplanationScores:
 class Scorer:
     """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the cache."""
 
-    def __init__(
-        self,
-        name: str,
-        note: str,
-        dtype: DType,
-        bertscore: BertScore | ReferenceBertScore,
-        bleurt: Bleurt | None,
-        workers: Workers | None = None,
-    ):
+    def __init__(self, name: str, note: str, dtype: DType, bertscore: BertScore, bleurt: Bleurt | None):
         self.name = name
         self.dtype = dtype
         self._bertscore = bertscore
         self._bleurt = bleurt
-        self._workers = workers
         parts = [
             f"{name} ({note})" if note else name,
             bertscore.identity,
@@ -116,16 +102,11 @@ class Scorer:
         self.signature = "|".join(parts)
 
     @property
-    def models(self) -> list[BertScore | ReferenceBertScore | Bleurt]:
-        """BERTScore, and BLEURT if it is part of the score."""
+    def _models(self) -> list[BertScore | Bleurt]:
         return [self._bertscore, *([self._bleurt] if self._bleurt is not None else [])]
 
     def score(
-        self,
-        references: Sequence[str],
-        candidates: Sequence[str | None],
-        progress: bool | None = None,
-        share: Share | None = None,
+        self, references: Sequence[str], candidates: Sequence[str | None], progress: bool | None = None
     ) -> ExplanationScores:
         """Score each candidate against the reference of the same index.
 
@@ -133,41 +114,27 @@ class Scorer:
             references: n texts.
             candidates: n texts; None (no explanation found) counts as "".
             progress: show a progress bar with rate and remaining time; None: only on a terminal.
-            share: computes what is in no cache, with other processes; None: this process does, or the workers.
 
         Raises:
             ValueError: unequal lengths, or an item that is no text (names its index).
             WeightsError: the weights are not available, or do not fit the architecture.
-            ChildProcessError: a worker has ended.
         """
         from tqdm.auto import tqdm
 
         pairs = _pairs(references, candidates)
-        if share is None and self._workers is not None:
-            share = self._workers.lead
-        total = len(self.models) * len(set(pairs))
+        total = len(self._models) * len(set(pairs))
         hide = None if progress is None else not progress
         with tqdm(total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=hide) as bar:
-            if share is None:
-                values = [model.score(pairs, bar.update) for model in self.models]
-            else:
-                values = [model.cached(pairs) for model in self.models]
-                bar.update(sum(map(len, values)))
-                missing = [set(pairs) - known.keys() for known in values]
-                if any(missing):
-                    found = share(self.models, missing, bar.update)
-                    values = [known | new for known, new in zip(values, found, strict=True)]
+            values = [model.score(pairs, bar.update) for model in self._models]
         columns = [np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values]
         bleurt = columns[1] if self._bleurt is not None else None
         mean = columns[0] if bleurt is None else (columns[0] + bleurt) / 2
         return ExplanationScores(columns[0], bleurt, mean, self.signature)
 
     def release(self) -> None:
-        """Free the models' memory, and end the workers; they come again when they are needed."""
-        for model in self.models:
+        """Free the models' memory; they come again when they are needed."""
+        for model in self._models:
             model.release()
-        if self._workers is not None:
-            self._workers.close()
 
 
 def get_scorer(
@@ -176,12 +143,9 @@ def get_scorer(
     device: str = "auto",
     dtype: DType = "fp32",
     cache: bool | str | os.PathLike[str] | ScoreCache = True,
-    token_budget: int | None = None,
     bertscore_model: str | None = None,
     bertscore_layer: int | None = None,
     bleurt_model: str | None = None,
-    provider: Provider = "figlang",
-    workers: int = 1,
 ) -> Scorer:
     """Return a named scorer, its weights found or downloaded but not loaded yet.
 
@@ -191,11 +155,8 @@ def get_scorer(
         dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A CPU that is faster in
             float32 takes the weights in bfloat16 and computes in float32: no faster, and other last digits.
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
-        token_budget: padded tokens of a batch; bounds the memory. None: 2,048 on a CPU, 32,768 on a GPU.
         bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or ``ORG/NAME@COMMIT``.
         bertscore_layer: layer of `bertscore_model`; needed where bert-score names none for it.
-        provider: ``bert-score`` computes BERTScore with that package: slower, fp32 only, not cached.
-        workers: processes that share the cores of a CPU, this one included; each loads the models.
 
     Raises:
         ValueError: an argument is not one of the valid ones, which the message lists.
@@ -212,11 +173,6 @@ def get_scorer(
     """
     if name not in SCORERS:
         raise ValueError(f"unknown scorer {name!r}; valid: {', '.join(SCORERS)}")
-    if provider not in ("figlang", "bert-score"):
-        raise ValueError(f"unknown provider {provider!r}; valid: figlang, bert-score")
-    if provider == "bert-score" and dtype != "fp32":
-        raise ValueError(f"provider='bert-score' computes in fp32 only, not dtype={dtype!r}")
-    _check_workers(workers, device)
     recipe = SCORERS[name]
     weights = recipe.bertscore if bertscore_model is None else _parse(bertscore_model)
     layer = bertscore_layer
@@ -226,35 +182,15 @@ def get_scorer(
         raise ValueError(f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25")
     from .bertscore import BertScore
     from .bleurt import Bleurt
-    from .reference import ReferenceBertScore
 
     store = open_cache(cache)
-    bertscore: BertScore | ReferenceBertScore
-    if provider == "bert-score":
-        bertscore = ReferenceBertScore(locate(weights), layer, device)
-    else:
-        bertscore = BertScore(locate(weights), layer, device, dtype, store, token_budget)
+    bertscore = BertScore(locate(weights), layer, device, dtype, store)
     bleurt, chosen = None, recipe.bleurt
     if chosen is not None:
         chosen = chosen if bleurt_model is None else _parse(bleurt_model)
-        bleurt = Bleurt(locate(chosen), device, dtype, store, token_budget)
+        bleurt = Bleurt(locate(chosen), device, dtype, store)
     note = recipe.note or OTHER_MODELS * ((weights, layer, chosen) != (recipe.bertscore, recipe.layer, recipe.bleurt))
-    if workers == 1:
-        return Scorer(name, note, dtype, bertscore, bleurt)
-    from .sharing import Workers
-
-    settings = {
-        "name": name,
-        "device": device,
-        "dtype": dtype,
-        "cache": str(store.folder) if store.folder else False,
-        "token_budget": token_budget,
-        "bertscore_model": bertscore_model,
-        "bertscore_layer": bertscore_layer,
-        "bleurt_model": bleurt_model,
-        "provider": provider,
-    }
-    return Scorer(name, note, dtype, bertscore, bleurt, Workers(workers, settings))
+    return Scorer(name, note, dtype, bertscore, bleurt)
 
 
 def near_threshold(scores: Floats, thresholds: Sequence[float], margin: float = 0.005) -> int:
@@ -266,19 +202,6 @@ def near_threshold(scores: Floats, thresholds: Sequence[float], margin: float = 
     """
     distances = np.abs(np.asarray(scores, dtype=np.float64)[:, None] - np.asarray(thresholds, dtype=np.float64))
     return int(np.count_nonzero((distances <= margin).any(axis=1)))
-
-
-def _check_workers(workers: int, device: str) -> None:
-    if workers < 1:
-        raise ValueError(f"workers is {workers}, must be at least 1")
-    if workers > 1:
-        import torch
-
-        if device != "cpu" and (device != "auto" or torch.cuda.is_available()):
-            raise ValueError(
-                f"workers={workers} share the cores of a CPU, and device={device!r} may be a GPU: give device='cpu' or "
-                "1 worker; several GPUs score together in torchrun"
-            )
 
 
 def _parse(text: str) -> Weights:

@@ -25,7 +25,7 @@ from sklearn.metrics import f1_score
 import figlang_tasks
 import figlang_tasks.metrics.explanation
 from figlang_tasks.cli.figlang import app
-from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.metrics.explanation import compute, get_scorer
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.weights import locate
 from figlang_tasks.scoring import from_json
@@ -145,15 +145,6 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     assert "🫖 茶".encode() in content
 
 
-@pytest.mark.slow
-def test_workers_write_the_same_bytes(samples_file: Path) -> None:
-    done("score", samples_file, *EMBEDDED, "--token-budget", "48")
-    first = {path.name: path.read_bytes() for path in samples_file.parent.glob("*.embedded.json*")}
-    again = ("--output-dir", samples_file.parent / "workers", "--no-cache", "--workers", "2")
-    done("score", samples_file, *EMBEDDED, "--token-budget", "48", *again)
-    assert {path.name: path.read_bytes() for path in (samples_file.parent / "workers").iterdir()} == first
-
-
 def test_a_second_run_gives_the_same_bytes_from_the_cache(samples_file: Path, cache: Path) -> None:
     done("score", samples_file, *EMBEDDED)
     first = {path: path.read_bytes() for path in samples_file.parent.iterdir()}
@@ -190,14 +181,13 @@ def test_several_files_into_another_folder_as_json(samples_file: Path, tmp_path:
 
 @pytest.mark.slow
 def test_names_tell_fast_and_other_models_apart(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIGLANG_KERNEL", "torch")  # bfloat16 on a processor without it, too
+    monkeypatch.setattr(compute, "choose", lambda dtype: "torch")  # bfloat16 on a processor without it, too
     assert "within .005 of a threshold, where fp32 may decide otherwise: " in done(
         "score", samples_file, *EMBEDDED, "--dtype", "fast"
     )
     done("score", samples_file, *EMBEDDED, "--bertscore-layer", "3")
-    done("score", samples_file, *EMBEDDED, "--provider", "bert-score")
     reports = {path.name: json.loads(path.read_text()) for path in samples_file.parent.glob("*.json")}
-    assert len({report["signature"] for report in reports.values()}) == 3
+    assert len({report["signature"] for report in reports.values()}) == 2
     fast = reports.pop(f"{STEM}.embedded-fast.json")
     assert fast["dtype"] == "fast"
     assert 0 < fast["near_threshold"] <= 8  # of 10, 2 without a text: no rounding moves their 0
@@ -323,7 +313,6 @@ def test_files_that_would_be_written_to_one_place(samples_file: Path, tmp_path: 
         ((*EMBEDDED, "--bertscore-layer", "9"), "has layers 1 to 6, not 9"),
         ((*EMBEDDED, "--bertscore-model", "nowhere"), "neither a folder nor a hub repository"),
         ((*EMBEDDED, "--bleurt-model", "a/b"), "has no BLEURT in it"),
-        ((*EMBEDDED, "--provider", "bert-score", "--dtype", "fast"), "computes in fp32 only"),
         ((*EMBEDDED, "--output-dir", __file__), "test_score.py: File exists"),
     ],
 )
@@ -344,9 +333,6 @@ def test_what_cannot_be_done_is_one_line(
     [
         ("--cache", "c", "--no-cache"),
         ("--dtype", "fp8"),
-        ("--token-budget", "0"),
-        ("--workers", "0"),
-        ("--provider", "x"),
         ("--colour",),
     ],
 )
@@ -387,6 +373,12 @@ def test_help_and_version_are_quick_and_have_examples() -> None:
 # --- a kill ----------------------------------------------------------------------------------------------------------
 
 ROWS = 240
+IN_SMALL_BATCHES = """
+from figlang_tasks.cli.figlang import main
+from figlang_tasks.metrics.explanation import compute
+compute._CPU_TOKENS = 96
+main()
+"""
 
 
 def stored_scores(cache: Path) -> dict[str, float]:
@@ -420,8 +412,8 @@ def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path)
     def start(name: str) -> warm.Process:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "many.jsonl").write_bytes(many_rows)
-        cache = ["--token-budget", "96", "--cache", f"{name} cache"]
-        return warm.Process(["figlang", "score", f"{name}/many.jsonl", *EMBEDDED, *cache], cwd=tmp_path)
+        options = [f"{name}/many.jsonl", *EMBEDDED, "--cache", f"{name} cache"]
+        return warm.Process([sys.executable, "-c", IN_SMALL_BATCHES, "score", *options], cwd=tmp_path)
 
     def finish(process: warm.Process) -> None:
         errors = process.communicate(timeout=600)[1]
@@ -457,7 +449,8 @@ def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path)
 def test_without_the_cache_a_stopped_run_is_taken_up_as_well(
     samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ("score", samples_file, *EMBEDDED, "--no-cache", "--token-budget", "16")
+    command = ("score", samples_file, *EMBEDDED, "--no-cache")
+    monkeypatch.setattr(compute, "_CPU_TOKENS", 16)
     done(*command, "--output-dir", samples_file.parent / "whole")
     stored: list[set[tuple[str, str]]] = []
     store, stop_after = ScoreCache.store, 3

@@ -24,7 +24,7 @@ from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import notes
 from figlang_tasks.harness.judgement import score_task
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.metrics.explanation import compute, get_scorer
 from figlang_tasks.results import samples
 from figlang_tasks.scoring import OVERALL, explanations, from_json
 from figlang_tasks.scoring.explanations import choose
@@ -243,7 +243,7 @@ def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, w
     texts = ["The shark has fins.", "A fins is a danger.", "The fins has fins.", "A storm", "The lawyer has fins.", ""]
     reference = "The lawyer has fins."
     monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
-    monkeypatch.setenv("FIGLANG_KERNEL", "torch")  # bfloat16 on a processor without it, too
+    monkeypatch.setattr(compute, "choose", lambda dtype: "torch")  # bfloat16 on a processor without it, too
     scored = get_scorer("embedded", dtype="fast", cache=False).score([reference] * 6, texts).mean.tolist()
     near = sum(any(abs(score - t) <= 0.005 for t in (0, 0.53, 0.6)) for score in scored if score != 0)
     assert scored[-1] == 0 and 0 < near < 5

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+import torch
 import warm
 
-from figlang_tasks.metrics.explanation import ExplanationScores, Scorer, get_scorer
+from figlang_tasks.metrics.explanation import ExplanationScores, Scorer, compute, get_scorer
 from figlang_tasks.metrics.explanation.__main__ import main
+from figlang_tasks.metrics.explanation.kernels import FLOAT32
 from figlang_tasks.mini import DATA_DIR
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -88,7 +90,8 @@ def test_columns_of_a_table(name: str, tmp_path: Path, capsys: pytest.CaptureFix
 def test_both_scores_of_other_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FIGLANG_KERNEL", "float32")  # with it there is a message
+    # With the first there is a message.
+    monkeypatch.setattr(compute, "choose", lambda dtype: FLOAT32 if dtype == torch.bfloat16 else "torch")
     path, output = tmp_path / "pairs.jsonl", tmp_path / "scores.csv"
     path.write_text('{"reference": "He is calm.", "candidate": "He is a storm."}\n')
     deberta, bleurt = str(FIXTURES / "deberta"), str(FIXTURES / "bleurt")
@@ -181,7 +184,6 @@ def test_faults_of_a_table(
         (["--bertscore-layer", "9"], "has layers 1 to 6, not 9"),
         (["--bertscore-model", "nowhere"], "'nowhere' is neither a folder nor a hub repository"),
         (["--device", "gpu"], "device is 'gpu'; valid: auto, cpu"),
-        (["--workers", "0"], "workers is 0, must be at least 1"),
         (["--bleurt-model", "a/b"], "no BLEURT in it"),
         (["--output", "nowhere/scores.csv"], "--output nowhere/scores.csv cannot be written: name a file in a folder"),
         (["--output", "pairs.csv"], "--output pairs.csv is an input: name another file"),

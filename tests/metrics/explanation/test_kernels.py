@@ -12,7 +12,6 @@ from torch.nn import functional
 
 from figlang_tasks.metrics.explanation.compute import exact_float32
 from figlang_tasks.metrics.explanation.kernels import (
-    KERNEL_VARIABLE,
     Linear,
     by_head,
     choices,
@@ -24,12 +23,10 @@ from figlang_tasks.metrics.explanation.kernels import (
 
 DTYPES = (torch.float32, torch.bfloat16)
 ALL = [(dtype, kernel) for dtype in DTYPES for kernel in kernels(dtype)]
-SETTINGS = [(dtype, choice) for dtype in DTYPES for choice in choices(dtype)]
 
 
 @pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(KERNEL_VARIABLE, raising=False)
+def nothing_known() -> Iterator[None]:
     quickest.cache_clear()
     yield
     quickest.cache_clear()
@@ -147,22 +144,6 @@ def test_without_a_folder_nothing_is_kept(folder: str, tmp_path: Path, monkeypat
     monkeypatch.setenv("FIGLANG_CACHE", folder)
     assert choose(torch.float32) in kernels(torch.float32)
     assert [path.name for path in tmp_path.iterdir()] == ["a file"]
-
-
-@pytest.mark.parametrize(("dtype", "kernel"), SETTINGS)
-def test_the_setting_wins(dtype: torch.dtype, kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
-    monkeypatch.setenv(KERNEL_VARIABLE, kernel)
-    assert choose(dtype) == kernel
-    assert not list(tmp_path.iterdir())  # nothing was timed
-    monkeypatch.setenv(KERNEL_VARIABLE, "")
-    assert choose(dtype) in choices(dtype)
-
-
-def test_another_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KERNEL_VARIABLE, "MKL")
-    with pytest.raises(ValueError, match="FIGLANG_KERNEL is 'MKL'; valid on this machine: auto, torch"):
-        choose(torch.float32)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
