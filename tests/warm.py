@@ -143,13 +143,8 @@ def run(command: Sequence[str], *, timeout: float = 300, **how: Any) -> Complete
     return CompletedProcess(list(command), process.wait(), out, err)
 
 
-def run_ranks(
-    count: int, command: Sequence[str], *, env: Mapping[str, str], timeout: float = 300, **how: Any
-) -> list[Process]:
-    """Run a command in several processes that know of each other, as ``torchrun`` does; return them when they ended.
-
-    If one of them fails, the others are ended.
-    """
+def start_ranks(count: int, command: Sequence[str], *, env: Mapping[str, str], **how: Any) -> list[Process]:
+    """Start a command in several processes that know of each other, as ``torchrun`` does."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     group = {"WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
@@ -157,6 +152,14 @@ def run_ranks(
     for rank in range(count):
         told = {name: str(value) for name, value in (group | {"RANK": rank, "LOCAL_RANK": rank}).items()}
         ranks.append(Process(command, env={**env, **told}, **how))
+    return ranks
+
+
+def run_ranks(
+    count: int, command: Sequence[str], *, env: Mapping[str, str], timeout: float = 300, **how: Any
+) -> list[Process]:
+    """As :func:`start_ranks`; return them when they ended. If one of them fails, the others are ended."""
+    ranks = start_ranks(count, command, env=env, **how)
     deadline = time.monotonic() + timeout
     while None in (ended := [process.poll() for process in ranks]):
         if any(ended) or time.monotonic() > deadline:

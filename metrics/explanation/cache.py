@@ -66,10 +66,6 @@ class ScoreCache:
     def enabled(self) -> bool:
         return self._folder is not None
 
-    @property
-    def folder(self) -> Path | None:
-        return self._folder
-
     def scores(self, model: str, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
         """The stored scores of those `pairs` (reference, candidate) that `model` has scored."""
         return self._read("scores", {pair: _key(model, *pair) for pair in pairs})

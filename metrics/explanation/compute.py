@@ -46,8 +46,6 @@ class Runner:
     ) -> None:
         if dtype not in ("fp32", "fast"):
             raise ValueError(f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)")
-        if token_budget is not None and token_budget < 1:
-            raise ValueError(f"token_budget is {token_budget}, must be at least 1")
         if device != "auto":
             _check_device(device)
         self._load = load

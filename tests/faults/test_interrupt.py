@@ -159,6 +159,51 @@ def test_while_a_server_lets_it_wait(model: str, tmp_path: Path) -> None:
     assert "Traceback" not in printed(tmp_path)
 
 
+SLOW_SCORING = """
+import time
+from pathlib import Path
+from figlang_tasks.core import interrupts
+from figlang_tasks.harness import judgement
+from figlang_tasks.metrics.explanation.bertscore import BertScore
+
+def score(self, pairs, advance):
+    Path("scoring").touch()
+    time.sleep(600)
+
+def evaluate(*args, own=judgement.evaluate):
+    time.sleep(interrupts.GRACE + 3)  # of many rows
+    return own(*args)
+
+BertScore.score, judgement.evaluate = score, evaluate
+
+def manifests():
+    return []
+"""
+
+
+@pytest.mark.slow
+def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
+    """The other one waits until the results without scores are there."""
+    (tmp_path / "slow_scoring.py").write_text(SLOW_SCORING)
+    info = tmp_path / "slow_scoring-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow_scoring\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lmms_eval.models]\nslow = slow_scoring:manifests\n")
+    own = {"FIGLANG_SCORER": "embedded", "FIGLANG_CACHE": "off", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"}
+    command = ["lmms_eval", "--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "4"]
+    command += ["--log_samples", "--output_path", "out"]
+    ranks = warm.start_ranks(2, command, env=os.environ | own | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    for _ in range(3000):
+        if (tmp_path / "scoring").exists() or any(rank.poll() is not None for rank in ranks):
+            break
+        time.sleep(0.1)
+    for rank in ranks:
+        rank.send_signal(signal.SIGINT)
+    assert [rank.wait(interrupts.GRACE + BUSY) for rank in ranks] == [-signal.SIGINT] * 2, ranks[0].communicate()[1]
+    (results,) = tmp_path.rglob("*_results.json")
+    assert "f1@0,none" in json.loads(results.read_text(encoding="utf-8"))["results"]["figlang_mini"]
+
+
 def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
     def run(script: str, to: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
