@@ -146,6 +146,8 @@ HOOKS = (
     ),
     Hook("lmms_eval.caching.response_cache:_extract_content_hash", "harness.answer_cache", call=(1, ())),
     Hook("lmms_eval.api.task:ConfigurableTask.process_results", "harness.judgement", call=(3, ())),
+    Hook("lmms_eval.utils:simple_parse_args_string", "harness.plugin", call=(1, ())),
+    Hook("lmms_eval.api.instance:unwrap_generation_output", "harness.judgement", call=(1, ())),
     # The words that failed requests are known by.
     *(
         Hook(f"lmms_eval.models.chat.{module}", "core.notes", source=("[LMMS_EVAL_REQUEST_FAILED ",))

@@ -51,9 +51,8 @@ def test_a_share_of_several_tasks_is_one_number_for_all(warnings_of_loguru: list
     sizes = {"figlang_mini_irfl_detect_idiom": 12, "figlang_mini_nykms_mw": 7}
     found = evaluate(list(sizes), "figlang_random", limit=0.25)["n-samples"]
     assert len({found[task]["effective"] for task in sizes}) == 1, "lmms-eval goes by each task: take the warning away"
-    assert ["--limit 0.25 with several tasks" in each for each in warnings_of_loguru] == [True]
     evaluate("figlang_mini_nykms_mw", "figlang_random", limit=0.25)
-    assert len(warnings_of_loguru) == 1
+    assert sum("--limit 0.25 with several tasks" in each for each in warnings_of_loguru) == 1
 
 
 @pytest.mark.parametrize(

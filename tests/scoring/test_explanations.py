@@ -196,7 +196,7 @@ def test_off_leaves_the_thresholds_out_and_says_nothing(
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     results = evaluate(limit=10)
     assert metric_names(results) == {"f1@0", "acc", "parse_rate", "parse_disagreement"}
-    assert not [message for message in warnings_of_loguru if "figlang" in message]
+    assert not [message for message in warnings_of_loguru if "scor" in message]
     assert results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"] == WITHOUT_SCORER
 
 

@@ -148,6 +148,8 @@ def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
         assert not (tmp_path / "a.zip").exists()
     (path,) = (tmp_path / "words").rglob("*samples_admire_rank_en_words.jsonl")
     path.write_text(path.read_text().replace('"status": "read"', '"status": "unreadable"', 1))
+    for results in (tmp_path / "words").rglob("*_results.json"):  # which such samples contradict
+        results.unlink()
     done = submit(path, "-o", tmp_path / "a.zip")
     assert "1 of 15 rows of en_test have no complete answer (en_test-0)" in done.stderr
     (path,) = (tmp_path / "words").rglob("*samples_admire_sequence.jsonl")
