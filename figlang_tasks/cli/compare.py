@@ -47,10 +47,6 @@ def compare(
     ] = None,
     overall: Annotated[bool, typer.Option("--overall", help="Show only all rows together, not each source.")] = False,
     paper: Annotated[bool, typer.Option("--paper", help="Also show the papers' results.")] = False,
-    scorer: Annotated[
-        str | None,
-        typer.Option(help="Use the explanation scores of this scorer, if there are several.", show_default=False),
-    ] = None,
     all_tests: Annotated[
         bool,
         typer.Option("--all-tests", help="Also show p of the one-sided paired bootstrap, as V-FLUTE's paper does."),
@@ -101,7 +97,7 @@ def compare(
     from figlang_tasks.results.verdict import verdicts
 
     try:
-        found = [with_folds(run, task or ()) for run in read_all(runs, scorer, repeats=True)]
+        found = [with_folds(run, task or ()) for run in read_all(runs, repeats=True)]
         with tqdm(
             total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
         ) as bar:

@@ -51,7 +51,7 @@ def _figlang(
     \b
     figlang doctor
     lmms_eval --tasks vflute --log_samples --output_path results ...
-    figlang score results/*/*_samples_vflute.jsonl
+    figlang score results/MODEL
     figlang compare results/MODEL_A results/MODEL_B --paper
     figlang report results/MODEL_A results/MODEL_B -o report.html
 

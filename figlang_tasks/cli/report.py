@@ -28,10 +28,6 @@ def report(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Figurative-language evaluation",
-    scorer: Annotated[
-        str | None,
-        typer.Option(help="Show the explanation scores of this scorer. [default: the paper's]", show_default=False),
-    ] = None,
     no_images: Annotated[bool, typer.Option("--no-images", help="Do not include pictures.")] = False,
     thumbnail_size: Annotated[
         int, typer.Option(min=32, max=512, help="Pixels of the pictures' long side; all together stay under 20 MB.")
@@ -58,7 +54,7 @@ def report(
     try:
         _check(output)
         made = page.build(
-            finished.read_all(runs, scorer),
+            finished.read_all(runs),
             title,
             pictures=not no_images,
             size=thumbnail_size,

@@ -16,10 +16,9 @@ _Value = TypeVar("_Value", dict[str, Any], list[Any])
 
 
 SAMPLES_NAME = re.compile(
-    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?(?P<scored>\.[a-z][^.]*)?\.jsonl"
+    r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?\.jsonl"
 )
-"""A samples file: ``DATE_samples_TASK.jsonl`` of lmms-eval, ``samples_TASK_DATE.jsonl`` of lm-eval, and what ``figlang
-score`` makes of one, ``....SCORER.jsonl``."""
+"""A samples file: ``DATE_samples_TASK.jsonl`` of lmms-eval, ``samples_TASK_DATE.jsonl`` of lm-eval."""
 
 
 class Line(NamedTuple):

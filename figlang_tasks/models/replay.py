@@ -73,7 +73,7 @@ def find(samples: str) -> dict[str, list[Path]]:
     by_task: dict[str, list[Path]] = {}
     for path in paths:
         named = SAMPLES_NAME.fullmatch(path.name)
-        if named and not named["scored"]:
+        if named:
             by_task.setdefault(named["task"], []).append(path)
     if not by_task:
         raise ReplayError(

@@ -326,8 +326,8 @@ def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequ
     if not alike:
         found = "; ".join(f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained.items())
         raise ComparisonError(
-            f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score) and "
-            "give it (--scorer), or compare labels alone (--metric acc)"
+            f"{task}: the explanations have different scorers ({found}). Score all with one scorer (figlang score "
+            "--scorer), or compare labels alone (--metric acc)"
         )
     if signatures and (unknown := [name for name, run in explained.items() if run.signature is None]):
         logger.warning(

@@ -24,8 +24,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
-            (``*_results.json``), a samples file, or the folder of a run. Explanation scores that ``figlang score``
-            wrote into a folder take the place of the run's own.
+            (``*_results.json``), a samples file, or the folder of a run.
 
     Returns:
         A DataFrame with a row for each number, in the order of the results file.

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from figlang_tasks.core.benchmark import benchmarks, of_dataset
-from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import DataError
-from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures, Record, explained
-
-
-def of_explained(records: Sequence[Record]) -> Measures:
-    """Those of records of explainable entailment; of a dataset of the user's own the scheme tells the benchmark."""
-    try:
-        benchmark = of_dataset(DataId.parse(records[0]["data"]).dataset)
-    except DataError:
-        scheme = explained.scheme_of(records[0])
-        declared = (each.measures(records) for each in benchmarks().values() if each.scorer == scheme.scorer)
-        return next(found for found in declared if scheme.of_labels in found.by_name)
-    found: Measures = benchmark.measures(records)
-    return found
+from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.scoring import OVERALL, Estimate, Measure, Measures
 
 
 def every() -> Iterator[Measure]:

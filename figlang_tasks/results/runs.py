@@ -1,7 +1,7 @@
 """Finished runs: what a harness saved of the evaluation of one model, as one object.
 
 ``figlang compare``, ``report``, ``submit`` and ``judge`` start from it. A run is named by a samples file, a results
-file, or a folder that holds them; explanation scores that ``figlang score`` wrote beside them are found.
+file, or a folder that holds them. ``figlang score`` writes runs of the same form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from loguru import logger
 
 from figlang_tasks import scoring
 from figlang_tasks.core import notes
-from figlang_tasks.core.benchmark import Benchmark, benchmarks, of_dataset
+from figlang_tasks.core.benchmark import benchmarks, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
 
 _RESULTS_NAME = re.compile(r"(?:(?P<before>.+)_)?results(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+))?\.json")
+_SCORED_BESIDE = re.compile(r"(?:.+_)?samples_.+\.[a-z][^.]*\.jsonl")
 _BY_TASK = ("results", "configs", "versions", "n-samples")
 _SHOWN = 5
 _ROUNDING = 1e-6
@@ -61,10 +62,9 @@ class TaskRun:
         data: data of all rows.
         lines: every line, in the order of the file: ``sample`` (our record), the numbers of the headline measures, and
             what the harness adds.
-        reported: the estimates that the results file holds; those of ``figlang score`` replace the run's. Empty where
-            no results file tells any (lm-eval).
+        reported: the estimates that the results file holds. Empty where no results file tells any (lm-eval).
         config: the task's entry in the results file; empty if there is no such file.
-        tabled: the harness's own table of it, by measure; empty where scores of ``figlang score`` take its place.
+        tabled: the harness's own table of it, by measure.
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
         failed: measures whose computation failed in the run: the results file has no number of them.
@@ -314,12 +314,11 @@ class Run:
     results: Mapping[str, Any]
 
 
-def read_all(arguments: Sequence[str], scorer: str | None = None, repeats: bool = False) -> list[Run]:
+def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths.
 
     Args:
         arguments: ``PATH`` or ``NAME=PATH`` each.
-        scorer: as in `read`.
         repeats: keep a name that was given to several runs: they differ in the seed alone. A path after a name may then
             be a pattern, ``NAME=runs/a_seed*``.
 
@@ -329,7 +328,7 @@ def read_all(arguments: Sequence[str], scorer: str | None = None, repeats: bool 
     if repeats:
         arguments = [each for argument in arguments for each in _matching(argument)]
     given = [_argument(argument)[0] is not None for argument in arguments]
-    found = [read(argument, scorer) for argument in arguments]
+    found = list(map(read, arguments))
     files = Counter(task.path.resolve() for run in found for task in run.tasks.values())
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
@@ -346,26 +345,21 @@ def read_all(arguments: Sequence[str], scorer: str | None = None, repeats: bool 
     return named
 
 
-def read(argument: str, scorer: str | None = None) -> Run:
+def read(argument: str) -> Run:
     """Read a run.
 
     Args:
         argument: ``PATH`` or ``NAME=PATH``; a samples file, a results file, or a folder that holds those of a run (or
             whose only folder does). Of several runs of a task the newest is taken, and a message says so.
-        scorer: take the explanation scores of this one, from the run or from ``figlang score``. By default the only
-            ones there are, else the paper's.
 
     Raises:
-        RunError: a file is missing, damaged, or not of our tasks; or the requested scores are missing.
+        RunError: a file is missing, damaged, or not of our tasks.
     """
     name, path = _argument(argument)
     files = samples_files(path)
     results, cuts = _results(files)
     try:
-        tasks = {
-            task: _task_run(task, file, results, cuts.get(task), scorer, exact=path == file)
-            for task, file in files.items()
-        }
+        tasks = {task: _task_run(task, file, results, cuts.get(task)) for task, file in files.items()}
     except SamplesError as error:
         raise RunError(str(error)) from error
     found = {task: run for task, run in tasks.items() if run is not None}
@@ -496,7 +490,7 @@ def _matching(argument: str) -> list[str]:
 
 
 def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run, without those that ``figlang score`` made of them.
+    """The samples file of each task of a run.
 
     Args:
         path: as of `read`.
@@ -508,7 +502,7 @@ def samples_files(path: Path) -> dict[str, Path]:
         raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
         named = SAMPLES_NAME.fullmatch(path.name)
-        return {named["task"] if named else path.stem: path}
+        return {named["task"] if named else path.stem.replace(".", "_"): path}
     if path.is_file():
         named = _RESULTS_NAME.fullmatch(path.name)
         if named is None:
@@ -559,8 +553,13 @@ def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
     found = []
     for file in folder.glob("*.jsonl"):
         named = SAMPLES_NAME.fullmatch(file.name)
-        if named and not named["scored"]:
+        if named:
             found.append((named["task"], _date(named), file))
+        elif _SCORED_BESIDE.fullmatch(file.name):
+            logger.warning(
+                f"figlang_tasks: {file} is not read: an earlier version of figlang score wrote it. figlang score RUN "
+                "writes a run with scores (from its cache)"
+            )
     return found
 
 
@@ -568,28 +567,39 @@ def _date(named: re.Match[str]) -> str:
     return named["before"] or named["after"] or ""
 
 
-def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str, str | None]]:
-    """The results files of samples files, as one (a folder may hold a run of each task), and `TaskRun.cut` by task."""
+def results_files(files: Mapping[str, Path]) -> Iterator[tuple[Path, dict[str, Any], set[str]]]:
+    """Each results file of samples files (a folder may hold a run of each task), its content, and the tasks of these.
+
+    Args:
+        files: samples files by task.
+
+    Raises:
+        RunError: a results file is damaged.
+    """
     tasks: dict[tuple[Path, str], set[str]] = {}
     for task, file in files.items():
         if named := SAMPLES_NAME.fullmatch(file.name):
             tasks.setdefault((file.parent, _date(named)), set()).add(task)
+    for (folder, date), own in sorted(tasks.items()):
+        for path in sorted(folder.glob("*results*.json")):
+            named = _RESULTS_NAME.fullmatch(path.name)
+            if named is not None and _date(named) == date:
+                yield path, results_file(path), own
+
+
+def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str, str | None]]:
+    """The results files of samples files, as one, and `TaskRun.cut` by task."""
     merged: dict[str, Any] = {}
     cuts: dict[str, str | None] = {}
-    for (folder, date), own in sorted(tasks.items()):
-        for candidate in sorted(folder.glob("*results*.json")):
-            named = _RESULTS_NAME.fullmatch(candidate.name)
-            if named is None or _date(named) != date:
-                continue
-            content = results_file(candidate)
-            cuts |= {task: cut(content, [task]) for task in own}
-            for key, value in content.items():
-                if key in _BY_TASK and isinstance(value, Mapping):
-                    value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
-                if key == "group_subtasks":
-                    groups = {group: names for group, names in value.items() if own.issuperset(names)}
-                    value = merged.get(key, {}) | groups
-                merged[key] = value
+    for _, content, own in results_files(files):
+        cuts |= {task: cut(content, [task]) for task in own}
+        for key, value in content.items():
+            if key in _BY_TASK and isinstance(value, Mapping):
+                value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
+            if key == "group_subtasks":
+                groups = {group: names for group, names in value.items() if own.issuperset(names)}
+                value = merged.get(key, {}) | groups
+            merged[key] = value
     return merged, cuts
 
 
@@ -618,25 +628,9 @@ def _model_name(path: Path, results: Mapping[str, Any]) -> str:
 # --- one task --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """Where explanation scores are: in the run's samples (no report), or in what ``figlang score`` made of them."""
-
-    scorer: str
-    signature: str | None
-    path: Path
-    report: Mapping[str, Any] | None
-
-
-def _task_run(
-    task: str, path: Path, results: Mapping[str, Any], cut_to: str | None, scorer: str | None, exact: bool
-) -> TaskRun | None:
-    """One task, None if it is none of ours.
-
-    `exact`: the user named this very file, which may be one with scores.
-    """
-    judged = measured_metadata(results, task) is not None
-    read = samples.read_any(path) if exact else samples.read_ours(path, judged)
+def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | None) -> TaskRun | None:
+    """One task, None if it is none of ours."""
+    read = samples.read_ours(path, judged=measured_metadata(results, task) is not None)
     if read is None:
         return None
     try:
@@ -644,36 +638,28 @@ def _task_run(
     except DataError as error:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads") from error
     config = _of_task(path, results, "configs", task)
-    metadata = config.get("metadata")
-    reported = _reported(path, (metadata or {}).get("measures"))
-    in_run = (metadata or {}).get("explanation_scorer") or _of_task(path, results, "results", task).get(
-        "explanation_scorer,none"  # of lm-eval, where a run cannot add to the metadata
-    )
-    scores = _chosen_scores(read, benchmark, scorer, in_run)
-    tabled = {
-        name.partition(",")[0]: value
-        for name, value in _of_task(path, results, "results", task).items()
-        if isinstance(value, int | float) and math.isfinite(value)
-    }
-    if scores is not None and scores.report is not None:
-        tabled = {}
-        reported = {**reported, **_reported(scores.path.with_suffix(".json"), scores.report.get("measures"))}
-        if scores.path != path:
-            read = samples.read_any(scores.path)
+    metadata = config.get("metadata") or {}
+    of_task = _of_task(path, results, "results", task)
+    scorer = _scorer(read) if benchmark.scorer else None
     run = TaskRun(
         task=task,
         benchmark=benchmark.name,
-        path=read.path,
+        path=path,
         sha256=read.sha256,
         data=read.data,
         lines=read.lines,
-        reported=reported,
+        reported=_reported(path, metadata.get("measures")),
         config=config,
-        scorer=scores.scorer if scores else None,
-        signature=scores.signature if scores else None,
-        failed=scoring.failed((metadata or {}).get("measures") or {}),
+        scorer=scorer,
+        # Of lm-eval, where a run cannot add to the metadata, it stands in the table.
+        signature=(metadata.get("explanation_scorer") or of_task.get("explanation_scorer,none")) if scorer else None,
+        failed=scoring.failed(metadata.get("measures") or {}),
         cut=cut_to,
-        tabled=tabled,
+        tabled={
+            name.partition(",")[0]: value
+            for name, value in of_task.items()
+            if isinstance(value, int | float) and math.isfinite(value)
+        },
     )
     if run.unanswered:
         logger.warning(
@@ -703,75 +689,24 @@ def _reported(path: Path, content: Any) -> Estimates:
         ) from error
 
 
-def _chosen_scores(
-    read: samples.AnySamples, benchmark: Benchmark, scorer: str | None, in_run: str | None
-) -> _Scores | None:
-    """The scores to take, None if there are none. `in_run`: signature of the scorer that the run had, if known."""
-    if benchmark.scorer is None or not any("explanation" in line["sample"] for line in read.lines):
-        return None
-    if _report_of(read.path) is not None:
-        found = _scored(read.path)
-    else:
-        names = {_scorer_of(read.path, number, line) for number, line in enumerate(read.lines, start=1)}
-        found = [_Scores(name, in_run, read.path, None) for name in sorted(filter(None, names))]
-        beside = [
-            path for path in sorted(read.path.parent.glob("*.jsonl")) if path.name.startswith(f"{read.path.stem}.")
-        ]
-        for path in beside:
-            found += [
-                scores
-                for scores in _scored(path, made_from=read.sha256)
-                if not any((scores.scorer, scores.signature) == (each.scorer, each.signature) for each in found)
-            ]
-    if scorer is not None:
-        found = [scores for scores in found if scores.scorer == scorer]
-        if not found:
-            raise RunError(f"{read.path} has no scores of {scorer}: figlang score {read.path} --scorer {scorer}")
-    # The paper's before others, exact ones before fast ones, those of known models before those that may be of any.
-    for fits in (
-        lambda each: each.scorer == benchmark.scorer,
-        lambda each: "dtype:fast" not in (each.signature or "").split("|"),
-        lambda each: each.signature is not None,
-    ):
-        found = [scores for scores in found if fits(scores)] or found
-    if len({(scores.scorer, scores.path) for scores in found}) > 1:
-        choices = ", ".join(f"{scores.scorer} in {scores.path.name}" for scores in found)
-        option = ", or a --scorer" if len({scores.scorer for scores in found}) > 1 else ""
-        raise RunError(f"{read.path} has several explanation scores ({choices}): name the file{option}")
-    return found[0] if found else None
-
-
-def _scorer_of(path: Path, number: int, line: Mapping[str, Any]) -> str | None:
-    """The scorer of a line's explanation; None if it has no scores."""
-    scores = line["sample"].get("explanation_scores")
-    if scores is None:
-        return None
-    scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
-    if not isinstance(scorer, str) or not isinstance(mean, int | float) or not math.isfinite(mean):
-        raise RunError(
-            f"{path}, line {number}: explanation_scores must hold a scorer and a finite mean: score the file again"
-        )
-    if abs(mean) > _MOST_MEAN:
-        raise RunError(
-            f"{path}, line {number}: the mean of explanation_scores is {mean:g}, but scores of {scorer} are about 0 to "
-            "1: score the file again"
-        )
-    return scorer
-
-
-def _scored(path: Path, made_from: str | None = None) -> list[_Scores]:
-    """What ``figlang score`` wrote into a samples file, if it did, and of the samples of that digest."""
-    report = _report_of(path)
-    if report is None or made_from not in (None, report["samples"]["sha256"]):
-        return []
-    return [_Scores(str(report["scorer"]), str(report["signature"]), path, report)]
-
-
-def _report_of(path: Path) -> dict[str, Any] | None:
-    """What ``figlang score`` wrote beside the samples that it wrote; None for other samples."""
-    report_path = path.with_suffix(".json")
-    if not report_path.is_file():
-        return None
-    report = results_file(report_path)
-    ours = report.get("written_by") == samples.SCORED_BY and report.get("scored") == path.name
-    return report if ours else None
+def _scorer(read: samples.AnySamples) -> str | None:
+    """The scorer of the explanations; None if they have no scores."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(read.lines, start=1):
+        scores = line["sample"].get("explanation_scores")
+        if scores is None:
+            continue
+        where = f"{read.path}, line {number}"
+        scorer, mean = (scores.get("scorer"), scores.get("mean")) if isinstance(scores, Mapping) else (None, None)
+        if not isinstance(scorer, str) or not isinstance(mean, int | float) or not math.isfinite(mean):
+            raise RunError(f"{where}: explanation_scores must hold a scorer and a finite mean: score the run again")
+        if abs(mean) > _MOST_MEAN:
+            raise RunError(
+                f"{where}: the mean of explanation_scores is {mean:g}, but scores of {scorer} are about 0 to 1: score "
+                "the run again"
+            )
+        found.setdefault(scorer, number)
+    if len(found) > 1:
+        lines = ", ".join(f"{scorer} in line {number}" for scorer, number in found.items())
+        raise RunError(f"{read.path} has scores of several scorers ({lines}): score the run again")
+    return next(iter(found), None)

@@ -238,7 +238,7 @@ def _in_scopes(
 
 
 def to_json(estimates: Estimates) -> dict[str, Any]:
-    """Estimates as results files hold them under ``configs.<task>.metadata.measures``, and ``figlang score`` writes.
+    """Estimates as results files hold them under ``configs.<task>.metadata.measures``.
 
     Returns:
         ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ..., "stderr": ..., "rows":

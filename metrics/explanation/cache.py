@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -95,15 +94,6 @@ class ScoreCache:
         for part in self._parts.values():
             part.close()
         self._parts.clear()
-
-    def delete(self) -> None:
-        """Remove what the cache holds, and its folder if nothing else is in it."""
-        self.close()
-        if self._folder is not None and self._folder.is_dir():
-            for part in self._limits:
-                shutil.rmtree(self._folder / part, ignore_errors=True)
-            if not any(self._folder.iterdir()):
-                self._folder.rmdir()
 
     def _read(self, part: str, keys: Mapping[Any, str]) -> dict[Any, Any]:
         if self._folder is None:

@@ -367,7 +367,6 @@ def test_three_runs_make_three_pairs(both: tuple[str, str], tmp_path: Path) -> N
         ((), 2, "Missing argument"),
         (("{weak}",), 1, "figlang compare: only one run: give at least two"),
         (("{weak}", "{strong}", "--metric", "f2", *MINI), 1, "no metric 'f2' in these runs; there are: "),
-        (("{weak}", "{strong}", "--scorer", "vflute25"), 1, "has no scores of vflute25: figlang score "),
         (("{weak}", "{strong}", "--resamples", "10"), 2, "Invalid value"),
     ],
 )

@@ -93,7 +93,6 @@ def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Pat
     output = tmp_path / "report.html"
     assert "does not exist" in refused(tmp_path / "none", "-o", output)
     assert "give each run once" in refused(folder, folder, "-o", output)
-    assert "has no scores of vflute25" in refused(folder, "-o", output, "--scorer", "vflute25")
     lines = lines_of("figlang_mini", 3)
     del lines[1]["sample"]["predicted"]
     damaged = write_run(tmp_path / "damaged", {"figlang_mini": lines})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.testing
+import varied_runs
 import warm
 from saved_samples import NAME, evaluated
 from sklearn.metrics import f1_score
@@ -26,11 +27,11 @@ import figlang_tasks
 import figlang_tasks.metrics.explanation
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.metrics.explanation import compute, get_scorer
-from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.weights import locate
-from figlang_tasks.scoring import from_json
+from figlang_tasks.results import runs
+from figlang_tasks.scoring import Estimates
 
-STEM = NAME.removesuffix(".jsonl")
+RESULTS = NAME.replace("samples_figlang_mini.jsonl", "results.json")
 THRESHOLDS = {"f1@0": 0.0, "f1@53": 0.53, "f1@60": 0.60}
 EMBEDDED = ("--scorer", "embedded")
 
@@ -78,6 +79,20 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
+def made(run: Path, *options: str | Path, scorer: str = "embedded") -> Path:
+    """The folder of the run that the command makes of a run."""
+    done("score", run, "--scorer", scorer, *options)
+    return run.with_name(f"{run.stem}_{scorer}")
+
+
+def estimates_of(folder: Path, task: str = "figlang_mini") -> Estimates:
+    return runs.read(str(folder)).tasks[task].reported
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -85,15 +100,16 @@ def names(folder: Path) -> set[str]:
 # --- what it writes --------------------------------------------------------------------------------------------------
 
 
-def test_metrics_equal_scikit_learn_and_those_of_the_task(samples_file: Path) -> None:
-    content, in_task = evaluated("embedded")
-    samples_file.write_bytes(content)
+def test_metrics_equal_scikit_learn_and_those_of_a_run_that_scores(samples_file: Path) -> None:
+    samples_file.write_bytes(evaluated()[0])
+    of_run, in_run = evaluated("embedded")
     printed = done("score", samples_file, *EMBEDDED)
-    report = json.loads((samples_file.parent / f"{STEM}.embedded.json").read_text())
-    records = [line["sample"] for line in read_lines(samples_file.parent / f"{STEM}.embedded.jsonl")]
-    found = from_json(report["measures"])
-    for scope in ("all", *{record["report_group"] for record in records}):
-        chosen = [record for record in records if scope in ("all", record["report_group"])]
+    folder = samples_file.with_name(f"{samples_file.stem}_embedded")
+    assert (folder / NAME).read_bytes() == of_run
+    task = runs.read(str(folder)).tasks["figlang_mini"]
+    found = task.reported
+    for scope in ("all", *{record["report_group"] for record in task.records}):
+        chosen = [record for record in task.records if scope in ("all", record["report_group"])]
         scores = np.array([record["explanation_scores"]["mean"] for record in chosen])
         expected = {"explanation_score": scores.mean()}
         gold = np.array([record["gold"] for record in chosen])
@@ -104,28 +120,57 @@ def test_metrics_equal_scikit_learn_and_those_of_the_task(samples_file: Path) ->
             estimate = found[name][scope]
             assert estimate.value == pytest.approx(value, abs=1e-12), name
             assert estimate.low is not None and estimate.high is not None and estimate.low <= value <= estimate.high
-            assert scope != "all" or in_task[name] == pytest.approx(value, abs=1e-6), name
     assert list(found) == ["f1@0", "f1@53", "f1@60", "explanation_score", "acc", "parse_rate", "parse_disagreement"]
-    assert report["n"] == 76
-    assert report["without_explanation"] == 15
-    assert report["samples"]["file"] == NAME
-    assert report["signature"] == get_scorer("embedded", cache=False).signature
-    for part in ("| all ", "| muse ", "f1@53", report["signature"], "without an explanation: 15 of 76", "written: "):
+    table = json.loads((folder / RESULTS).read_text())["results"]["figlang_mini"]
+    for name in found:
+        assert table[f"{name},none"] == in_run[name] == found[name]["all"].value
+        assert table[f"{name}_stderr,none"] == found[name]["all"].stderr
+    assert task.signature == get_scorer("embedded", cache=False).signature
+    for part in (
+        "| all ",
+        "| muse ",
+        "f1@53",
+        str(task.signature),
+        "without an explanation: 15 of 76",
+        f"written: {folder}",
+    ):
         assert part in printed
     assert f"{100 * found['f1@60']['all'].value:.1f} [" in printed
+    assert names(samples_file.parent) == {NAME, folder.name} and names(folder) == {NAME, RESULTS}
 
 
-def test_lines_are_those_of_the_harness_with_the_scores_added(samples_file: Path) -> None:
-    done("score", samples_file, *EMBEDDED)
-    before = samples_file.read_bytes()
-    after = []
-    for line in read_lines(samples_file.parent / f"{STEM}.embedded.jsonl"):
-        scores = line["sample"].pop("explanation_scores")
-        assert scores.keys() == {"scorer", "bertscore", "mean"}
-        assert scores["scorer"] == "embedded"
-        after.append(json.dumps(line, ensure_ascii=False) + "\n")
-    assert "".join(after).encode() == before == first_lines(10)
-    assert names(samples_file.parent) == {NAME, f"{STEM}.embedded.jsonl", f"{STEM}.embedded.json"}
+def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
+    """What has no explanations is as it was, and so is what the results say of the run."""
+    run, tasks = tmp_path / "model", ("figlang_mini", "figlang_mini_flute_v1", "figlang_mini_irfl_match_simile")
+    run.mkdir()
+    for task in tasks:
+        (path,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")
+        shutil.copy(path, run)
+    (before,) = varied_runs.weak().glob("*_results.json")
+    whole = json.loads(before.read_text())
+    bare = json.loads(before.read_text()) | {"config": {**whole["config"], "limit": 8.0}}
+    for task in tasks[:2]:
+        bare["results"][task] = {}
+        for name in ("measures", "explanation_scorer"):
+            del bare["configs"][task]["metadata"][name]
+    (run / before.name).write_text(json.dumps(bare))
+    folder = made(run)
+    assert folder == tmp_path / "model_embedded" and names(folder) == names(run)
+    assert all((folder / name).read_bytes() == (run / name).read_bytes() for name in names(run) - {before.name})
+    after = json.loads((folder / before.name).read_text())
+    for task in tasks:
+        said, expected = after["configs"][task]["metadata"], whole["configs"][task]["metadata"]
+        assert said["measures"]["values"].keys() == expected["measures"]["values"].keys()
+        assert {**said, "measures": {}} == {**expected, "measures": {}}
+        values = {name: value for name, value in whole["results"][task].items() if "_stderr" not in name}
+        assert {**values, **after["results"][task]} == {**after["results"][task], "alias": task}
+    assert after["results"][tasks[2]] == whole["results"][tasks[2]]
+    read = runs.read(str(folder))
+    assert runs.limited(read) is None and read.tasks["figlang_mini"].contradictions == ()
+    for given in (run / before.name, run / f"2026-01-02T03-04-05_samples_{tasks[0]}.jsonl"):
+        done("score", given, *EMBEDDED, "-o", tmp_path / given.stem)
+    assert content(tmp_path / before.stem) == content(folder)
+    assert len(names(tmp_path / f"2026-01-02T03-04-05_samples_{tasks[0]}")) == 2
 
 
 def test_texts_of_all_kinds(samples_file: Path) -> None:
@@ -134,80 +179,51 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     for line, text in zip(lines, kinds, strict=True):
         line["sample"]["explanation"] = line["filtered_resps"] = text
     samples_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert "without an explanation: 3 of 7" in done("score", samples_file, *EMBEDDED)
-    scored = read_lines(samples_file.parent / f"{STEM}.embedded.jsonl")
+    assert "without an explanation: 3 of 7" in done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
+    written_file = samples_file.parent / "new" / NAME
+    scored = read_lines(written_file)
     means = [line["sample"].pop("explanation_scores")["mean"] for line in scored]
     assert scored == lines
     assert means[:3] == [0, 0, 0]
     assert all(0 < mean < 1 for mean in means[3:])
-    content = (samples_file.parent / f"{STEM}.embedded.jsonl").read_bytes()
-    assert b"\\ud800" in content
-    assert "🫖 茶".encode() in content
+    assert b"\\ud800" in written_file.read_bytes()
+    assert "🫖 茶".encode() in written_file.read_bytes()
 
 
 def test_a_second_run_gives_the_same_bytes_from_the_cache(samples_file: Path, cache: Path) -> None:
-    done("score", samples_file, *EMBEDDED)
-    first = {path: path.read_bytes() for path in samples_file.parent.iterdir()}
+    folder = made(samples_file)
     stored = stored_scores(cache / "explanation")
-    done("score", samples_file, *EMBEDDED)
-    assert {path: path.read_bytes() for path in samples_file.parent.iterdir()} == first
+    done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "again")
+    assert content(samples_file.parent / "again") == content(folder)
     assert stored_scores(cache / "explanation") == stored != {}
 
 
+@pytest.mark.parametrize("options", [("--no-cache",), ()])
 def test_with_the_cache_switched_off_nothing_is_kept(
-    samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...], samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FIGLANG_CACHE", "off")
-    done("score", samples_file, *EMBEDDED)
-    assert names(samples_file.parent) == {NAME, f"{STEM}.embedded.jsonl", f"{STEM}.embedded.json"}
+    if not options:
+        monkeypatch.setenv("FIGLANG_CACHE", "off")
+    folder = made(samples_file, *options)
+    assert names(samples_file.parent) == {NAME, folder.name}
     assert not (cache / "explanation").exists()  # of scores; which kernel is the quicker one may stand beside it
 
 
-def test_several_files_into_another_folder_as_json(samples_file: Path, tmp_path: Path) -> None:
-    second = samples_file.with_name("second.jsonl")
-    second.write_bytes(first_lines(5))
-    printed = done("score", samples_file, second, *EMBEDDED, "--json", "--output-dir", tmp_path / "new" / "folder")
-    reports = json.loads(printed)
-    assert [report["path"] for report in reports] == [str(samples_file), str(second)]
-    assert [report["n"] for report in reports] == [10, 5]
-    assert names(samples_file.parent) == {NAME, "second.jsonl"}
-    for report in reports:
-        scored, metrics = map(Path, report.pop("written"))
-        assert scored.parent == metrics.parent == tmp_path / "new" / "folder"
-        assert len(read_lines(scored)) == report["n"]
-        del report["path"]
-        assert json.loads(metrics.read_text()) == report
-
-
 @pytest.mark.slow
-def test_names_tell_fast_and_other_models_apart(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scored_run_can_be_scored_again_with_another_model(
+    samples_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compute, "choose", lambda dtype: "torch")  # bfloat16 on a processor without it, too
-    assert "within .005 of a threshold, where fp32 may decide otherwise: " in done(
-        "score", samples_file, *EMBEDDED, "--dtype", "fast"
+    first = made(samples_file)
+    printed = done("score", first, *EMBEDDED, "--dtype", "fast", "-o", samples_file.parent / "fast")
+    near = int(printed.partition("within .005 of a threshold, where fp32 may decide otherwise: ")[2].split()[0])
+    assert 0 < near <= 8  # of 10, 2 without a text: no rounding moves their 0
+    done("score", first, *EMBEDDED, "--bertscore-layer", "3", "-o", samples_file.parent / "layer")
+    found = [runs.read(str(folder)).tasks["figlang_mini"] for folder in (first, first.with_name("layer"))]
+    assert (
+        len({task.signature for task in (*found, runs.read(str(first.with_name("fast"))).tasks["figlang_mini"])}) == 3
     )
-    done("score", samples_file, *EMBEDDED, "--bertscore-layer", "3")
-    reports = {path.name: json.loads(path.read_text()) for path in samples_file.parent.glob("*.json")}
-    assert len({report["signature"] for report in reports.values()}) == 2
-    fast = reports.pop(f"{STEM}.embedded-fast.json")
-    assert fast["dtype"] == "fast"
-    assert 0 < fast["near_threshold"] <= 8  # of 10, 2 without a text: no rounding moves their 0
-    assert all(name.startswith(f"{STEM}.embedded-") and len(name) == len(STEM) + 23 for name in reports)
-
-
-def test_the_output_of_an_earlier_call_among_the_files_is_left_out(samples_file: Path) -> None:
-    done("score", samples_file, *EMBEDDED)
-    result = figlang("score", *sorted(samples_file.parent.glob("*.jsonl")), *EMBEDDED, "--bertscore-layer", "3")
-    assert result.exit_code == 0
-    assert f"{STEM}.embedded.jsonl is skipped" in result.stderr
-    assert len(names(samples_file.parent)) == 5
-
-    # Of a run that had the same scores the output is the same, byte for byte.
-    output, report = (samples_file.with_name(f"{STEM}.embedded{ending}") for ending in (".jsonl", ".json"))
-    content = json.loads(report.read_text())
-    content["samples"]["sha256"] = hashlib.sha256(output.read_bytes()).hexdigest()
-    report.write_text(json.dumps(content))
-    alone = figlang("score", output, *EMBEDDED)
-    assert alone.exit_code == 1 and "nothing is left to score: give the samples file" in alone.stderr
+    assert found[0].reported["explanation_score"] != found[1].reported["explanation_score"]
 
 
 def test_the_demo_is_told_of_its_scorer(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,92 +233,33 @@ def test_the_demo_is_told_of_its_scorer(samples_file: Path, monkeypatch: pytest.
     assert found.exit_code == 1 and "For figlang_mini use --scorer embedded" in found.stderr
 
 
-def test_a_scored_file_can_be_scored_again(samples_file: Path) -> None:
-    done("score", samples_file, *EMBEDDED)
-    scored = samples_file.parent / f"{STEM}.embedded.jsonl"
-    done("score", scored, *EMBEDDED, "--bertscore-layer", "3", "--output-dir", samples_file.parent / "again")
-    (again,) = (samples_file.parent / "again").glob("*.jsonl")
-    first, second = ([line["sample"]["explanation_scores"]["mean"] for line in read_lines(p)] for p in (scored, again))
-    assert len(first) == len(second)
-    assert first != second
-
-
-def test_a_folder_and_a_results_file_stand_for_the_samples_of_a_run(samples_file: Path) -> None:
-    run = samples_file.parent
-    retrieval = {"id": "x", "data": "IRFL/simile-retrieval-task", "status": "read", "rule": "word", "value": 1.0}
-    written(run / NAME.replace("figlang_mini", "irfl_retrieve"), [{"doc_id": 0, "sample": retrieval}])
-    results = run / NAME.replace("samples_figlang_mini.jsonl", "results.json")
-    results.write_text("{}")
-    for given in (run, run.parent, results):  # also the folder above that of the model, as --output_path names it
-        scored = figlang("score", given, *EMBEDDED)
-        assert scored.exit_code == 0 and f"{STEM}.embedded.jsonl" in scored.stdout, scored.output
-        assert "irfl_retrieve.jsonl, line 1 has no explanation to score" in scored.stderr
-        assert "skipped" in scored.stderr
-    newer = run / NAME.replace("2026-01-02", "2026-01-03")
-    newer.write_bytes(first_lines(5))
-    assert f"{newer.stem}.embedded.jsonl" in done("score", run, *EMBEDDED)
-    newer.write_bytes(first_lines(5)[:-100])
-    assert "line 5 is not JSON" in figlang("score", run, *EMBEDDED).stderr
-    for path in (newer, samples_file):
-        path.unlink()
-    (run / NAME.replace("figlang_mini", "irfl_retrieve")).rename(
-        run / "2026-01-04T00-00-00_samples_irfl_retrieve.jsonl"
-    )
-    told = figlang("score", run, *EMBEDDED)
-    assert told.exit_code == 1 and f"{run}: there are no explanations to score" in told.stderr
-    assert "there are no samples files in" in refused("score", run.parent / "cache", *EMBEDDED)
-    assert "evaluate with --log_samples" in figlang("score", results, *EMBEDDED).stderr
-
-
 # --- what it refuses -------------------------------------------------------------------------------------------------
 
 
-def test_all_wrong_files_are_told_and_nothing_is_computed(samples_file: Path) -> None:
-    broken, missing = samples_file.with_name("broken.jsonl"), samples_file.with_name("missing.jsonl")
-    broken.write_bytes(samples_file.read_bytes()[:-100])
+def test_nothing_is_loaded_for_a_wrong_file(samples_file: Path) -> None:
+    samples_file.write_bytes(samples_file.read_bytes()[:-100])
     script = (
         "import sys\nfrom figlang_tasks.cli.figlang import main\n"
         "try:\n    main()\nfinally:\n    print('torch' in sys.modules)"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script, "score", samples_file, broken, missing, *EMBEDDED],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", script, "score", samples_file, *EMBEDDED], capture_output=True, text=True
     )
-    assert result.returncode == 1
-    assert result.stdout == "False\n"
-    first, second = result.stderr.splitlines()
-    assert "broken.jsonl, line 10 is not JSON" in first
-    assert "missing.jsonl cannot be read" in second
-    assert names(samples_file.parent) == {NAME, "broken.jsonl"}
+    assert (result.returncode, result.stdout) == (1, "False\n")
+    assert f"{NAME}, line 10 is not JSON" in result.stderr
+    assert names(samples_file.parent) == {NAME}
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "json"])
-def test_a_file_of_somebody_else_is_not_replaced(ending: str, samples_file: Path) -> None:
-    theirs = samples_file.parent / f"{STEM}.embedded.{ending}"
-    theirs.write_text('{"samples": "mine"}')
-    line = refused("score", samples_file, *EMBEDDED)
-    assert f"{theirs} exists and was not made" in line
-    assert "--output-dir" in line
-    assert theirs.read_text() == '{"samples": "mine"}'
-    assert names(samples_file.parent) == {NAME, theirs.name}
-
-
-def test_the_scores_of_other_samples_of_that_name_are_not_replaced(samples_file: Path) -> None:
-    done("score", samples_file, *EMBEDDED)
-    before = (samples_file.parent / f"{STEM}.embedded.jsonl").read_bytes()
-    samples_file.write_bytes(samples_file.read_bytes().replace(b"picture", b"image"))
-    assert "was not made from this" in refused("score", samples_file, *EMBEDDED)
-    assert (samples_file.parent / f"{STEM}.embedded.jsonl").read_bytes() == before
-
-
-def test_files_that_would_be_written_to_one_place(samples_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    other = tmp_path / "other" / NAME
-    other.write_bytes(first_lines(5))
-    line = refused("score", samples_file, other, *EMBEDDED, "--output-dir", tmp_path / "new")
-    assert f"{samples_file} and {other} would both be written to" in line
-    assert f"{samples_file} and {samples_file} would both" in refused("score", samples_file, samples_file, *EMBEDDED)
+def test_a_folder_that_is_there_is_not_replaced(samples_file: Path) -> None:
+    theirs = samples_file.with_name(f"{samples_file.stem}_embedded")
+    theirs.mkdir()
+    (theirs / "notes").write_text("mine")
+    for folder, options in ((theirs, ()), (samples_file.parent, ("-o", samples_file.parent))):
+        line = refused("score", samples_file, *EMBEDDED, *options)
+        assert f"{folder} exists already" in line and "-o" in line
+    assert (names(theirs), names(samples_file.parent)) == ({"notes"}, {NAME, theirs.name})
+    (theirs / "notes").unlink()
+    assert names(made(samples_file)) == {NAME, RESULTS}, "an empty one is taken"
 
 
 @pytest.mark.parametrize(
@@ -313,7 +270,8 @@ def test_files_that_would_be_written_to_one_place(samples_file: Path, tmp_path: 
         ((*EMBEDDED, "--bertscore-layer", "9"), "has layers 1 to 6, not 9"),
         ((*EMBEDDED, "--bertscore-model", "nowhere"), "neither a folder nor a hub repository"),
         ((*EMBEDDED, "--bleurt-model", "a/b"), "has no BLEURT in it"),
-        ((*EMBEDDED, "--output-dir", __file__), "test_score.py: File exists"),
+        ((*EMBEDDED, "-o", __file__), "test_score.py exists already"),
+        ((*EMBEDDED, "-o", f"{__file__}/new"), "test_score.py: File exists"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(
@@ -341,18 +299,17 @@ def test_wrong_usage(options: tuple[str, ...], samples_file: Path) -> None:
     assert figlang("score").exit_code == 2
 
 
-def test_a_full_disk_leaves_the_old_output_whole(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done("score", samples_file, *EMBEDDED)
-    before = {path: path.read_bytes() for path in samples_file.parent.iterdir()}
-    write_bytes = Path.write_bytes
+def test_a_full_disk_leaves_no_part_of_a_run(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, write_bytes = made(samples_file), Path.write_bytes
 
     def full(path: Path, content: bytes) -> None:
         write_bytes(path, content[:100])
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    assert refused("score", samples_file, *EMBEDDED).endswith("No space left on device")
-    assert {path: path.read_bytes() for path in samples_file.parent.iterdir()} == before
+    line = refused("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
+    assert line.endswith("No space left on device")
+    assert names(samples_file.parent) == {NAME, folder.name}
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -364,9 +321,9 @@ def test_help_and_version_are_quick_and_have_examples() -> None:
         [sys.executable, "-c", "import figlang_tasks.cli.figlang, sys; assert 'torch' not in sys.modules"], check=True
     )
     assert done("--version") == f"figlang_tasks {figlang_tasks.__version__}\n"
-    assert "figlang score results/*/*_samples_vflute.jsonl" in done("--help")
+    assert "figlang score results/MODEL" in done("--help")
     help_text = done("score", "--help")
-    assert "figlang score run.jsonl --scorer figlang24 --dtype fast" in help_text
+    assert "figlang score results/MODEL --scorer figlang24 --dtype fast" in help_text
     assert "lm_eval wrote with" in " ".join(help_text.split())
 
 
@@ -430,51 +387,18 @@ def test_a_killed_run_is_taken_up_where_it_was(many_rows: bytes, tmp_path: Path)
     at_the_kill = stored_scores(tmp_path / "killed cache")
     assert 60 <= len(at_the_kill) < ROWS
     assert names(tmp_path / "killed") == {"many.jsonl"}
-    (tmp_path / "killed" / ".many.embedded.jsonl.4711.tmp").write_text("what a kill while writing leaves")
+    left = tmp_path / "killed" / ".many_embedded.partial"
+    left.mkdir()
+    (left / "results.json").write_text("what a kill while writing leaves")
 
     finish(start("killed"))
     in_the_end = stored_scores(tmp_path / "killed cache")
     assert len(in_the_end) == ROWS
     assert at_the_kill.items() <= in_the_end.items(), "nothing was computed and stored a second time"
-    assert (
-        names(tmp_path / "killed")
-        == names(tmp_path / "whole")
-        == {"many.jsonl", "many.embedded.jsonl", "many.embedded.json"}
-    )
-    for name in names(tmp_path / "whole"):
-        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
-
-
-@pytest.mark.slow
-def test_without_the_cache_a_stopped_run_is_taken_up_as_well(
-    samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = ("score", samples_file, *EMBEDDED, "--no-cache")
-    monkeypatch.setattr(compute, "_CPU_TOKENS", 16)
-    done(*command, "--output-dir", samples_file.parent / "whole")
-    stored: list[set[tuple[str, str]]] = []
-    store, stop_after = ScoreCache.store, 3
-
-    def store_or_stop(own: ScoreCache, model: str, scores: Any, embeddings: Any) -> None:
-        if len(stored) == stop_after:
-            raise KeyboardInterrupt
-        stored.append(set(scores))
-        store(own, model, scores, embeddings)
-
-    monkeypatch.setattr(ScoreCache, "store", store_or_stop)
-    assert figlang(*command).exit_code == 130
-    assert names(samples_file.parent) == {NAME, "whole", f".{STEM}.embedded.partial"}
-    at_the_stop = stored_scores(samples_file.parent / f".{STEM}.embedded.partial")
-
-    stop_after = 1000
-    done(*command)
-    first, second = set.union(*stored[:3]), set.union(*stored[3:])
-    assert len(first) == len(at_the_stop) > 0
-    assert second and not first & second
-    assert names(samples_file.parent) == {NAME, "whole"} | names(samples_file.parent / "whole")
-    for name in names(samples_file.parent / "whole"):
-        assert (samples_file.parent / name).read_bytes() == (samples_file.parent / "whole" / name).read_bytes(), name
-    assert not (cache / "explanation").exists()  # of scores; which kernel is the quicker one may stand beside it
+    assert names(tmp_path / "killed") == {"many.jsonl", "many_embedded"}
+    whole = content(tmp_path / "whole" / "many_embedded")
+    assert content(tmp_path / "killed" / "many_embedded") == whole
+    assert whole.keys() == {"samples_many.jsonl", "results.json"}
 
 
 # --- FLUTE -----------------------------------------------------------------------------------------------------------
@@ -510,24 +434,21 @@ def written(path: Path, lines: list[dict[str, Any]]) -> Path:
 
 
 def test_nothing_to_explain_is_no_traceback(tmp_path: Path) -> None:
-    """Of the paper's first version entailments need no explanation; and a dataset of the user's own is none of ours."""
+    """Of the paper's first version entailments need no explanation."""
     lines = [line for line in flute_lines("contradiction") if line["sample"]["gold"] == 1]
-    for line in lines:
-        line["sample"]["data"] = "Mine/test:0123456789ab"
-    path = written(tmp_path / "samples_mine_2026-01-02T03-04-05.123456.jsonl", lines)
-    assert "without an explanation: 0 of 0" in done("score", path, *EMBEDDED)
-    found = from_json(json.loads(path.with_suffix(".embedded.json").read_text())["measures"])
+    path = written(tmp_path / "samples_flute_2026-01-02T03-04-05.123456.jsonl", lines)
+    assert "without an explanation: 0 of 0" in done("score", path, *EMBEDDED, "-o", tmp_path / "new")
+    found = estimates_of(tmp_path / "new", "flute")
     assert "explanation_score" not in found and found["acc@60"]["all"] == found["acc"]["all"]
 
 
 @pytest.mark.parametrize("explained", ["all", "contradiction"])
 def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tmp_path: Path) -> None:
     path = written(tmp_path / "samples_flute_2026-01-02T03-04-05.123456.jsonl", flute_lines(explained))
-    printed = done("score", path, *EMBEDDED)
-    report = json.loads(path.with_suffix(".embedded.json").read_text())
-    scored = [line["sample"] for line in read_lines(path.with_suffix(".embedded.jsonl"))]
-    assert (report["task"], report["n"]) == ("flute", 12)
-    found = from_json(report["measures"])
+    printed = done("score", path, *EMBEDDED, "-o", tmp_path / "new")
+    assert names(tmp_path / "new") == {path.name, "results_2026-01-02T03-04-05.123456.json"}
+    scored = runs.read(str(tmp_path / "new")).tasks["flute"].records
+    found = estimates_of(tmp_path / "new", "flute")
     for scope in ("all", "simile", "sarcasm", "paraphrase_sarcasm"):
         chosen = [record for record in scored if scope.rpartition("_")[2] in ("all", record["report_group"])]
         right = [record for record in chosen if record["predicted"] == record["gold"]]
@@ -539,7 +460,6 @@ def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tm
             assert found[f"acc@{k}"][scope].value == pytest.approx(own / len(chosen))
             if explained == "all":
                 assert found[f"v1_acc@{k}"][scope].value == pytest.approx(v1 / len(chosen))
-    assert report["thresholds"]["acc@60"] == 0.6
     unscored = [record for record in scored if "explanation_scores" not in record]
     if explained == "all":
         assert not unscored and "without an explanation: 4 of 12" in printed
@@ -560,29 +480,31 @@ def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tm
 def test_samples_of_tasks_without_explanations_are_told_apart_from_damaged_ones(
     record: dict[str, Any], tmp_path: Path
 ) -> None:
-    lines = [{"doc_id": 0, "sample": {"id": "x", "data": "d:0", "status": "read", "rule": "yes"} | record}]
+    lines = [
+        {
+            "doc_id": 0,
+            "sample": {"id": "x", "data": "NYK-MS/test:0123456789ab", "status": "read", "rule": "yes"} | record,
+        }
+    ]
     line = refused("score", written(tmp_path / "2026_samples_nykms_mc.jsonl", lines), *EMBEDDED)
     assert "line 1 has no explanation to score" in line and "a file of the task nykms_mc?" in line
     assert "restore the file" not in line
 
 
-def test_without_a_name_the_papers_scorer_is_taken(
+def test_without_a_name_the_papers_scorers_are_taken(
     samples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
     def get_nothing(name: str, **options: Any) -> None:
         asked.append(name)
-        raise ValueError("enough")
+        if len(asked) == 2:
+            raise ValueError("enough")
 
     monkeypatch.setattr(figlang_tasks.metrics.explanation, "get_scorer", get_nothing)
-    flute = written(tmp_path / "flute.jsonl", flute_lines("all"))
-    for file in (flute, samples_file):
-        refused("score", file)
-    assert asked == ["flute22", "vflute25"]
-    line = refused("score", samples_file, flute)
-    assert f"the papers' scorers differ (vflute25 for {samples_file}, flute22 for {flute})" in line
-    assert "give --scorer" in line
+    written(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"), flute_lines("all"))
+    assert refused("score", samples_file.parent).endswith("enough")
+    assert sorted(asked) == ["flute22", "vflute25"]
 
 
 @pytest.mark.parametrize(

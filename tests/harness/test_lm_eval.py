@@ -367,14 +367,15 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     assert runs.read(str(file)).tasks["flute"].signature == reported["explanation_scorer,none"]
     # `figlang score` reads lm-eval's samples files, too.
     (samples,) = tmp_path.glob("out/*/samples_flute_*.jsonl")
-    result = typer.testing.CliRunner().invoke(app, ["score", str(samples), "--scorer", "embedded", "--no-cache"])
+    command_line = ["score", str(samples), "--scorer", "embedded", "--no-cache", "-o", str(tmp_path / "again")]
+    result = typer.testing.CliRunner().invoke(app, command_line)
     assert result.exit_code == 0, result.output
-    report = json.loads(samples.with_name(samples.name.replace(".jsonl", ".embedded.json")).read_text())
-    assert (report["task"], report["n"]) == ("flute", 8)
-    values = report["measures"]["values"]
-    assert values.pop("acc_official")["all"]["value"] <= 1  # not in lm-eval's table
-    for name, scopes in values.items():
-        assert scopes["all"]["value"] == pytest.approx(reported[f"{name},none"], abs=1e-6), name
+    again = runs.read(str(tmp_path / "again")).tasks["flute"]
+    assert again.signature == reported["explanation_scorer,none"] and again.cut == "limit 8"
+    assert again.reported.pop("acc_official")["all"].value <= 1  # not in lm-eval's table
+    for name, scopes in again.reported.items():
+        assert scopes["all"].value == pytest.approx(reported[f"{name},none"], abs=1e-6), name
+    assert json.loads((tmp_path / "again" / file.name).read_text())["results"]["flute"].keys() == reported.keys()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 import varied_runs
-from saved_samples import NAME, evaluated
-from typer.testing import CliRunner
 
 import figlang_tasks
 from figlang_tasks import FigLangError, RunError
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.results import comparison, runs
 
 COLUMNS = ["task", "scope", "metric", "value", "low", "high", "n"]
@@ -76,17 +72,6 @@ def test_without_samples_the_newest_results_file_of_a_folder_is_read(tmp_path: P
     shutil.copytree(tmp_path / "model", tmp_path / "other")
     with pytest.raises(RunError, match="holds several runs: name one of .*model, .*other"):
         figlang_tasks.table(tmp_path)
-
-
-def test_scores_added_later_are_in_the_table_of_the_folder(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(evaluated()[0])
-    assert "explanation_score" not in set(figlang_tasks.table(tmp_path).metric)
-    assert CliRunner().invoke(app, ["score", str(tmp_path / NAME), "--scorer", "embedded"]).exit_code == 0
-    (report,) = tmp_path.glob("*.embedded.json")
-    expected = json.loads(report.read_text(encoding="utf-8"))["measures"]["values"]["explanation_score"]["all"]["value"]
-    frame = figlang_tasks.table(tmp_path)
-    (found,) = frame[(frame.metric == "explanation_score") & (frame.scope == "all")].value
-    assert found == expected and math.isfinite(found)
 
 
 @pytest.mark.parametrize(

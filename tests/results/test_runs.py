@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 import varied_runs
 from saved_samples import NAME, evaluated
-from typer.testing import CliRunner
 
 from figlang_tasks import scoring
-from figlang_tasks.cli.figlang import app
 from figlang_tasks.results import runs
 from figlang_tasks.results.runs import RunError
 
@@ -25,11 +23,6 @@ def folder(tmp_path: Path) -> Path:
     """A run of figlang_mini without explanation scores."""
     (tmp_path / NAME).write_bytes(evaluated()[0])
     return tmp_path
-
-
-def score(path: Path, *options: str) -> None:
-    result = CliRunner().invoke(app, ["score", str(path), "--scorer", "embedded", *options])
-    assert result.exit_code == 0, result.output
 
 
 def test_a_whole_run_is_read_from_its_folder() -> None:
@@ -61,58 +54,14 @@ def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
     assert set(runs.read(str(results)).tasks) == set(varied_runs.TASKS)
 
 
-def test_scores_beside_the_samples_are_found(folder: Path) -> None:
-    assert runs.read(str(folder)).tasks["figlang_mini"].scorer is None
-    score(folder / NAME)
-    found = runs.read(str(folder)).tasks["figlang_mini"]
-    assert found.scorer == "embedded" and found.path.name.endswith(".embedded.jsonl")
-    assert "explanation_scores" in found.lines[0]["sample"]
-    report = json.loads((folder / NAME).with_suffix(".embedded.json").read_text(encoding="utf-8"))
-    assert found.estimates == scoring.from_json(report["measures"]) and found.signature == report["signature"]
-    assert runs.read(str(found.path)).tasks["figlang_mini"] == found
-
-
-def test_scores_of_the_run_and_the_same_again_are_one(tmp_path: Path) -> None:
-    folder = tmp_path / "scored"
-    shutil.copytree(varied_runs.weak(), folder)
-    before = runs.read(str(folder)).tasks["figlang_mini"]
-    score(next(folder.glob("*_samples_figlang_mini.jsonl")))
-    assert runs.read(str(folder)).tasks["figlang_mini"] == before
-
-
-def test_exact_scores_go_before_fast_ones_of_the_run(tmp_path: Path) -> None:
-    folder = tmp_path / "scored"
-    shutil.copytree(varied_runs.weak(), folder)
-    (results,) = folder.glob("*_results.json")
-    results.write_text(results.read_text("utf-8").replace("|dtype:fp32|", "|dtype:fast|"), "utf-8")
-    assert "|dtype:fast|" in str(runs.read(str(folder)).tasks["figlang_mini"].signature)
-    score(next(folder.glob("*_samples_figlang_mini.jsonl")))
-    assert "|dtype:fp32|" in str(runs.read(str(folder)).tasks["figlang_mini"].signature)
-
-
-def test_scores_of_known_models_go_before_the_same_of_unknown_ones(tmp_path: Path) -> None:
-    lone = tmp_path / NAME
-    shutil.copy(next(varied_runs.weak().glob("*_samples_figlang_mini.jsonl")), lone)  # without its results file
-    assert runs.read(str(lone)).tasks["figlang_mini"].signature is None
-    score(lone)
-    found = runs.read(str(lone)).tasks["figlang_mini"]
-    assert found.path != lone and found.signature is not None
-
-
-def test_scores_of_two_kinds_must_be_told_apart(folder: Path) -> None:
-    score(folder / NAME)
-    score(folder / NAME, "--bertscore-layer", "3")
-    with pytest.raises(RunError, match="several explanation scores .*: name the file$"):
-        runs.read(str(folder))
-    assert runs.read(str(folder / NAME.replace(".jsonl", ".embedded.jsonl"))).tasks["figlang_mini"].scorer == "embedded"
-    with pytest.raises(RunError, match="has no scores of vflute25: figlang score .*--scorer vflute25"):
-        runs.read(str(folder), scorer="vflute25")
-
-
-def test_scores_of_other_samples_are_not_taken(folder: Path) -> None:
-    score(folder / NAME)
-    (folder / NAME).write_bytes(evaluated()[0].replace(b"kettle", b"pan"))
-    assert runs.read(str(folder)).tasks["figlang_mini"].scorer is None
+def test_scores_of_an_earlier_version_are_not_read_and_this_is_said(
+    folder: Path, warnings_of_loguru: list[str]
+) -> None:
+    (folder / NAME.replace(".jsonl", ".vflute25.jsonl")).write_bytes(b"")
+    task = runs.read(str(folder)).tasks["figlang_mini"]
+    assert (task.path.name, task.scorer) == (NAME, None)
+    (told,) = warnings_of_loguru
+    assert "vflute25.jsonl is not read: an earlier version" in told and "figlang score RUN writes a run" in told
 
 
 def test_names(folder: Path, tmp_path: Path) -> None:

@@ -47,7 +47,6 @@ def test_a_real_file(tmp_path: Path) -> None:
     ("name", "task"),
     [
         ("2026_samples_vflute_5shot.jsonl", "vflute_5shot"),
-        ("2026_samples_vflute.vflute25.jsonl", "vflute"),
         ("mine.jsonl", None),
     ],
 )

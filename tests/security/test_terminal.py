@@ -86,9 +86,7 @@ def irfl_run(folder: Path) -> str:
 # What is called in a folder whose name is nasty, and its exit status.
 COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
     "score": (lambda here: ["score", samples(here), "--scorer", "embedded"], 0),
-    "score, its own output": (
-        lambda here: ["score", samples(here), samples(here), "--scorer", "embedded", "--output-dir", str(here)], 1
-    ),
+    "score, a folder that is there": (lambda here: ["score", samples(here), "-o", str(here)], 1),
     "score, no file": (lambda here: ["score", str(here / "no.jsonl")], 1),
     "compare": (
         lambda here: [

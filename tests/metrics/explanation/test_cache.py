@@ -137,23 +137,6 @@ def test_a_cache_that_another_process_holds_locked_is_waited_for_and_given_up(
     assert len(warnings_of_loguru) == 1 and "out of use" in warnings_of_loguru[0]
 
 
-def test_delete_removes_what_is_ours_only(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    cache = ScoreCache(tmp_path)
-    cache.store("model", {PAIR: 1.0}, {"text": VECTORS})
-    cache.delete()
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_delete_removes_a_folder_that_is_empty_then(tmp_path: Path) -> None:
-    cache = ScoreCache(tmp_path / "cache")
-    cache.delete()  # never used: there is nothing
-    cache.store("model", {PAIR: 1.0})  # scores alone
-    cache.delete()
-    assert not (tmp_path / "cache").exists()
-    ScoreCache(None).delete()
-
-
 class Malicious:
     def __reduce__(self) -> Any:
         return (print, ("code of a foreign file ran",))
