@@ -228,7 +228,7 @@ def answered(lm: Any, instances: Sequence[Any], settings: dict[str, Any]) -> Run
         arguments = (context, clock.measured("decoding", messages), {**given, **settings}, *others)
         metadata = {"task": one.task_name, "doc_id": one.doc_id, "repeats": 1}
         asked.append(Instance(request_type="generate_until", arguments=arguments, idx=0, metadata=metadata))
-    processor = getattr(lm, "processor", None) or lm._image_processor._processor
+    processor = getattr(lm, "processor", None) or lm._image_processor
     with watched(lm.model, type(processor), clock):
         started, cpu, of_main = time.perf_counter(), time.process_time(), time.thread_time()
         answers = lm.generate_until(asked)
