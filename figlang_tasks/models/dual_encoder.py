@@ -36,7 +36,6 @@ import numpy.typing as npt
 import torch
 import transformers
 from accelerate import Accelerator
-from huggingface_hub.errors import HFValidationError
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 from loguru import logger
@@ -121,39 +120,17 @@ class FigLangCLIP(lmms):
     ) -> None:
         super().__init__()
         del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
-        try:
-            self._set_up(
-                pretrained, revision, dtype, device, batch_size, text_batch_size, cache, head, max_length,
-                trust_remote_code, unknown,
-            )  # fmt: skip
-        except ValueError as error:
-            raise FigLangError(str(error)) from error
-
-    def _set_up(
-        self,
-        pretrained: str,
-        revision: str | int | None,
-        dtype: str,
-        device: str | None,
-        batch_size: int | str,
-        text_batch_size: int,
-        cache: str,
-        head: str | None,
-        max_length: int | None,
-        trust_remote_code: bool,
-        unknown: dict[str, Any],
-    ) -> None:
         if unknown or not pretrained:
             hidden = ("unknown", "max_batch_size")
             valid = [name for name in inspect.signature(FigLangCLIP).parameters if name not in hidden]
             wrong = f"unknown argument {', '.join(sorted(unknown))}" if unknown else "pretrained= is missing"
-            raise ValueError(f"figlang_clip: {wrong}; valid: {', '.join(valid)}")
+            raise FigLangError(f"figlang_clip: {wrong}; valid: {', '.join(valid)}")
         if not cache or not isinstance(cache, str):
-            raise ValueError(f"figlang_clip: cache={cache!r}; valid: a folder, or off")
+            raise FigLangError(f"figlang_clip: cache={cache!r}; valid: a folder, or off")
         if not isinstance(trust_remote_code, bool):  # "no" is a text, and true
-            raise ValueError(f"figlang_clip: trust_remote_code={trust_remote_code!r}; valid: True, False")
+            raise FigLangError(f"figlang_clip: trust_remote_code={trust_remote_code!r}; valid: True, False")
         if dtype not in DTYPES:
-            raise ValueError(f"figlang_clip: dtype={dtype!r}; valid: {', '.join(DTYPES)}")
+            raise FigLangError(f"figlang_clip: dtype={dtype!r}; valid: {', '.join(DTYPES)}")
         images = AUTO_BATCH if str(batch_size).startswith("auto") else _positive("batch_size", batch_size)
         self._sizes = {"image": images, "pair": images, "text": _positive("text_batch_size", text_batch_size)}
         self.accelerator = Accelerator()
@@ -690,18 +667,18 @@ def _load(
     models.require_checkpoint("figlang_clip", pretrained)
     try:
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
-    except (OSError, HFValidationError) as error:
-        raise ValueError(f"figlang_clip: {models.cannot_load('the configuration of', pretrained, error)}") from error
+    except (OSError, ValueError) as error:
+        raise FigLangError(f"figlang_clip: {models.cannot_load('the configuration of', pretrained, error)}") from error
     kind = config.model_type
     model_class = _model_class(config)
     two_heads = getattr(model_class, "__name__", "") == RETRIEVAL_CLASSES["blip"]
     if head is not None and not (two_heads and head in ("itm", "cosine")):
-        raise ValueError(
+        raise FigLangError(
             f"figlang_clip: head={head!r} for a model of type {kind}; valid: itm, cosine, for "
             f"{RETRIEVAL_CLASSES['blip']} alone"
         )
     if model_class is None:
-        raise ValueError(
+        raise FigLangError(
             f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a dual encoder. "
             + ("Generative models run as --model figlang_vlm. " if models.generative_class(config) else "")
             + "Supported: models of transformers with get_image_features and get_text_features (clip, siglip, siglip2, "
@@ -712,10 +689,10 @@ def _load(
         options = {"dtype": dtype, **attention, **source}
         model, loaded = model_class.from_pretrained(pretrained, output_loading_info=True, **options)
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
-    except OSError as error:  # a file is missing or damaged
-        raise ValueError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
+    except (OSError, ValueError) as error:  # a file is missing or damaged, or needs code of the checkpoint's
+        raise FigLangError(f"figlang_clip: {models.cannot_load('model and processor', pretrained, error)}") from error
     if lost := models.missing_weights(pretrained, model, loaded):
-        raise ValueError(f"figlang_clip: {lost}")
+        raise FigLangError(f"figlang_clip: {lost}")
     network = _MATCHERS.get(type(model).__name__, _Network)
     return (_BlipCosine if head == "cosine" else network)(model, processor, device, max_length)
 
@@ -746,7 +723,7 @@ def _device(name: str | None, accelerator: Accelerator) -> torch.device:
     if name is None or (accelerator.num_processes > 1 and re.fullmatch(r"cuda(:\d+)?", name)):
         return accelerator.device
     if name.startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(f"figlang_clip: device={name!r}, but torch sees no GPU here; use cpu")
+        raise FigLangError(f"figlang_clip: device={name!r}, but torch sees no GPU here; use cpu")
     return torch.device(name)
 
 
@@ -756,7 +733,7 @@ def _positive(name: str, value: Any) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise ValueError(f"figlang_clip: {name}={value!r}, must be a whole number of at least 1")
+        raise FigLangError(f"figlang_clip: {name}={value!r}, must be a whole number of at least 1")
     return number
 
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -63,66 +63,21 @@ class Prompt:
 
     Attributes:
         text: with one placeholder per image.
-        images: RGB, in the order of the placeholders.
+        images: RGB, in the order of the placeholders; none while it waits for its batch.
         where: task and document, for messages.
+        size: number of images, and length of the text.
+        request: index of its request.
+        image: the one image of the request's that it has, by its place there; None: it has all.
+        wanted: the score request; None if it asks for words.
     """
 
     text: str
     images: list[Image.Image]
     where: str
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What a request asks.
-
-    Attributes:
-        where: task and document, for messages.
-        messages: in the form of transformers, with decoded images.
-        wanted: the score request; None if it asks for words.
-    """
-
-    where: str
-    messages: list[dict[str, Any]]
-    wanted: score_requests.ScoreRequest | None
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A prompt of a request without its images, which are read again for a batch.
-
-    Attributes:
-        request: its index.
-        image: the one image that the prompt has, by its place in the request; None: it has all.
-        size: number of images, and length of the text.
-        text: of the prompt.
-        where: task and document, for messages.
-    """
-
-    request: int
-    image: int | None
-    size: tuple[int, int]
-    text: str
-    where: str
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Prompts as the model reads them.
-
-    Attributes:
-        texts: of the prompts.
-        where: tasks and documents, for messages.
-        special: whether the processor was to add special tokens.
-        wanted: the score request of the first; of kind ``match`` those of all are equal.
-        inputs: tensors on the CPU; None if memory ran out.
-    """
-
-    texts: list[str]
-    where: str
-    special: bool
-    wanted: score_requests.ScoreRequest | None
-    inputs: Any
+    size: tuple[int, int] = (0, 0)
+    request: int = 0
+    image: int | None = None
+    wanted: score_requests.ScoreRequest | None = None
 
 
 class FigLangVLM(lmms):
@@ -261,16 +216,15 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: one of them cannot be answered.
         """
-        parts = self._checked(requests)
+        prompts = self._checked(requests)
         answers: list[GenerationResult | None] = [None] * len(requests)
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
             for group in _by_settings(requests):
                 asks = {None: self._texts, "candidates": self._candidates, "match": self._matches}
                 wanted = requests[group[0]].args[2].get(score_requests.KEY)
-                for index, answer in asks[wanted and wanted["kind"]](
-                    requests, [part for i in group for part in parts[i]]
-                ):
+                ask = asks[wanted and wanted["kind"]]
+                for index, answer in ask(requests, [prompt for i in group for prompt in prompts[i]]):
                     answers[index] = answer
                     tokens += (answer.token_counts and answer.token_counts.output_tokens) or 0
                     bar.update()
@@ -283,36 +237,40 @@ class FigLangVLM(lmms):
         )
         return [answer for answer in answers if answer is not None]
 
-    def _checked(self, requests: Sequence[Instance]) -> list[list[_Part]]:
-        """Return the prompts of each request, without text and images, and try the one that asks most of memory.
+    def _checked(self, requests: Sequence[Instance]) -> list[list[Prompt]]:
+        """Return the prompts of each request, without images, and try the one that asks most of memory.
 
         So an invalid request is reported now, not after hours. This costs one more decoding of every image.
 
         Raises:
             VLMError: a request cannot be answered.
         """
-        parts: list[list[_Part]] = []
+        prompts: list[list[Prompt]] = []
         largest: Prompt | None = None
         hidden = self.rank != 0 or len(requests) == 1
         with (
             threads(THREADS) as pool,
             closing(ahead(lambda each: pool.submit(self._read, each), requests, THREADS)) as read,
         ):
-            for _, asked in tqdm(read, total=len(requests), disable=hidden, desc="Checking prompts"):
-                parts.append([])
-                with _naming(asked.where):
-                    for image in _images_of(asked):
-                        messages = asked.messages if image is None else _only_image(asked.messages, image)
-                        prompt = self._render(asked.where + ("" if image is None else f", image {image}"), messages)
-                        if asked.wanted is not None:
+            for request, (messages, wanted) in tqdm(read, "Checking prompts", len(requests), disable=hidden):
+                prompts.append([])
+                where = _where(request)
+                with _naming(where):
+                    for image in _images_of(messages, wanted):
+                        if image is None:
+                            prompt = self._render(where, messages)
+                        else:
+                            prompt = self._render(f"{where}, image {image}", _only_image(messages, image))
+                        if wanted is not None:
                             self._template.require_answer(prompt.text)
-                        parts[-1].append(_Part(len(parts) - 1, image, _size(prompt), prompt.text, prompt.where))
-                        if largest is None or _size(prompt) > _size(largest):
+                        if largest is None or prompt.size > largest.size:
                             largest = prompt
-        if largest is not None and len(requests) > 1 and _size(largest) > self._tried:
+                        waiting = replace(prompt, images=[], request=len(prompts) - 1, image=image, wanted=wanted)
+                        prompts[-1].append(waiting)
+        if largest is not None and len(requests) > 1 and largest.size > self._tried:
             self._try(largest)
-            self._tried = _size(largest)
-        return parts
+            self._tried = largest.size
+        return prompts
 
     def _try(self, prompt: Prompt) -> None:
         """Run the prompt that asks most of processor and memory through one forward pass.
@@ -328,9 +286,16 @@ class FigLangVLM(lmms):
     # --- batches -----------------------------------------------------------------------------------------------------
 
     def _in_batches(
-        self, requests: Sequence[Instance], parts: Iterable[_Part], run: Callable[[_Batch], list[T]], most: int | None
-    ) -> Iterator[tuple[_Part, T]]:
+        self,
+        requests: Sequence[Instance],
+        prompts: Iterable[Prompt],
+        run: Callable[[Sequence[Prompt], Any], list[T]],
+        most: int | None,
+    ) -> Iterator[tuple[Prompt, T]]:
         """Run batches of at most `most` prompts (default: the batch size) with as many images each, the longest first.
+
+        Args:
+            run: returns the results of prompts, by their tensors.
 
         Yields:
             Each prompt with its result.
@@ -338,56 +303,57 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: a prompt cannot be answered.
         """
-        waiting = sorted(parts, key=lambda part: part.size, reverse=True)
+        waiting = sorted(prompts, key=lambda prompt: prompt.size, reverse=True)
         while waiting:
             with closing(self._loaded(requests, _batches(waiting, most or self.batch_size))) as loaded:
-                for members, batch in loaded:
-                    with _naming(batch.where):
-                        results = None if batch.inputs is None else attempt(partial(run, batch))
+                for batch, inputs in loaded:
+                    with _naming(_all_of(batch)):
+                        results = None if inputs is None else attempt(partial(run, batch, inputs))
                         if results is None:
-                            self.batch_size = halved(len(members), "figlang_vlm", "request")
+                            self.batch_size = halved(len(batch), "figlang_vlm", "request")
                             break
-                    waiting = waiting[len(members) :]
-                    yield from zip(members, results, strict=True)
+                    waiting = waiting[len(batch) :]
+                    yield from zip(batch, results, strict=True)
 
     def _loaded(
-        self, requests: Sequence[Instance], batches: Iterable[Sequence[_Part]]
-    ) -> Generator[tuple[Sequence[_Part], _Batch]]:
-        """Yield batches, made while the caller works on earlier ones: some threads decode, one uses the processor."""
-        reading: dict[int, Future[_Asked]] = {}
+        self, requests: Sequence[Instance], batches: Iterable[Sequence[Prompt]]
+    ) -> Generator[tuple[Sequence[Prompt], Any]]:
+        """Yield batches with their tensors on the CPU, None if memory ran out.
 
-        def submit(batch: Sequence[_Part]) -> Future[_Batch]:
+        They are made while the caller works on earlier ones: some threads decode, one uses the processor.
+        """
+        reading: dict[int, Future[list[dict[str, Any]]]] = {}
+
+        def submit(batch: Sequence[Prompt]) -> Future[Any]:
             nonlocal reading  # a request whose images are in two batches is read once
-            indices = dict.fromkeys(part.request for part in batch)
-            reading = {i: reading.get(i) or readers.submit(self._read, requests[i]) for i in indices}
+            indices = dict.fromkeys(prompt.request for prompt in batch)
+            reading = {i: reading.get(i) or readers.submit(self._messages, requests[i]) for i in indices}
             return maker.submit(self._made, batch, reading)
 
         with threads(THREADS) as readers, threads(1) as maker:
             yield from ahead(submit, batches, BATCHES_AHEAD)
 
-    def _made(self, batch: Sequence[_Part], reading: Mapping[int, Future[_Asked]]) -> _Batch:
-        asked = [reading[part.request].result() for part in batch]
-        where = "; ".join(part.where for part in batch)
-        with _naming(where):
-            images = [_pictures(each.messages) for each in asked]
-            prompts = [
-                Prompt(part.text, every if part.image is None else [every[part.image]], part.where)
-                for part, every in zip(batch, images, strict=True)
-            ]
-            inputs = attempt(partial(self._processed, prompts))
-            special = self._adds_special_tokens(prompts[0])
-            return _Batch([prompt.text for prompt in prompts], where, special, asked[0].wanted, inputs)
+    def _made(self, batch: Sequence[Prompt], reading: Mapping[int, Future[list[dict[str, Any]]]]) -> Any:
+        whole = []
+        for prompt in batch:
+            messages = reading[prompt.request].result()
+            with _naming(prompt.where):
+                images = _pictures(messages)
+            whole.append(replace(prompt, images=images if prompt.image is None else [images[prompt.image]]))
+        with _naming(_all_of(batch)):
+            return attempt(lambda: self._processed(whole))
 
     # --- answers in words --------------------------------------------------------------------------------------------
 
-    def _texts(self, requests: Sequence[Instance], parts: Sequence[_Part]) -> Iterator[tuple[int, GenerationResult]]:
-        gen_kwargs = requests[parts[0].request].args[2]
+    def _texts(self, requests: Sequence[Instance], prompts: Sequence[Prompt]) -> Iterator[tuple[int, GenerationResult]]:
+        gen_kwargs = requests[prompts[0].request].args[2]
         settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
-        run: Callable[[_Batch], list[GenerationResult]] = lambda batch: self._generate(  # noqa: E731
-            self._placed(batch.inputs), settings, until
-        )
-        for part, answer in self._in_batches(requests, parts, run, None):
-            yield part.request, answer
+
+        def run(batch: Sequence[Prompt], inputs: Any) -> list[GenerationResult]:
+            return self._generate(self._placed(inputs), settings, until)
+
+        for prompt, answer in self._in_batches(requests, prompts, run, None):
+            yield prompt.request, answer
 
     def _generate(self, inputs: Any, settings: dict[str, Any], until: list[str]) -> list[GenerationResult]:
         length = inputs["input_ids"].shape[1]
@@ -415,33 +381,36 @@ class FigLangVLM(lmms):
     # --- answers in numbers ------------------------------------------------------------------------------------------
 
     def _candidates(
-        self, requests: Sequence[Instance], parts: Sequence[_Part]
+        self, requests: Sequence[Instance], prompts: Sequence[Prompt]
     ) -> Iterator[tuple[int, GenerationResult]]:
-        def run(batch: _Batch) -> list[list[float]]:
-            wanted = batch.wanted
+        def run(batch: Sequence[Prompt], inputs: Any) -> list[list[float]]:
+            first, wanted = batch[0], batch[0].wanted
             assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
-            inputs = self._placed(batch.inputs)
-            values = self._scorer.candidates(inputs, batch.texts[0], wanted.candidates, batch.special)
+            special = self._adds_special_tokens(first)
+            values = self._scorer.candidates(self._placed(inputs), first.text, wanted.candidates, special)
             return [[sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]]
 
-        for part, scores in self._in_batches(requests, parts, run, 1):
-            yield part.request, GenerationResult(score_requests.answer(scores))
+        for prompt, scores in self._in_batches(requests, prompts, run, 1):
+            yield prompt.request, GenerationResult(score_requests.answer(scores))
 
-    def _matches(self, requests: Sequence[Instance], parts: Sequence[_Part]) -> Iterator[tuple[int, GenerationResult]]:
-        def run(batch: _Batch) -> list[float]:
-            wanted = batch.wanted
+    def _matches(
+        self, requests: Sequence[Instance], prompts: Sequence[Prompt]
+    ) -> Iterator[tuple[int, GenerationResult]]:
+        def run(batch: Sequence[Prompt], inputs: Any) -> list[float]:
+            wanted = batch[0].wanted  # that of all: their settings are equal
             assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
-            return self._scorer.match(self._placed(batch.inputs), batch.texts, wanted.yes, wanted.no, batch.special)
+            texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
+            return self._scorer.match(self._placed(inputs), texts, wanted.yes, wanted.no, special)
 
         found: dict[int, list[float | None]] = {}
-        for part in parts:
-            found.setdefault(part.request, []).append(None)
-        for part, score in self._in_batches(requests, parts, run, None):
-            assert part.image is not None, "it is a prompt of one image"
-            found[part.request][part.image] = score
-            scores = [each for each in found[part.request] if each is not None]
-            if len(scores) == len(found[part.request]):
-                yield part.request, GenerationResult(score_requests.answer(scores))
+        for prompt in prompts:
+            found.setdefault(prompt.request, []).append(None)
+        for prompt, score in self._in_batches(requests, prompts, run, None):
+            assert prompt.image is not None, "it is a prompt of one image"
+            found[prompt.request][prompt.image] = score
+            scores = [each for each in found[prompt.request] if each is not None]
+            if len(scores) == len(found[prompt.request]):
+                yield prompt.request, GenerationResult(score_requests.answer(scores))
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
@@ -454,15 +423,15 @@ class FigLangVLM(lmms):
                 raise ValueError(f"messages hold video or audio; figlang_vlm reads images and text. {_FOR_LLAVA}")
             return messages.to_hf_messages()
 
-    def _read(self, request: Instance) -> _Asked:
-        """Read a request's document; images are decoded here."""
-        where = _where(request)
-        with _naming(where):
-            return _Asked(where, self._messages(request), _score_request(self.task_dict, request))
+    def _read(self, request: Instance) -> tuple[list[dict[str, Any]], score_requests.ScoreRequest | None]:
+        """Return a request's messages, in the form of transformers and with decoded images, and its score request."""
+        with _naming(_where(request)):
+            return self._messages(request), _score_request(self.task_dict, request)
 
     def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
         with _naming(where):
-            return Prompt(self._template.render(messages), _pictures(messages), where)
+            text, images = self._template.render(messages), _pictures(messages)
+            return Prompt(text, images, where, (len(images), len(text)))
 
     def _inputs(self, batch: list[Prompt]) -> Any:
         """Return the model inputs of prompts with as many images each, on the model's device."""
@@ -601,26 +570,28 @@ def _score_request(task_dict: Any, request: Instance) -> score_requests.ScoreReq
     return score_requests.score_request(gen_kwargs, task_dict[task][split][doc_id])
 
 
-def _images_of(asked: _Asked) -> Sequence[int | None]:
+def _images_of(
+    messages: Sequence[Mapping[str, Any]], wanted: score_requests.ScoreRequest | None
+) -> Sequence[int | None]:
     """Return the image of each prompt of a request: for matching scores each image in turn, else None once.
 
     Raises:
         ValueError: there is no image to match.
     """
-    if asked.wanted is None or asked.wanted.kind != "match":
+    if wanted is None or wanted.kind != "match":
         return [None]
-    count = sum(part["type"] == "image" for message in asked.messages for part in message["content"])
+    count = sum(part["type"] == "image" for message in messages for part in message["content"])
     if not count:
         raise ValueError("a score request of kind match needs an image")
     return range(count)
 
 
-def _batches(parts: Sequence[_Part], most: int) -> Iterator[Sequence[_Part]]:
+def _batches(prompts: Sequence[Prompt], most: int) -> Iterator[Sequence[Prompt]]:
     """Yield batches of at most `most` in their order, each of prompts with as many images."""
     start = 0
-    while start < len(parts):
-        batch = parts[start : start + most]
-        batch = [part for part in batch if part.size[0] == batch[0].size[0]]
+    while start < len(prompts):
+        batch = prompts[start : start + most]
+        batch = [prompt for prompt in batch if prompt.size[0] == batch[0].size[0]]
         yield batch
         start += len(batch)
 
@@ -628,6 +599,10 @@ def _batches(parts: Sequence[_Part], most: int) -> Iterator[Sequence[_Part]]:
 def _where(request: Instance) -> str:
     _, _, _, doc_id, task, _ = request.args
     return f"task {task}, doc {doc_id}"
+
+
+def _all_of(batch: Sequence[Prompt]) -> str:
+    return "; ".join(prompt.where for prompt in batch)
 
 
 @contextmanager
@@ -656,10 +631,6 @@ def _interleaved(prompt: Prompt) -> list[Any]:
     """Return texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
     texts = _IDEFICS_IMAGE.split(prompt.text)
     return [texts[0], *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair)]
-
-
-def _size(prompt: Prompt) -> tuple[int, int]:
-    return len(prompt.images), len(prompt.text)
 
 
 def _pictures(messages: Sequence[Mapping[str, Any]]) -> list[Image.Image]:
