@@ -258,9 +258,8 @@ def file_targets(folder: Path, each_place: bool = False) -> dict[str, Target]:
     With `each_place` there is a target for each of `PLACES`: files that are to be compared hold their text at the same.
     """
     readers: dict[str, Callable[[Path], Any]] = {
-        "samples": samples.read,
-        "samples of any task": samples.read_any,
-        "samples without answers": partial(samples.read_blind, task="flute_codalab"),
+        "samples": lambda path: samples.explained(path, samples.read(path).lines),
+        "samples without answers": lambda path: samples.blind(path, samples.read(path).lines),
         "runs": lambda path: runs.read(str(path)),
     }
     if each_place:

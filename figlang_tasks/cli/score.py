@@ -135,9 +135,9 @@ def _explained(run: Run) -> list[TaskRun]:
     found, others = [], []
     for task in run.tasks.values():
         try:
-            samples.check_explained(task.path, task.lines)
+            samples.explained(task.path, task.lines)
             found.append(task)
-        except samples.NothingToScore as error:
+        except samples.OfAnotherTask as error:
             others.append(str(error))
         except samples.SamplesError as error:
             raise FigLangError(str(error)) from error

@@ -69,7 +69,7 @@ def _explained(run: Run) -> TaskRun:
     if len(found) > 1:
         tasks = listing([task.task for task in found], 20)
         raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
-    samples.check_explained(found[0].path, found[0].lines)
+    samples.explained(found[0].path, found[0].lines)
     return found[0]
 
 

@@ -74,7 +74,7 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
 def _check(task: TaskRun) -> None:
     if task.explained:
         try:
-            samples.check_explained(task.path, task.lines)
+            samples.explained(task.path, task.lines)
         except SamplesError as error:
             raise RunError(str(error)) from error
 

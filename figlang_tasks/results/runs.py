@@ -32,7 +32,7 @@ from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured, for_task
-from figlang_tasks.results.samples import SamplesError
+from figlang_tasks.results.samples import OfAnotherTask, SamplesError
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.notices import notices
@@ -630,9 +630,15 @@ def _model_name(path: Path, results: Mapping[str, Any]) -> str:
 
 def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | None) -> TaskRun | None:
     """One task, None if it is none of ours."""
-    read = samples.read_ours(path, judged=measured_metadata(results, task) is not None)
-    if read is None:
-        return None
+    try:
+        read = samples.read(path)
+    except OfAnotherTask as error:
+        if measured_metadata(results, task) is None:
+            return None
+        raise RunError(
+            f"{path}, line 1 has no `sample` record, but the results file has measures of its task by figlang_tasks: "
+            "restore the file that the harness wrote"
+        ) from error
     try:
         benchmark = of_dataset(read.data.dataset)
     except DataError as error:
@@ -689,7 +695,7 @@ def _reported(path: Path, content: Any) -> Estimates:
         ) from error
 
 
-def _scorer(read: samples.AnySamples) -> str | None:
+def _scorer(read: samples.Samples) -> str | None:
     """The scorer of the explanations; None if they have no scores."""
     found: dict[str, int] = {}
     for number, line in enumerate(read.lines, start=1):

@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 from figlang_tasks.core import data_id, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.json_lines import SAMPLES_NAME
 from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, entailment_record
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
@@ -30,68 +30,25 @@ _PATTERNS = {  # they become names of metrics, and are printed
     "data": data_id.PATTERN,
     "explained": re.compile("all|contradiction|alone"),
 }
-# lmms-eval: DATE_samples_TASK.jsonl; lm-eval: samples_TASK_DATE.jsonl
-_TASK_IN_NAME = re.compile(r"(?:^|_)samples_([^.]+?)(?:_\d{4}-\d\d-\d\dT[\d-]+)?(?:\.|$)")
 _SHORT = 64  # characters; longer texts are hardly ever the same in two lines
-
-SCORED_BY = "figlang score"
-"""What the reports of ``figlang score`` say under ``written_by``."""
 
 
 class SamplesError(Exception):
     """A samples file cannot be used; the message names file, line and what to do."""
 
 
-class NothingToScore(SamplesError):
+class OfAnotherTask(SamplesError):
     """A samples file is of a task that it cannot be used for; nothing says that it is damaged."""
 
 
 @dataclass(frozen=True)
-class ScoredLine:
-    """One line.
-
-    Attributes:
-        values: all of it, also what this package does not know.
-        record: its ``sample``, checked.
-    """
-
-    values: Mapping[str, Any]
-    record: EntailmentRecord
-
-
-@dataclass(frozen=True)
 class Samples:
-    """A samples file.
+    """A samples file of any task of ours.
 
     Attributes:
         path: the file.
         sha256: hex digest of its content.
-        task: task that its name tells, None if it tells none.
         data: the data of all rows.
-        rows: at least one, in the order of the file, no id twice.
-    """
-
-    path: Path
-    sha256: str
-    task: str | None
-    data: DataId
-    rows: tuple[ScoredLine, ...]
-
-
-@dataclass(frozen=True)
-class BlindSamples:
-    """A samples file of a task without published answers; attributes as of `Samples`."""
-
-    path: Path
-    rows: tuple[BlindRecord, ...]
-
-
-@dataclass(frozen=True)
-class AnySamples:
-    """A samples file of any task of ours.
-
-    Attributes:
-        path, sha256, data: as of `Samples`.
         lines: every line as it is, no id twice; ``line["sample"]`` is a record with texts ``id`` and ``data``.
     """
 
@@ -101,26 +58,46 @@ class AnySamples:
     lines: tuple[Mapping[str, Any], ...]
 
 
-def read_ours(path: Path, judged: bool = False) -> AnySamples | None:
-    """As `read_any`; None where no line holds a record of figlang_tasks.
+def read(path: Path) -> Samples:
+    """The samples file of any task of ours; of the records only ``id`` and ``data`` are checked.
 
-    Args:
-        path: the file.
-        judged: whether the results file has measures of the task: then it is ours.
+    Raises:
+        OfAnotherTask: no line has a record of figlang_tasks.
+        SamplesError: it is not readable, empty, damaged, or mixed.
     """
     lines = _Lines(path)
+    found: list[dict[str, Any]] = []
     parsed = lines.values()
-    first = next(parsed)
-    if _is_ours(first):
-        return _any(path, lines, chain([first], parsed))
-    if _has_ours(parsed):
-        return read_any(path)  # which says what the first lines lack
-    if judged:
+    for line in parsed:
+        if not _is_ours(line):
+            told = f"{line.where} has no `sample` record of figlang_tasks ({_shown(line.values)})"
+            if found or _has_ours(parsed):
+                raise SamplesError(f"{told}, but other lines have one: restore the file that the harness wrote")
+            raise _of_another_task(path, told, f"every task of figlang_tasks: {tasks_of()}")
+        record = line.values["sample"]
+        for field in ("id", "data"):
+            if not isinstance(record[field], str):
+                raise SamplesError(
+                    f"{line.where}: `sample` has no text {field!r}: restore the file that the harness wrote"
+                )
+        _check_pattern(line.where, "data", record["data"])
+        found.append(line.values)
+    seen: dict[str, int] = {}
+    for number, values in enumerate(found, start=1):
+        first = seen.setdefault(values["sample"]["id"], number)
+        if first != number:
+            raise SamplesError(
+                f"{path}: lines {first} and {number} both hold the row {values['sample']['id']}: are these several "
+                "runs? Split the file, one for each run"
+            )
+    counts = Counter(values["sample"]["data"] for values in found)
+    if len(counts) > 1:
+        each = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
         raise SamplesError(
-            f"{path}, line 1 has no `sample` record, but the results file has measures of its task by figlang_tasks: "
-            "restore the file that the harness wrote"
+            f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {each}. Split the file, one "
+            "for each"
         )
-    return None
+    return Samples(path, lines.sha256(), DataId.parse(next(iter(counts))), tuple(found))
 
 
 def _is_ours(line: _Parsed) -> bool:
@@ -136,71 +113,37 @@ def _has_ours(rest: Iterator[_Parsed]) -> bool:
         return False
 
 
-def read_any(path: Path) -> AnySamples:
-    """Read the samples file of any task of ours; of the records only ``id`` and ``data`` are checked.
-
-    Raises:
-        SamplesError: it is not readable, empty, damaged, of another task, or mixed.
-    """
-    lines = _Lines(path)
-    return _any(path, lines, lines.values())
+def _shown(values: Any) -> str:
+    return f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
 
 
-def _any(path: Path, lines: _Lines, parsed: Iterator[_Parsed]) -> AnySamples:
-    found = []
-    for where, values, record in _records(path, parsed, _any_task()):
-        for field in ("id", "data"):
-            if not isinstance(record.get(field), str):
-                raise SamplesError(f"{where}: `sample` has no text {field!r}: restore the file that the harness wrote")
-        _check_pattern(where, "data", record["data"])
-        found.append(values)
-    _check_ids(path, [values["sample"]["id"] for values in found])
-    data = _one_data(path, [values["sample"]["data"] for values in found])
-    return AnySamples(path, lines.sha256(), data, tuple(found))
-
-
-def read(path: Path) -> Samples:
-    """Read and check the samples file of an explainable-entailment task.
-
-    Raises:
-        SamplesError: it is not readable, empty, damaged, of another task, or mixed.
-    """
-    lines = _Lines(path)
-    rows = [_row(path, where, values, record) for where, values, record in _records(path, lines.values(), _explained())]
-    data = _data(path, rows)
-    return Samples(path, lines.sha256(), _task(path), data, tuple(rows))
-
-
-def check_explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Check lines as `read` does: of an explainable-entailment task, already read by `read_any`.
+def explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[EntailmentRecord]:
+    """The records of an explainable-entailment task, with all their fields checked.
 
     Args:
         path: the file, for messages.
-        lines: all lines.
+        lines: all lines, as `read` returns them.
 
     Raises:
-        SamplesError: a record is damaged, of another task, or the file is mixed.
+        OfAnotherTask: there are no explanations to score.
+        SamplesError: a record is damaged, or they are scored in different ways.
     """
-    _data(path, [_row(path, f"{path}, line {n}", line, line["sample"]) for n, line in enumerate(lines, start=1)])
+    found = [_explained(path, f"{path}, line {n}", line["sample"]) for n, line in enumerate(lines, start=1)]
+    schemes = Counter(record.scheme for record in found)
+    if len(schemes) > 1:
+        told = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())
+        raise SamplesError(f"{path} mixes rows that are scored in different ways: {told}. Split the file, one for each")
+    return found
 
 
-def read_blind(path: Path, task: str) -> BlindSamples:
-    """Read and check the samples file of a task for a submission.
-
-    Args:
-        path: the file.
-        task: the name of such a task, for messages.
-
-    Raises:
-        SamplesError: as `read`.
-    """
-    rows: list[BlindRecord] = []
-    for where, _, record in _records(path, _Lines(path).values(), task):
+def blind(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[BlindRecord]:
+    """The records of a task for a submission, with all their fields checked; arguments and errors as of `explained`."""
+    found = []
+    for where, record in ((f"{path}, line {n}", line["sample"]) for n, line in enumerate(lines, start=1)):
         if "codalab_id" not in record:
-            raise SamplesError(f"{where}: a row of {record.get('data')}, not of a task for a submission")
-        rows.append(BlindRecord(**_checked(where, record, BlindRecord)))
-    _check_ids(path, [row.id for row in rows])
-    return BlindSamples(path, tuple(rows))
+            raise SamplesError(f"{where}: a row of {record['data']}, not of a task for a submission")
+        found.append(BlindRecord(**_checked(where, record, BlindRecord)))
+    return found
 
 
 class _Lines:
@@ -271,41 +214,6 @@ def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str
     return ", ".join(name if name in begun else f"{name}*" for name in names)
 
 
-def _any_task() -> str:
-    return f"every task of figlang_tasks: {tasks_of()}"
-
-
-def _explained() -> str:
-    return f"explainable entailment: {tasks_of(lambda benchmark: benchmark.scorer is not None)}"
-
-
-def _records(
-    path: Path, parsed: Iterator[_Parsed], wanted: str
-) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Of each line where it stands, all of it, and the record of figlang_tasks in it.
-
-    Args:
-        path: the file.
-        parsed: its lines.
-        wanted: the tasks whose files the caller takes, in words.
-
-    Raises:
-        NothingToScore: no line has a record.
-        SamplesError: a line has none.
-    """
-    some = False
-    for where, values in parsed:
-        record = values.get("sample") if isinstance(values, dict) else None
-        if not isinstance(record, dict):
-            found = f"its keys are {reprlib.repr(sorted(values))}" if isinstance(values, dict) else reprlib.repr(values)
-            told = f"{where} has no `sample` record of figlang_tasks ({found})"
-            if some or _has_ours(parsed):
-                raise SamplesError(f"{told}, but other lines have one: restore the file that the harness wrote")
-            raise _of_another_task(path, told, wanted)
-        some = True
-        yield where, values, record
-
-
 def _json(where: str, line: bytes, last: bool, shared: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
     try:
         return json.loads(line.decode("utf-8"), object_pairs_hook=shared)
@@ -317,28 +225,30 @@ def _json(where: str, line: bytes, last: bool, shared: Callable[[list[tuple[str,
         raise SamplesError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
 
 
-def _of_another_task(path: Path, what: str, wanted: str) -> NothingToScore:
-    task = f"a file of the task {_task(path)}?" if _task(path) else "a file of another task?"
-    return NothingToScore(f"{what}: {task} This works on the files that --log_samples writes for {wanted}")
+def _of_another_task(path: Path, what: str, wanted: str) -> OfAnotherTask:
+    named = SAMPLES_NAME.fullmatch(path.name)
+    task = f"a file of the task {named['task']}?" if named else "a file of another task?"
+    return OfAnotherTask(f"{what}: {task} This works on the files that --log_samples writes for {wanted}")
 
 
-def _row(path: Path, where: str, values: Mapping[str, Any], record: Mapping[str, Any]) -> ScoredLine:
+def _explained(path: Path, where: str, record: Mapping[str, Any]) -> EntailmentRecord:
     if "codalab_id" in record:
-        raise NothingToScore(
+        raise OfAnotherTask(
             f"{where}: these rows have no reference answers (the shared task's test set), so they cannot be scored. "
             "figlang submit makes the file for the shared task"
         )
     if not record.keys() & {"explanation", "reference", "report_group"}:  # the shape before the values: not damaged
         found = f"its `sample` has {reprlib.repr(sorted(record))}"
-        raise _of_another_task(path, f"{where} has no explanation to score ({found})", _explained())
+        wanted = f"explainable entailment: {tasks_of(lambda benchmark: benchmark.scorer is not None)}"
+        raise _of_another_task(path, f"{where} has no explanation to score ({found})", wanted)
     kind = entailment_record(record)
     checked = _checked(where, record, kind)
     if record.get("asks_for_explanation") is False:
-        raise NothingToScore(
+        raise OfAnotherTask(
             f"{where}: the task of this file asks for labels alone (its option scorer is off): there is no explanation "
             f"to score"
         )
-    return ScoredLine(values, kind(**checked))
+    return kind(**checked)
 
 
 _types = cache(get_type_hints)
@@ -370,41 +280,3 @@ def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord]
 def _check_pattern(where: str, name: str, value: str) -> None:
     if not _PATTERNS[name].fullmatch(value):
         raise SamplesError(f"{where}: `sample` has {name}={reprlib.repr(value)}, which no task of figlang_tasks writes")
-
-
-def _check_ids(path: Path, ids: Sequence[str]) -> None:
-    seen: dict[str, int] = {}
-    for number, row_id in enumerate(ids, start=1):
-        first = seen.setdefault(row_id, number)
-        if first != number:
-            raise SamplesError(
-                f"{path}: lines {first} and {number} both hold the row {row_id}: are these several runs? Split the "
-                "file, one for each run"
-            )
-
-
-def _data(path: Path, rows: Sequence[ScoredLine]) -> DataId:
-    _check_ids(path, [row.record.id for row in rows])
-    schemes = Counter(row.record.scheme for row in rows)
-    if len(schemes) > 1:
-        found = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())
-        raise SamplesError(
-            f"{path} mixes rows that are scored in different ways: {found}. Split the file, one for each"
-        )
-    return _one_data(path, [row.record.data for row in rows])
-
-
-def _one_data(path: Path, found_data: Sequence[str]) -> DataId:
-    counts = Counter(found_data)
-    if len(counts) > 1:
-        found = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
-        raise SamplesError(
-            f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {found}. Split the file, one "
-            "for each"
-        )
-    return DataId.parse(found_data[0])
-
-
-def _task(path: Path) -> str | None:
-    found = _TASK_IN_NAME.search(path.name)
-    return found[1] if found else None

@@ -38,10 +38,10 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     if fallback is not None and fallback not in LABELS:
         raise ValueError(f"fallback is {fallback!r}; valid: {', '.join(LABELS)}")
     try:
-        found = samples.read_blind(Path(samples_path), "flute_codalab")
+        found = samples.read(Path(samples_path))
+        rows = _complete(found.path, samples.blind(found.path, found.lines))
     except SamplesError as error:
         raise SubmissionError(str(error)) from error
-    rows = _complete(found.path, found.rows)
     unlabelled = [row for row in rows if row.predicted is None]
     if unlabelled and fallback is None:
         raise SubmissionError(
@@ -58,11 +58,8 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     return len(unlabelled)
 
 
-def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
-    """The rows in order, all there, of one file of questions."""
-    versions = sorted({row.data for row in rows})
-    if len(versions) > 1:
-        raise SubmissionError(f"{path} mixes the rows of several files: {', '.join(versions)}. Evaluate one")
+def _complete(path: Path, rows: list[BlindRecord]) -> list[BlindRecord]:
+    """The rows in order, all there."""
     by_id: dict[int, BlindRecord] = {}
     for row in rows:
         if row.codalab_id in by_id:
@@ -84,10 +81,10 @@ def _complete(path: Path, rows: tuple[BlindRecord, ...]) -> list[BlindRecord]:
         {"codalab_id": row.codalab_id, "id": row.source_id, "premise": row.premise, "hypothesis": row.hypothesis}
         for row in ordered
     ]
-    if (digest := blind_data(asked)) != versions[0]:
+    if (digest := blind_data(asked)) != rows[0].data:
         raise SubmissionError(
-            f"{path}: ids, premises and hypotheses differ from those of the run ({digest}, not {versions[0]}): restore "
-            "the file that the harness wrote"
+            f"{path}: ids, premises and hypotheses differ from those of the run ({digest}, not {rows[0].data}): "
+            "restore the file that the harness wrote"
         )
     return ordered
 

@@ -126,22 +126,22 @@ def write(run: Run, output: Path, task: str | None = None) -> Written:
             the file cannot be written.
     """
     candidates = {name: each for name, each in run.tasks.items() if each.data.name == f"{DATASET}/{SPLIT}"}
-    # A task that asks for labels alone is none to choose from, but samples.read says more when it is all there is.
+    # A task that asks for labels alone is none to choose from, but samples.explained says more when it is all there is.
     explained = {name for name, each in candidates.items() if _asks_for_explanation(each)} or set(candidates)
     chosen = the_task(
         run, f"{DATASET}'s {SPLIT} split", lambda each: each.task in explained | ({task} & set(candidates)), task
     )
     try:
-        found = samples.read(answered(chosen).path)
+        checked = samples.explained(answered(chosen).path, chosen.lines)
     except SamplesError as error:
         raise SubmissionError(str(error)) from error
-    records = _complete(found.path, [row.record for row in found.rows])
+    records = _complete(chosen.path, checked)
     predictions = [Prediction(record.id, record.predicted, plain(record.explanation or "")) for record in records]
     first = next((row for row in predictions if row.explained), None)
     if first is None:
         raise SubmissionError(
-            f"{found.path}: none of the {len(predictions)} rows has an explanation, and the board's scorer fails where "
-            f"its first row has none: evaluate a model that explains its answers"
+            f"{chosen.path}: none of the {len(predictions)} rows has an explanation, and the board's scorer fails "
+            f"where its first row has none: evaluate a model that explains its answers"
         )
     rows = (first, *(row for row in predictions if row is not first))
 
@@ -152,7 +152,7 @@ def write(run: Run, output: Path, task: str | None = None) -> Written:
     write_checked(output, _zip(rows), check)
     unlabelled = sum(row.label is None for row in rows)
     unexplained = sum(not (row.explained and row.explanation.strip()) for row in rows)
-    return Written(rows, unlabelled, unexplained, str(found.data))
+    return Written(rows, unlabelled, unexplained, str(chosen.data))
 
 
 def _asks_for_explanation(task: TaskRun) -> bool:

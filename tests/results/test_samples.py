@@ -15,6 +15,7 @@ from saved_samples import NAME, evaluated
 from figlang_tasks.core.benchmark import names
 from figlang_tasks.results import samples
 from figlang_tasks.results.samples import SamplesError
+from figlang_tasks.scoring.records import EntailmentRecord
 
 
 @pytest.fixture
@@ -28,30 +29,22 @@ def written(path: Path, lines: list[Any]) -> Path:
     return path
 
 
+def records(path: Path) -> list[EntailmentRecord]:
+    return samples.explained(path, samples.read(path).lines)
+
+
 def test_a_real_file(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes(evaluated()[0])
     found = samples.read(path)
     assert found.path == path
     assert found.sha256 == hashlib.sha256(evaluated()[0]).hexdigest()
-    assert found.task == "figlang_mini"
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(found.data))
-    assert len(found.rows) == 76
-    assert found.rows[0].record.gold == 1
-    assert found.rows[0].record.report_group == "vismet"
-    assert found.rows[0].values["sample"] == found.rows[0].record.as_dict()
-    assert {"doc_id", "target", "filtered_resps", "input", "f1@0", "acc"} <= found.rows[0].values.keys()
-
-
-@pytest.mark.parametrize(
-    ("name", "task"),
-    [
-        ("2026_samples_vflute_5shot.jsonl", "vflute_5shot"),
-        ("mine.jsonl", None),
-    ],
-)
-def test_the_task_comes_from_the_name(name: str, task: str | None, tmp_path: Path, lines: list[dict]) -> None:
-    assert samples.read(written(tmp_path / name, lines)).task == task
+    assert len(found.lines) == 76
+    first = records(path)[0]
+    assert (first.gold, first.report_group) == (1, "vismet")
+    assert found.lines[0]["sample"] == first.as_dict()
+    assert {"doc_id", "target", "filtered_resps", "input", "f1@0", "acc"} <= found.lines[0].keys()
 
 
 def test_fields_that_are_not_known_are_kept_and_no_newline_at_the_end_is_no_fault(
@@ -60,7 +53,7 @@ def test_fields_that_are_not_known_are_kept_and_no_newline_at_the_end_is_no_faul
     lines[3]["sample"]["mood"] = {"of": "the annotator"}
     path = written(tmp_path / NAME, lines)
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
-    assert [dict(row.values) for row in samples.read(path).rows] == lines
+    assert list(samples.read(path).lines) == lines
 
 
 def change_record(**changes: Any) -> Callable[[list[dict]], None]:
@@ -100,31 +93,28 @@ def test_what_is_wrong_with_the_rows(
     damage(lines)
     path = written(tmp_path / NAME, lines)
     with pytest.raises(SamplesError, match=message) as told:
-        samples.read(path)
+        records(path)
     assert str(told.value).startswith(str(path))
     assert "\n" not in str(told.value)
 
 
 def test_another_task_of_the_harness(tmp_path: Path) -> None:
     path = written(tmp_path / "2026_samples_mmmu_val.jsonl", [{"doc_id": 0, "target": "A", "mmmu_acc": {"id": 3}}])
-    with pytest.raises(SamplesError, match=r"line 1 has no .*'doc_id', 'mmmu_acc', 'target'.*the task mmmu_val\?"):
+    with pytest.raises(samples.OfAnotherTask, match=r"line 1 has no .*'doc_id', 'mmmu_acc', 'target'") as caught:
         samples.read(path)
-    told = str(pytest.raises(SamplesError, samples.read_any, path).value)
-    assert "every task of figlang_tasks" in told
+    told = str(caught.value)
+    assert "a file of the task mmmu_val?" in told and "every task of figlang_tasks" in told
     assert all(f"{name}*" in told for name in (*names(), "figlang_mini"))
-    told = str(pytest.raises(SamplesError, samples.read, path).value)
+    told = str(pytest.raises(samples.OfAnotherTask, samples.explained, path, [{"sample": {"id": "x"}}]).value)
     assert "explainable entailment" in told and "flute*" in told and "irfl*" not in told
     assert "figlang_mini_flute*" in told and "figlang_mini*" not in told  # others of that name are not
-    with pytest.raises(SamplesError, match="for flute_codalab"):
-        samples.read_blind(path, "flute_codalab")
 
 
-@pytest.mark.parametrize("read", [samples.read, samples.read_any, samples.read_ours])
-def test_data_that_no_task_writes(read: Callable[[Path], Any], tmp_path: Path, lines: list[dict]) -> None:
+def test_data_that_no_task_writes(tmp_path: Path, lines: list[dict]) -> None:
     for text in ("figlang_mini", "figlang_mini/test", "figlang_mini/test:ff\x1b[2J", "x: /test:ff"):
         change_record(data=text)(lines)
         path = written(tmp_path / NAME, lines)
-        told = str(pytest.raises(SamplesError, read, path).value)
+        told = str(pytest.raises(SamplesError, samples.read, path).value)
         assert told == f"{path}, line 5: `sample` has data={text!r}, which no task of figlang_tasks writes"
 
 

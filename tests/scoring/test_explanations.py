@@ -220,7 +220,7 @@ def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later
     lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(samples.SamplesError, match="asks for labels alone"):
-        samples.read(path)
+        samples.explained(path, samples.read(path).lines)
 
 
 def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str]:
