@@ -243,7 +243,7 @@ def hash_of(text: str) -> int:
 def _read_file(read: Callable[[Path], Any], folder: Path, text: str, place: int | None = None) -> Any:
     try:
         read(_file(folder, text, hash_of(text) if place is None else place))
-    except (samples.SamplesError, runs.RunError) as error:  # the only ones, and in one line that can be printed
+    except runs.RunError as error:  # the only ones, and in one line that can be printed
         return str(error).replace(str(folder), "")
     return None
 

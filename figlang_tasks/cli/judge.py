@@ -13,7 +13,6 @@ from figlang_tasks.cli import say, say_json
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError
-from figlang_tasks.results.samples import SamplesError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -32,7 +31,7 @@ def judge() -> None:
 def _messages(verb: str) -> Iterator[None]:
     try:
         yield
-    except (FigLangError, SamplesError) as error:
+    except FigLangError as error:
         say(f"figlang judge {verb}: {printable(error)}", err=True)
         raise typer.Exit(1) from error
 

@@ -139,8 +139,6 @@ def _explained(run: Run) -> list[TaskRun]:
             found.append(task)
         except samples.OfAnotherTask as error:
             others.append(str(error))
-        except samples.SamplesError as error:
-            raise FigLangError(str(error)) from error
     if not found:
         raise FigLangError(f"{run.path}: there are no explanations to score: {others[0]}")
     return found

@@ -36,7 +36,7 @@ def export(
         seed: of the draw and of the letters.
 
     Raises:
-        FigLangError, SamplesError: a run cannot be used, the runs are not of the same samples, there are too few, the
+        FigLangError: a run cannot be used, the runs are not of the same samples, there are too few, the
             data is not there, or an output is there already.
     """
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}

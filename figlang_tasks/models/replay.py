@@ -23,18 +23,14 @@ from typing import Any, NoReturn
 from lmms_eval.api.instance import Instance
 from loguru import logger
 
-from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.json_lines import SAMPLES_NAME
+from figlang_tasks.core.errors import FigLangError, RunError
+from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLines
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
 from figlang_tasks.models.offline import Offline
 
 LISTED = 10
 MISSING = ("error", "empty")
-
-
-class ReplayError(Exception):
-    """Saved answers are not usable; the message names them and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ def find(samples: str) -> dict[str, list[Path]]:
     """Return the samples files that a file name, folder or glob pattern names, by task.
 
     Raises:
-        ReplayError: there are none.
+        RunError: there are none.
     """
     given = Path(samples).expanduser()
     if given.is_dir():
@@ -76,7 +72,7 @@ def find(samples: str) -> dict[str, list[Path]]:
         if named:
             by_task.setdefault(named["task"], []).append(path)
     if not by_task:
-        raise ReplayError(
+        raise RunError(
             f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl); valid: "
             f"such a file as --log_samples writes it, a folder that holds some, or a glob pattern"
         )
@@ -87,34 +83,26 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
     """Return what the samples files of one task hold, by document id; only answers are kept in memory.
 
     Raises:
-        ReplayError: a file is damaged, or several lines answer the same document.
+        RunError: a file is damaged, or several lines answer the same document.
     """
     saved: dict[int, Saved] = {}
     duplicates = []
     for path in paths:
-        try:
-            with path.open("rb") as file:  # as bytes, lines end at b"\n" only: texts hold other separators
-                for number, line in enumerate(file, start=1):
-                    doc_id, found = _read_line(f"{path}, line {number}", line)
-                    if doc_id in saved:
-                        duplicates.append(f"doc_id {doc_id}: {saved[doc_id].where} and {found.where}")
-                    saved.setdefault(doc_id, found)
-        except OSError as error:
-            raise ReplayError(f"{path} cannot be read: {error.strerror}") from error
+        for where, values in SavedLines(path).values():
+            doc_id, found = _read_line(where, values)
+            if doc_id in saved:
+                duplicates.append(f"doc_id {doc_id}: {saved[doc_id].where} and {found.where}")
+            saved.setdefault(doc_id, found)
     if duplicates:
-        raise ReplayError(
+        raise RunError(
             f"{len(duplicates)} answers occur twice; give the files of one run. {listing(duplicates, LISTED, '; ')}"
         )
     return saved
 
 
-def _read_line(where: str, line: bytes) -> tuple[int, Saved]:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ReplayError(f"{where} is not JSON ({error}): restore the file that the harness wrote") from error
+def _read_line(where: str, values: Any) -> tuple[int, Saved]:
     if not isinstance(values, dict) or not isinstance(values.get("doc_id"), int):
-        raise ReplayError(f"{where} has no doc_id: is it a samples file of the harness?")
+        raise RunError(f"{where} has no doc_id: is it a samples file of the harness?")
     # The harness leaves `resps`, what the model said, out where the filters changed nothing.
     outputs = values.get("resps", values.get("filtered_resps"))
     outputs = [outputs] if isinstance(outputs, str) else outputs
@@ -122,7 +110,7 @@ def _read_line(where: str, line: bytes) -> tuple[int, Saved]:
     if isinstance(outputs, list) and len(outputs) == 1 and isinstance(outputs[0], list):
         texts = outputs[0]  # lm-eval has a list for each request of a document
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise ReplayError(
+        raise RunError(
             f"{where}: its answer is {reprlib.repr(outputs)}, must be text: saved by a task of another kind?"
         )
     record = values.get("sample")
@@ -187,7 +175,7 @@ class Replay(Offline):
         self._rounds: Counter[tuple[str, int]] = Counter()
         try:
             self._files = find(self._samples)
-        except ReplayError as error:
+        except RunError as error:
             _end(str(error))
 
     @property
@@ -211,7 +199,7 @@ class Replay(Offline):
         """Answer, after all requests have been looked at."""
         try:
             return self._answers(requests)
-        except ReplayError as error:
+        except RunError as error:
             _end(str(error))
 
     def _answers(self, requests: list[Instance]) -> list[str]:
@@ -253,14 +241,14 @@ class Replay(Offline):
 
     def _report(self, missing: list[str], foreign: list[str], other_prompts: list[str]) -> None:
         if foreign:
-            raise ReplayError(
+            raise RunError(
                 f"{len(foreign)} answers belong to other documents than the task has under their numbers (other data, "
                 f"or, where no id was recorded, another prompt): {listing(foreign, LISTED, '; ')}"
             )
         if missing:
             message = f"{len(missing)} answers are missing in {self._samples}: {listing(missing, LISTED, '; ')}"
             if self._missing == "error":
-                raise ReplayError(
+                raise RunError(
                     f"{message}. The files are of: {', '.join(sorted(self._files))}. Give all files of the run, use "
                     "the same --limit, or count missing answers as empty: --model_args ...,missing=empty"
                 )

@@ -14,8 +14,7 @@ from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals
 from figlang_tasks.report.thumbnails import Album
 from figlang_tasks.results import samples
-from figlang_tasks.results.runs import Run, RunError, TaskRun
-from figlang_tasks.results.samples import SamplesError
+from figlang_tasks.results.runs import Run, TaskRun
 
 MOST_CARDS = 6000
 """Cards of a report; of larger tasks the first rows are shown."""
@@ -73,10 +72,7 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
 
 def _check(task: TaskRun) -> None:
     if task.explained:
-        try:
-            samples.explained(task.path, task.lines)
-        except SamplesError as error:
-            raise RunError(str(error)) from error
+        samples.explained(task.path, task.lines)
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:

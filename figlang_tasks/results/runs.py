@@ -32,7 +32,7 @@ from figlang_tasks.metrics import intervals
 from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured, for_task
-from figlang_tasks.results.samples import OfAnotherTask, SamplesError
+from figlang_tasks.results.samples import OfAnotherTask
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.notices import notices
@@ -358,10 +358,7 @@ def read(argument: str) -> Run:
     name, path = _argument(argument)
     files = samples_files(path)
     results, cuts = _results(files)
-    try:
-        tasks = {task: _task_run(task, file, results, cuts.get(task)) for task, file in files.items()}
-    except SamplesError as error:
-        raise RunError(str(error)) from error
+    tasks = {task: _task_run(task, file, results, cuts.get(task)) for task, file in files.items()}
     found = {task: run for task, run in tasks.items() if run is not None}
     if not found:
         raise RunError(

@@ -7,8 +7,6 @@ metric, and what our tasks add under ``sample`` (`figlang_tasks.scoring.records`
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import reprlib
 from collections import Counter
@@ -16,12 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, get_type_hints
 
 from figlang_tasks.core import data_id, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.json_lines import SAMPLES_NAME
+from figlang_tasks.core.errors import RunError
+from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLine, SavedLines
 from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, entailment_record
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
@@ -30,14 +29,9 @@ _PATTERNS = {  # they become names of metrics, and are printed
     "data": data_id.PATTERN,
     "explained": re.compile("all|contradiction|alone"),
 }
-_SHORT = 64  # characters; longer texts are hardly ever the same in two lines
 
 
-class SamplesError(Exception):
-    """A samples file cannot be used; the message names file, line and what to do."""
-
-
-class OfAnotherTask(SamplesError):
+class OfAnotherTask(RunError):
     """A samples file is of a task that it cannot be used for; nothing says that it is damaged."""
 
 
@@ -63,53 +57,51 @@ def read(path: Path) -> Samples:
 
     Raises:
         OfAnotherTask: no line has a record of figlang_tasks.
-        SamplesError: it is not readable, empty, damaged, or mixed.
+        RunError: it is not readable, empty, damaged, or mixed.
     """
-    lines = _Lines(path)
+    lines = SavedLines(path)
     found: list[dict[str, Any]] = []
     parsed = lines.values()
     for line in parsed:
         if not _is_ours(line):
             told = f"{line.where} has no `sample` record of figlang_tasks ({_shown(line.values)})"
             if found or _has_ours(parsed):
-                raise SamplesError(f"{told}, but other lines have one: restore the file that the harness wrote")
+                raise RunError(f"{told}, but other lines have one: restore the file that the harness wrote")
             raise _of_another_task(path, told, f"every task of figlang_tasks: {tasks_of()}")
         record = line.values["sample"]
         for field in ("id", "data"):
             if not isinstance(record[field], str):
-                raise SamplesError(
-                    f"{line.where}: `sample` has no text {field!r}: restore the file that the harness wrote"
-                )
+                raise RunError(f"{line.where}: `sample` has no text {field!r}: restore the file that the harness wrote")
         _check_pattern(line.where, "data", record["data"])
         found.append(line.values)
     seen: dict[str, int] = {}
     for number, values in enumerate(found, start=1):
         first = seen.setdefault(values["sample"]["id"], number)
         if first != number:
-            raise SamplesError(
+            raise RunError(
                 f"{path}: lines {first} and {number} both hold the row {values['sample']['id']}: are these several "
                 "runs? Split the file, one for each run"
             )
     counts = Counter(values["sample"]["data"] for values in found)
     if len(counts) > 1:
         each = ", ".join(f"{data} ({count} rows)" for data, count in counts.most_common(5))
-        raise SamplesError(
+        raise RunError(
             f"{path} mixes the rows of {len(counts)} datasets, splits or versions of one: {each}. Split the file, one "
             "for each"
         )
     return Samples(path, lines.sha256(), DataId.parse(next(iter(counts))), tuple(found))
 
 
-def _is_ours(line: _Parsed) -> bool:
+def _is_ours(line: SavedLine) -> bool:
     record = line.values.get("sample") if isinstance(line.values, dict) else None
     return isinstance(record, dict) and {"id", "data"} <= record.keys()
 
 
-def _has_ours(rest: Iterator[_Parsed]) -> bool:
+def _has_ours(rest: Iterator[SavedLine]) -> bool:
     """Whether a line holds a record of figlang_tasks, up to where one cannot be read."""
     try:
         return any(map(_is_ours, rest))
-    except SamplesError:
+    except RunError:
         return False
 
 
@@ -126,13 +118,13 @@ def explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[Entailment
 
     Raises:
         OfAnotherTask: there are no explanations to score.
-        SamplesError: a record is damaged, or they are scored in different ways.
+        RunError: a record is damaged, or they are scored in different ways.
     """
     found = [_explained(path, f"{path}, line {n}", line["sample"]) for n, line in enumerate(lines, start=1)]
     schemes = Counter(record.scheme for record in found)
     if len(schemes) > 1:
         told = ", ".join(f"{scheme} ({count} rows)" for scheme, count in schemes.most_common())
-        raise SamplesError(f"{path} mixes rows that are scored in different ways: {told}. Split the file, one for each")
+        raise RunError(f"{path} mixes rows that are scored in different ways: {told}. Split the file, one for each")
     return found
 
 
@@ -141,64 +133,9 @@ def blind(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[BlindRecord]:
     found = []
     for where, record in ((f"{path}, line {n}", line["sample"]) for n, line in enumerate(lines, start=1)):
         if "codalab_id" not in record:
-            raise SamplesError(f"{where}: a row of {record['data']}, not of a task for a submission")
+            raise RunError(f"{where}: a row of {record['data']}, not of a task for a submission")
         found.append(BlindRecord(**_checked(where, record, BlindRecord)))
     return found
-
-
-class _Lines:
-    """The lines of a file, one at a time: of a large one neither the bytes nor their lines are held in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._digest = hashlib.sha256()
-        self._texts: dict[str, str] = {}
-
-    def values(self) -> Iterator[_Parsed]:
-        """Each line as JSON.
-
-        Raises:
-            SamplesError: the file cannot be read, is empty, or a line of it is not JSON.
-        """
-        before: bytes | None = None
-        number = 0
-        try:
-            with self._path.open("rb") as file:
-                for line in file:  # ends at \n alone: texts hold other line separators, unescaped
-                    self._digest.update(line)
-                    if before is not None:
-                        yield self._parsed(number, before, last=False)
-                    number, before = number + 1, line
-        except OSError as error:
-            raise SamplesError(f"{self._path} cannot be read: {error.strerror}") from error
-        if before is None:
-            raise SamplesError(
-                f"{self._path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
-            )
-        yield self._parsed(number, before, last=True)
-
-    def sha256(self) -> str:
-        """Hex digest of the file, once all its values are read."""
-        return self._digest.hexdigest()
-
-    def _parsed(self, number: int, line: bytes, last: bool) -> _Parsed:
-        where = f"{self._path}, line {number}"
-        return _Parsed(where, _json(where, line.removesuffix(b"\n"), last, self._shared))
-
-    def _shared(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object whose keys and short texts are those of the lines before: half of what 10^5 lines would take."""
-        share = self._texts.setdefault
-        return {
-            share(name, name): share(value, value) if isinstance(value, str) and len(value) < _SHORT else value
-            for name, value in pairs
-        }
-
-
-class _Parsed(NamedTuple):
-    """A line: where it stands, for messages, and what it says."""
-
-    where: str
-    values: Any
 
 
 def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str:
@@ -212,17 +149,6 @@ def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str
     begun = [name for name in shipped if any(other.startswith(f"{name}_") for other in others)]
     names = (*(benchmark.name for benchmark in found), *shipped)
     return ", ".join(name if name in begun else f"{name}*" for name in names)
-
-
-def _json(where: str, line: bytes, last: bool, shared: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
-    try:
-        return json.loads(line.decode("utf-8"), object_pairs_hook=shared)
-    except (ValueError, RecursionError) as error:
-        if last:
-            remedy = "was the file cut off (an interruption, a full disk)? Restore the whole file, or delete this line"
-        else:
-            remedy = "restore the file that the harness wrote"
-        raise SamplesError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
 
 
 def _of_another_task(path: Path, what: str, wanted: str) -> OfAnotherTask:
@@ -259,7 +185,7 @@ def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord]
     types = _types(kind)  # type: ignore[arg-type]  # mypy takes a class to be no more hashable than its instances
     for field in fields(kind):
         if field.name not in record:
-            raise SamplesError(
+            raise RunError(
                 f"{where}: `sample` lacks {field.name!r}: written by another version of figlang_tasks, or by a task of "
                 f"another kind. Evaluate again with --log_samples (where that run had --use_cache, without the model)"
             )
@@ -267,7 +193,7 @@ def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord]
         number = field.name.endswith("_id")
         out_of_range = isinstance(value, int) and value not in (0, 1) and not number
         if not isinstance(value, wanted) or isinstance(value, bool) or out_of_range:
-            raise SamplesError(
+            raise RunError(
                 f"{where}: `sample` has {field.name}={reprlib.repr(value)}, must be "
                 f"{'a whole number' if number else _EXPECTED[wanted]}: restore the file that the harness wrote"
             )
@@ -279,4 +205,4 @@ def _checked(where: str, record: Mapping[str, Any], kind: type[EntailmentRecord]
 
 def _check_pattern(where: str, name: str, value: str) -> None:
     if not _PATTERNS[name].fullmatch(value):
-        raise SamplesError(f"{where}: `sample` has {name}={reprlib.repr(value)}, which no task of figlang_tasks writes")
+        raise RunError(f"{where}: `sample` has {name}={reprlib.repr(value)}, which no task of figlang_tasks writes")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks.benchmarks.flute.rows import BLIND_ROWS, LABELS, blind_data
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import listing
 from figlang_tasks.results import samples
-from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring.records import BlindRecord
 from figlang_tasks.submit import SubmissionError, write_checked
 
@@ -40,7 +40,7 @@ def write_submission(samples_path: Path, output_path: Path, *, fallback: str | N
     try:
         found = samples.read(Path(samples_path))
         rows = _complete(found.path, samples.blind(found.path, found.lines))
-    except SamplesError as error:
+    except RunError as error:
         raise SubmissionError(str(error)) from error
     unlabelled = [row for row in rows if row.predicted is None]
     if unlabelled and fallback is None:

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
 from figlang_tasks.core import hub
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import printable
 from figlang_tasks.results import samples
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.explained import pair
 from figlang_tasks.scoring.records import EntailmentRecord
@@ -133,7 +133,7 @@ def write(run: Run, output: Path, task: str | None = None) -> Written:
     )
     try:
         checked = samples.explained(answered(chosen).path, chosen.lines)
-    except SamplesError as error:
+    except RunError as error:
         raise SubmissionError(str(error)) from error
     records = _complete(chosen.path, checked)
     predictions = [Prediction(record.id, record.predicted, plain(record.explanation or "")) for record in records]

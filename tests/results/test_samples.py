@@ -13,8 +13,8 @@ import pytest
 from saved_samples import NAME, evaluated
 
 from figlang_tasks.core.benchmark import names
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import samples
-from figlang_tasks.results.samples import SamplesError
 from figlang_tasks.scoring.records import EntailmentRecord
 
 
@@ -92,7 +92,7 @@ def test_what_is_wrong_with_the_rows(
 ) -> None:
     damage(lines)
     path = written(tmp_path / NAME, lines)
-    with pytest.raises(SamplesError, match=message) as told:
+    with pytest.raises(RunError, match=message) as told:
         records(path)
     assert str(told.value).startswith(str(path))
     assert "\n" not in str(told.value)
@@ -114,7 +114,7 @@ def test_data_that_no_task_writes(tmp_path: Path, lines: list[dict]) -> None:
     for text in ("figlang_mini", "figlang_mini/test", "figlang_mini/test:ff\x1b[2J", "x: /test:ff"):
         change_record(data=text)(lines)
         path = written(tmp_path / NAME, lines)
-        told = str(pytest.raises(SamplesError, samples.read, path).value)
+        told = str(pytest.raises(RunError, samples.read, path).value)
         assert told == f"{path}, line 5: `sample` has data={text!r}, which no task of figlang_tasks writes"
 
 
@@ -132,12 +132,12 @@ def test_data_that_no_task_writes(tmp_path: Path, lines: list[dict]) -> None:
 def test_what_is_no_json(damage: Callable[[bytes], bytes], message: str, tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes(damage(evaluated()[0]))
-    with pytest.raises(SamplesError, match=message):
+    with pytest.raises(RunError, match=message):
         samples.read(path)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SamplesError, match="missing.jsonl cannot be read: No such file"):
+    with pytest.raises(RunError, match="missing.jsonl cannot be read: No such file"):
         samples.read(tmp_path / "missing.jsonl")
-    with pytest.raises(SamplesError, match="cannot be read: Is a directory"):
+    with pytest.raises(RunError, match="cannot be read: Is a directory"):
         samples.read(tmp_path)

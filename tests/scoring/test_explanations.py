@@ -219,7 +219,7 @@ def test_the_samples_of_a_task_that_asks_for_labels_alone_cannot_be_scored_later
     path = tmp_path / "run_samples_figlang_mini_label.jsonl"
     lines = [json.dumps({"sample": sample["sample"]}) for sample in results["samples"]["figlang_mini_label"]]
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(samples.SamplesError, match="asks for labels alone"):
+    with pytest.raises(samples.OfAnotherTask, match="asks for labels alone"):
         samples.explained(path, samples.read(path).lines)
 
 

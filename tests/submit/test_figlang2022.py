@@ -125,5 +125,5 @@ def test_the_samples_of_another_task(tmp_path: Path) -> None:
 
 def test_there_is_nothing_to_score_in_blind_samples(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     path = write_lines(tmp_path / "samples.jsonl", lines[:2])
-    with pytest.raises(samples.SamplesError, match="line 1: these rows have no reference answers"):
+    with pytest.raises(samples.OfAnotherTask, match="line 1: these rows have no reference answers"):
         samples.explained(path, samples.read(path).lines)
