@@ -15,6 +15,7 @@ from figlang_tasks.cli.cite import cite
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
 from figlang_tasks.cli.report import report
+from figlang_tasks.cli.runs import runs
 from figlang_tasks.cli.score import score
 from figlang_tasks.cli.tasks import tasks
 from figlang_tasks.core import interrupts, redaction
@@ -45,8 +46,8 @@ def _figlang(
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor, data and train. After a run: score, compare, report, cite, submit and judge. These
-    read the samples that the run saved (--log_samples), and do not load the model again.
+    Before a run: tasks, doctor, data and train. After a run: runs, score, compare, report, cite, submit and judge.
+    These read the samples that the run saved (--log_samples), and do not load the model again.
 
     \b
     figlang doctor
@@ -63,6 +64,7 @@ app.command()(tasks)
 app.command()(doctor)
 app.add_typer(data.app, name="data")
 app.add_typer(train.app, name="train")
+app.command()(runs)
 app.command()(score)
 app.command()(compare)
 app.command()(cite)

@@ -545,6 +545,15 @@ def newest_results_file(folder: Path) -> Path:
     return max(own, key=lambda file: file.name)
 
 
+def below(folder: Path) -> list[Path]:
+    """A file of each run in a folder and below it: its results file, or its samples files where it has none."""
+    results = {file: named for file in folder.rglob("*.json") if (named := _RESULTS_NAME.fullmatch(file.name))}
+    dated = {(file.parent, _date(named)) for file, named in results.items()}
+    folders = {file.parent for file in folder.rglob("*samples_*.jsonl")}
+    samples = [(each, date, file) for each in folders for _, date, file in _in_folder(each)]
+    return sorted([*results, *(file for each, date, file in samples if (each, date) not in dated)])
+
+
 def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
     """Task, date and path of the harness's samples files in a folder."""
     found = []

@@ -125,6 +125,8 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
     "data check": (lambda here: ["data", "check", "metaclue", table(here)[0]], 0),
     "data check, no folder": (lambda here: ["data", "check", "metaclue", str(here / "a")], 1),
     "data prefetch": (lambda here: ["data", "prefetch", NASTY], 2),
+    "runs": (lambda here: ["runs", a_run(here / "run")], 0),
+    "runs, none": (lambda here: ["runs", str(here)], 1),
     "cite": (lambda here: ["cite", a_run(here / "run")], 0),
     "cite, no run": (lambda here: ["cite", str(here / "run")], 1),
     "doctor": (lambda here: ["doctor", NASTY], 2),

@@ -1,0 +1,92 @@
+"""``figlang runs``: the saved runs below a folder, with the number that stands for each task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from figlang_tasks.cli import say, say_json
+from figlang_tasks.core.text import printable, table
+
+_DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_](\d\d)[:-]?(\d\d)")
+
+
+def runs(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Runs are looked for in it and below.", exists=True, file_okay=False),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """List the runs below a folder: a line for each task, with its main metric and 95 % interval.
+
+    The last column says whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
+    read is named with the reason below the table.
+
+    \b
+    figlang runs results
+    figlang runs results --json
+
+    Exit status: 0, 1 there is no run, or one cannot be read, 2 wrong usage.
+    """
+    from figlang_tasks.results.runs import RunError, below
+
+    lines: list[dict[str, Any]] = []
+    unreadable: dict[str, str] = {}
+    for path in below(folder):
+        try:
+            lines += _lines(path)
+        except RunError as error:
+            unreadable[str(path)] = str(error)
+    if as_json:
+        say_json({"runs": lines, "unreadable": unreadable})
+    elif lines:
+        head = ["run", "model", "task", "metric", "value", "rows", "date", "complete"]
+        say(table([head, *(_cells(line) for line in lines)]))
+    for path_, message in unreadable.items():
+        say(f"figlang runs: {printable(path_)}: {printable(message)}", err=True)
+    if not lines and not unreadable:
+        say(f"figlang runs: no run in {printable(folder)}: evaluate with --output_path and --log_samples", err=True)
+    if unreadable or not lines:
+        raise typer.Exit(1)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """A line for each task of a run; one for the mean where a paper has the mean of folds.
+
+    Raises:
+        RunError: the run cannot be read.
+    """
+    from figlang_tasks.results import measures
+    from figlang_tasks.results.runs import read, with_folds
+    from figlang_tasks.scoring import OVERALL
+
+    run = with_folds(read(str(path)))
+    date = _DATE.search(path.name)
+    for task in run.tasks.values():
+        metric = measures.headline(name for name, scopes in task.estimates.items() if OVERALL in scopes)
+        estimate = task.estimates[metric][OVERALL] if metric else None
+        yield {
+            "path": str(path),
+            "model": run.name,
+            "task": task.task,
+            "metric": metric or None,
+            "value": estimate and estimate.value,
+            "low": estimate and estimate.low,
+            "high": estimate and estimate.high,
+            "text": measures.estimate_text(metric, estimate) if estimate else "",
+            "rows": task.rows,
+            "date": "{}-{}-{} {}:{}".format(*date.groups()) if date else None,
+            "complete": not task.cut if run.results else None,
+            "cut": task.cut,
+        }
+
+
+def _cells(line: dict[str, Any]) -> list[str]:
+    state = {True: "yes", False: f"no: {line['cut']}", None: "unknown: no results file"}[line["complete"]]
+    shown = [line[key] for key in ("model", "task", "metric", "text", "rows", "date")]
+    return [str(Path(line["path"]).parent), *("" if cell is None else str(cell) for cell in shown), state]
