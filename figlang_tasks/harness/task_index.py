@@ -96,7 +96,7 @@ def require_tasks(manager: Any, unknown: Sequence[str]) -> None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, known)
+    close = difflib.get_close_matches(name, set(known))
     return f" (did you mean {' or '.join(f'`{each}`' for each in close)}?)" if close else ""
 
 

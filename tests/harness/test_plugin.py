@@ -309,7 +309,7 @@ class ReadSlowly(SimpleNamespace):
 
 def test_requests_without_an_answer_are_all_counted_by_several_threads(warnings_of_loguru: list[str]) -> None:
     notes.noted()
-    task = ReadSlowly(config=SimpleNamespace(task="threaded"))
+    task = ReadSlowly(config=SimpleNamespace(task="threaded"), doc_to_text=str)
 
     def judge(number: int) -> Any:
         return judgement.process_results(task, lambda doc, results: results, {}, ["[LMMS_EVAL_REQUEST_FAILED at last]"])
