@@ -302,9 +302,6 @@
   filters.addEventListener("reset", () => setTimeout(update));
   filters.addEventListener("submit", (event) => event.preventDefault());
   more.addEventListener("click", () => draw(BATCH));
-  new IntersectionObserver((entries) => {
-    if (entries.some((entry) => entry.isIntersecting) && drawn > 0) draw(BATCH);
-  }, { rootMargin: "400px" }).observe(more);
 
   const opener = (place) => list.children[place]?.querySelector("button.open");
 
