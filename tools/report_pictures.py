@@ -26,9 +26,9 @@ from figlang_tasks.results.runs import read_all
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 PICTURES = {
     "overview": "#group-overview figure",
-    "sources": "figure:has(#figlang-mini-parts-0-title)",
-    "thresholds": "figure:has(#figlang-mini-curves-0-title)",
-    "differences": "figure:has(#differences-figlang-mini-title)",
+    "sources": "figure:has-text('figlang_mini: F1 by source')",
+    "thresholds": "figure:has-text('figlang_mini: F1@t by threshold')",
+    "differences": "#group-differences figure:has-text('figlang_mini (V-FLUTE)')",
     "sample": "#cards > li:nth-child(2) > .card",
 }
 """What is on each picture, as a selector of the page."""

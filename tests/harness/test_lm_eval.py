@@ -372,8 +372,10 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     assert result.exit_code == 0, result.output
     again = runs.read(str(tmp_path / "again")).tasks["flute"]
     assert again.signature == reported["explanation_scorer,none"] and again.cut == "limit 8"
-    assert again.reported.pop("acc_official")["all"].value <= 1  # not in lm-eval's table
+    assert "acc_official" in again.reported  # not in lm-eval's table
     for name, scopes in again.reported.items():
+        if name == "acc_official":
+            continue
         assert scopes["all"].value == pytest.approx(reported[f"{name},none"], abs=1e-6), name
     assert json.loads((tmp_path / "again" / file.name).read_text())["results"]["flute"].keys() == reported.keys()
 
