@@ -284,10 +284,11 @@ class Scorer:
         padded = torch.tensor([[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device)
         count = max(lengths) - 1
         outputs, state = steps[0][0], dict(steps[0][1])
-        cache = SharedPrefix(state.get("past_key_values"), len(tokens))
+        name = "cache" if "cache" in state else "past_key_values"  # before transformers 5.24
+        cache = SharedPrefix(state.get(name), len(tokens))
         for _ in range(count - 1):
             state = self.model._update_model_kwargs_for_generation(outputs, state, is_encoder_decoder=False)
-        state["past_key_values"] = cache
+        state[name] = cache
         if "logits_to_keep" in state:
             state["logits_to_keep"] = count
         if "cache_position" in state:  # transformers 4
@@ -327,12 +328,12 @@ def _for_rows(name: str, value: Any, rows: int) -> Any:
     """Return a model input of one row for `rows` rows; position ids may have the rows in their second dimension."""
     if not isinstance(value, torch.Tensor) or value.dim() < 2:
         return value
+    if name == "image_encoder_embeddings":  # Idefics 1 views rows and pictures as one dimension, which needs copies
+        return value.repeat(rows, *[1] * (value.dim() - 1))
     rows_at = value.dim() - 2 if name == "position_ids" else 0
     if value.shape[rows_at] != 1:
         return value
-    expanded = value.expand(*value.shape[:rows_at], rows, *value.shape[rows_at + 1 :])
-    # Idefics 1 without a resampler views rows and pictures as one dimension, which needs copies.
-    return expanded.contiguous() if name == "image_encoder_embeddings" else expanded
+    return value.expand(*value.shape[:rows_at], rows, *value.shape[rows_at + 1 :])
 
 
 def _token_log_probs(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:

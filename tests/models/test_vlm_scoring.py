@@ -181,7 +181,7 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
 
     def prepared(ids: torch.Tensor, **state: Any) -> dict[str, Any]:
         inputs = prepare(ids, **state)
-        if isinstance(rows := inputs.get("past_key_values"), SharedPrefix):
+        if isinstance(rows := inputs.get("cache") or inputs.get("past_key_values"), SharedPrefix):
             if wrong == "an exception":
                 raise KeyError("a cache of its own")
             if wrong == "positions":
