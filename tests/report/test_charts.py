@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from itertools import combinations
 from xml.etree import ElementTree
@@ -180,6 +181,13 @@ def test_values_stand_in_the_chart() -> None:
     assert "best:BLIP60.0" in texts(bars("A").svg)
     assert "+1.5(.012)" in texts(forest("A", "B").svg) and "\N{MINUS SIGN}1.5" in texts(forest("A", "B").svg)
     assert ".53" in texts(curves("A").svg) and ".60" in texts(curves("A").svg)
+
+
+def test_what_is_significant_is_bold() -> None:
+    drawn = ElementTree.fromstring(forest("A", "B").svg).iter(f"{SVG}text")
+    styles = {"".join(each.itertext()): each.get("style", "") for each in drawn}
+    bold = {text for text, style in styles.items() if re.search("700|bold", style)}
+    assert "\N{MINUS SIGN}1.5 (.012)" in bold and "+1.5 (.012)" not in bold
 
 
 def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:

@@ -41,13 +41,14 @@ _SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 
 class Mark(NamedTuple):
-    """A value in a row: its place, its interval, the text at the right, and how it looks."""
+    """A value in a row: its place, its interval, the text at the right (bold if `strong`), and how it looks."""
 
     value: float
     low: float | None
     high: float | None
     text: str
     style: Mapping[str, Any]
+    strong: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def _draw(
 
 def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int) -> None:
     """Draw panels below each other; `letters`: of the longest head."""
+    from matplotlib import rcParams
+
     y, labels = 0.0, {}
     for panel, lines in panels.items():
         if panel:
@@ -102,7 +105,7 @@ def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int) -> Non
             _row(axes, line, y)
             labels[y + line.height() / 2] = line.label
             y += line.height()
-            axes.axhline(y, color="#d9dce0", linewidth=0.8, zorder=0.5)
+            axes.axhline(y, color=rcParams["grid.color"], linewidth=0.8, zorder=0.5)
     axes.set_yticks(list(labels), list(labels.values()))
     axes.set_ylim(y, 0)
 
@@ -116,7 +119,9 @@ def _row(axes: Axes, line: Line, top: float) -> None:
         if mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
             axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
         axes.plot([mark.value], [y], clip_on=False, **mark.style)
-        axes.text(1.02, y, well_formed(mark.text), transform=axes.get_yaxis_transform(), va="center")
+        weight = "bold" if mark.strong else "normal"
+        place = axes.get_yaxis_transform()
+        axes.text(1.02, y, well_formed(mark.text), transform=place, va="center", weight=weight)
     y = start + _MARK * (len(line.marks) + 0.5)
     for each in line.references:
         if each.kind == "chance":
@@ -289,7 +294,7 @@ def forest(
     )
     most = next((limit for limit in (1, 2, 4, 10, 20, 40, 60, 80) if farthest <= limit), 100)
     lines = {panel: [_effect(each) for each in found] for panel, found in panels.items()}
-    svg = _draw(lines, f"{label}; right: points (p)", (), ends=(-most, most))
+    svg = _draw(lines, f"{label}; right: points, p", (), ends=(-most, most))
     return Chart(chart_id, title, alt, svg, csv_text([str(head) for head in data[0]], data[1:]))
 
 
@@ -298,7 +303,7 @@ def _effect(of: Effect) -> Line:
     style = {"color": colour, "marker": "s", "linestyle": "none", "markerfacecolor": colour if of.strong else "white"}
     label = f"{wrapped(of.label, 28)}" + (f" {_MINUS} {wrapped(of.against, 28)}" if of.against else "")
     text = f"{points(of.value)} ({of.note})"
-    return Line(label, [Mark(of.value, of.low, of.high, text, style)])
+    return Line(label, [Mark(of.value, of.low, of.high, text, style, of.strong)])
 
 
 def points(value: float) -> str:

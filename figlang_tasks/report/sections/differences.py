@@ -16,7 +16,7 @@ from figlang_tasks.report.sections.results import Results, dataset_name, metric_
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.runs import Run
-from figlang_tasks.results.verdict import ALPHA, count_tests
+from figlang_tasks.results.verdict import ALPHA, better, count_tests, p_text
 
 
 def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:
@@ -88,10 +88,10 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
 
 
 def _effect(of: Difference, label: str, against: str = "") -> Effect:
-    scale, p = _scale(of), of.p_holm
+    scale, winner = _scale(of), better(of)
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
-    difference = scale * of.difference
-    return Effect(label, difference, low, high, _p(p), p is not None and p < ALPHA, difference > 0, against)
+    is_better = winner == of.second
+    return Effect(label, scale * of.difference, low, high, _p(of), winner is not None, is_better, against)
 
 
 def _scale(of: Difference) -> int:
@@ -100,18 +100,17 @@ def _scale(of: Difference) -> int:
     return 100 if found is None or found[0].percent else 1
 
 
-def _p(p: float | None) -> str:
-    return "no test" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".replace("0.", ".", 1)
+def _p(of: Difference) -> str:
+    return "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
 
 
 def _told(found: Sequence[Difference]) -> str:
     sentences = []
     for each in found:
         points = round(_scale(each) * each.difference, 1)
-        p = _p(each.p_holm)
         sentences.append(
             f"{each.task}, {metric_name(each.metric)}, {each.second} against {each.first}: "
-            f"{f'{points:+.1f}' if points else '0.0'}, {p if p[0] == 'n' else f'p {p}' if p[0] == '<' else f'p = {p}'}."
+            f"{f'{points:+.1f}' if points else '0.0'}, {_p(each)}."
         )
     return " ".join(sentences)
 
