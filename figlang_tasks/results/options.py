@@ -46,8 +46,13 @@ def given(told: Mapping[str, Any], names: Iterable[str] = OPTIONS) -> str:
             continue
         words.append(f"--{name}")
         if value is not True:
-            shown = redacted(value)
-            if isinstance(shown, Mapping):
-                shown = [f"{key}={each}" for key, each in shown.items()]
-            words.append(shlex.quote(",".join(map(str, shown)) if isinstance(shown, list) else str(shown)))
+            words.append(shlex.quote(text(value)))
     return " ".join(words)
+
+
+def text(value: Any) -> str:
+    """The value of an option as a command line has it, without secrets: ``a=1,b=2`` of a mapping, ``a,b`` of a list."""
+    shown = redacted(value)
+    if isinstance(shown, Mapping):
+        shown = [f"{key}={each}" for key, each in shown.items()]
+    return ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)

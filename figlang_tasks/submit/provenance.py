@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.redaction import redacted
-from figlang_tasks.results.options import OPTIONS, given
+from figlang_tasks.results.options import OPTIONS, given, text
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 from figlang_tasks.submit import SubmissionError
@@ -38,9 +37,9 @@ class Value:
 
     def shown(self) -> tuple[str, str]:
         """Value and interval as people read them."""
-        text, found = self.measure.text, self.estimate
-        interval = "" if found.low is None or found.high is None else f"{text(found.low)} to {text(found.high)}"
-        return text(found.value), interval
+        shown, found = self.measure.text, self.estimate
+        interval = "" if found.low is None or found.high is None else f"{shown(found.low)} to {shown(found.high)}"
+        return shown(found.value), interval
 
 
 @dataclass(frozen=True)
@@ -163,10 +162,7 @@ def generation_arguments(run: Run) -> str:
 
 
 def _arguments(run: Run, option: str) -> str:
-    arguments = redacted((run.results.get("config") or {}).get(option) or "")
-    if isinstance(arguments, Mapping):
-        return ",".join(f"{name}={value}" for name, value in arguments.items())
-    return str(arguments)
+    return text((run.results.get("config") or {}).get(option) or "")
 
 
 def model_id(run: Run) -> str | None:
