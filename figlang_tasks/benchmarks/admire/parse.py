@@ -79,13 +79,14 @@ def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
 
 def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
     text, places = _NOUN.sub(lambda noun: "@" * len(noun[0]), answer.text), tuple(range(count))
-    lists = [found for names in (_CAPITALS, _SMALL, _NUMBERS) for found in _lists(text, names)] + _packed(text, count)
+    capitals, small, numbers = (_lists(text, names) for names in (_CAPITALS, _SMALL, _NUMBERS))
+    lists = [*capitals, *small, *numbers, *_packed(text, count)]
     for ranked in ([each for each in lists if _is_whole(text, each, places)], _by_rank(text, places)):
         meant = [_announced(answer, each, places) for each in ranked]
         finals = [found for label, found in meant if found and _FINAL.search(label)]
         if read := decide(answer, finals) or decide(answer, [found for _, found in meant if found]):
             return read
-    others = [each.value for names in (_CAPITALS, _NUMBERS) for each in _lists(text, names)]
+    others = [each.value for each in (*capitals, *numbers)]
     if any(place not in places for value in others for place in value):
         return Read(None, "out_of_range", "range")
     if any(tuple(sorted(value)) != places for value in others):
