@@ -307,6 +307,9 @@ WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 TIMEOUT = 3600.0
 """Seconds after which a Java program is ended; METEOR takes some 10 for 1,331 captions, SPICE some 15 minutes."""
 
+SPICE_COMMAND = "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+"""Downloads the files of `_SPICE_FILES` that pycocoevalcap does not carry."""
+
 _SPICE_FILES = ("spice-1.0.jar", "lib/stanford-corenlp-3.6.0.jar", "lib/stanford-corenlp-3.6.0-models.jar")
 # SPICE keeps its results by a library that looks into java.lang, which Java 9 and newer forbid unless told otherwise.
 # Java 8 knows neither the variable nor the option.
@@ -355,7 +358,7 @@ def programs() -> tuple[str | None, Path | None]:
     if spice is None:
         _tell(
             "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
-            "with: python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
+            f"with: {SPICE_COMMAND}"
         )
     return java, spice
 

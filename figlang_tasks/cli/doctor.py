@@ -357,8 +357,7 @@ def _java() -> Iterator[Finding]:
     yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
     if captions._spice_folder() is None:
         text = f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out{ends}"
-        remedy = "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
-        yield Finding("SPICE", "warning", text, remedy, concerns)
+        yield Finding("SPICE", "warning", text, captions.SPICE_COMMAND, concerns)
 
 
 SECTIONS: dict[str, tuple[Check, ...]] = {
