@@ -8,14 +8,11 @@ headers, so that the real libraries can be run against it without a network::
         subprocess.run([...], env=hub.env(home=tmp_path, token="hf_good"))
         assert hub.requests[0].status == 200
 
-Both libraries read HF_ENDPOINT when they are imported: use it from a subprocess. By hand::
-
-    python tests/hub_server.py FOLDER=REPO_ID [FOLDER=models/REPO_ID@COMMIT ...]
+Both libraries read HF_ENDPOINT when they are imported: use it from a subprocess.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -23,8 +20,7 @@ import re
 import socket
 import sys
 import threading
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -523,36 +519,3 @@ def _sha1(content: bytes) -> str:
 
 def _git_blob_id(content: bytes) -> str:
     return _sha1(b"blob %d\0" % len(content) + content)
-
-
-def main(arguments: Iterable[str] | None = None) -> None:
-    """Serve folders until interrupted."""
-    parser = argparse.ArgumentParser(description="Serve folders as Hugging Face repositories.")
-    parser.add_argument("repos", nargs="+", metavar="FOLDER=[models/]REPO_ID[@COMMIT]")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--gated-for", metavar="TOKEN", help="make the repositories gated, with access for this token")
-    options = parser.parse_args(None if arguments is None else list(arguments))
-    with HubServer(port=options.port) as hub:
-        for spec in options.repos:
-            folder, _, target = spec.rpartition("=")
-            name, _, commit = target.partition("@")
-            repo_type = "model" if name.startswith("models/") else "dataset"
-            added = hub.add_repo(
-                name.removeprefix("models/").removeprefix("datasets/"),
-                folder,
-                repo_type=repo_type,
-                commit=commit or None,
-                gated=options.gated_for is not None,
-                granted_tokens={options.gated_for} if options.gated_for else (),
-            )
-            print(f"# {repo_type} {name} at {added}")
-        print(f"export HF_ENDPOINT={hub.url}", flush=True)
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            pass
-
-
-if __name__ == "__main__":
-    main()
