@@ -117,10 +117,16 @@ def _words(answer: Answer) -> Iterator[Found]:
 
 
 def _stated(answer: Answer, words: Sequence[Found]) -> Read[Label] | None:
-    said, denied, named = ([word for word in words if word.rule == rule] for rule in ("statement", "denied", "denial"))
-    about = [(word.value, answer.quoted_beside(word.start, word.end)) for word in denied]
-    if any((word.value, answer.quoted_beside(word.start, word.end)) in about for word in said[:_COMPARED] if about):
-        return Read(None, "ambiguous", "conflict")
+    def about(word: Found) -> tuple[Label, list[str]]:
+        return word.value, answer.quoted_beside(word.start, word.end)
+
+    said = [word for word in words if word.rule == "statement"]
+    denied = [word for word in words if word.rule == "denied"]
+    named = [word for word in words if word.rule == "denial"]
+    if denied:
+        of_denied = list(map(about, denied))
+        if any(about(word) in of_denied for word in said[:_COMPARED]):
+            return Read(None, "ambiguous", "conflict")
     labels = {word.value for word in denied}
     return decide(answer, said) or decide(answer, [word for word in named if labels == {1 - word.value}])
 

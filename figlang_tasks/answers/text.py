@@ -138,8 +138,10 @@ class Answer:
                 start = max(start, at)
                 inner = text[start:end]
                 body = inner.strip("\"'")
-                ends = body[-1:] in tuple(".!?") and not _GOES_ON.match(text, start + inner.rindex(body) + len(body))
-                parts += [text[at:start], inner.replace(body, QUOTED * (len(body) - ends) + "." * ends, 1)]
+                after = start + inner.rindex(body) + len(body)
+                ends = body[-1:] in (".", "!", "?") and not _GOES_ON.match(text, after)
+                masked = QUOTED * (len(body) - 1) + "." if ends else QUOTED * len(body)
+                parts += [text[at:start], inner.replace(body, masked, 1)]
                 at = end
         other = copy.copy(self)
         other.text, other._sentence_ends = "".join([*parts, text[at:]]), None

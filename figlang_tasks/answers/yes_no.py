@@ -68,11 +68,8 @@ def _read(answer: Answer, about: re.Pattern[str] | None) -> Read[bool]:
         if found is not None:
             # "Yes, the image contains no metaphor."; "The image contains no metaphor. [...] The answer is yes."
             disagree = any(_disagree(answer, words[0], other) for other in stated)
-            disagree = (
-                disagree
-                or found.rule == "answer"
-                and any(answer.is_in_first_sentence(other.start) and other.value != found.value for other in stated[:1])
-            )
+            if found.rule == "answer" and stated and answer.is_in_first_sentence(stated[0].start):
+                disagree = disagree or stated[0].value != found.value
             return Read(None, "ambiguous", "conflict") if disagree and found.value is not None else found
     if NEUTRAL.match(answer.text):
         return Read(None, "refused", "refusal")
