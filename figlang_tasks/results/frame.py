@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,30 @@ from figlang_tasks.scoring import Estimates, flat
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("task", "scope", "metric", "value", "low", "high", "n")
+COLUMNS = ("run", "task", "scope", "metric", "value", "low", "high", "n")
+
+
+def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
+    """A DataFrame with a row for each number of some runs: what every table of results is made from.
+
+    Args:
+        runs: the name of each run, and its estimates by task (`of_run`).
+    """
+    import pandas as pd
+
+    rows = [
+        (run, task, scope, metric, each.value, each.low, each.high, each.rows)
+        for run, tasks in runs
+        for task, estimates in tasks.items()
+        for metric, scope, each in flat(estimates)
+    ]
+    types = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
+
+
+def of_run(run: runs.Run) -> dict[str, Estimates]:
+    """All estimates of a run by task; NaN where the computation failed."""
+    return {name: runs.with_failed(task.estimates, task.failed) for name, task in run.tasks.items()}
 
 
 def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
@@ -57,8 +80,6 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
         A table with a line for each source: ``frame.pivot(index="scope", columns="metric", values="value")``.
     """
-    import pandas as pd
-
     found = _reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
@@ -66,13 +87,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
             f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of lm-eval give the "
             "samples file)"
         )
-    rows = [
-        (task, scope, metric, each.value, each.low, each.high, each.rows)
-        for task, estimates in found.items()
-        for metric, scope, each in flat(estimates)
-    ]
-    types = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
+    return values([("", found)]).drop(columns="run")
 
 
 def _of_path(path: Path) -> dict[str, Estimates]:
@@ -83,8 +98,7 @@ def _of_path(path: Path) -> dict[str, Estimates]:
     run = runs.read(str(path))
     for task in run.tasks.values():
         runs.check_consistent(task)
-    found = {name: runs.with_failed(task.estimates, task.failed) for name, task in run.tasks.items()}
-    return _with_means(run.results, found)
+    return _with_means(run.results, of_run(run))
 
 
 def _reported(results: Mapping[str, Any]) -> dict[str, Estimates]:

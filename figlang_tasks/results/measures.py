@@ -54,6 +54,14 @@ def with_arrow(full_name: str) -> str:
     return full_name if found is None else f"{full_name} {found[0].arrow}"
 
 
+def scope_text(scope: str) -> str:
+    """A part of a benchmark as people read it: ``HAIVMet (vismet)``; as it is where no benchmark names it."""
+    for benchmark in benchmarks().values():
+        if scope in benchmark.parts.of:
+            return benchmark.parts.of[scope].name
+    return scope
+
+
 def overlap(rows: int | None, parts: Iterable[int | None]) -> bool:
     """Whether parts of so many rows have rows in common."""
     return rows is not None and sum(part or 0 for part in parts) > rows

@@ -1,0 +1,76 @@
+"""Tables of results for people: a DataFrame of numbers (`figlang_tasks.results.frame.values`) as one of texts.
+
+Markdown, LaTeX, HTML and CSV are made of the DataFrame of texts: `markdown`, and pandas' own ``to_latex`` and the like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core import text
+from figlang_tasks.results import measures, published
+from figlang_tasks.scoring import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd.DataFrame:
+    """A DataFrame of texts: a line for each value of `by`, then ``n``, then each metric with its interval.
+
+    Args:
+        found: numbers, with the columns of `figlang_tasks.results.frame.values`.
+        by: the columns that tell the lines apart: ``run``, ``task`` or ``scope``, or several. Scopes are written as
+            people read them.
+        metrics: the columns, in order. What a line has no value of is "".
+    """
+    import pandas as pd
+
+    keys = [by] if isinstance(by, str) else by
+    lines = []
+    for labels, own in found.groupby(keys, sort=False):
+        n = own["n"].max()
+        line = dict(zip(keys, labels, strict=True)) | {"n": "" if pd.isna(n) else str(n)}
+        if "scope" in line:
+            line["scope"] = measures.scope_text(str(line["scope"]))
+        cells = {each.metric: cell(each, None if pd.isna(n) else n) for each in own.itertuples()}
+        lines.append(line | {metric: cells.get(metric, "") for metric in metrics})
+    return pd.DataFrame(lines, columns=[*keys, "n", *metrics])
+
+
+def cell(row: Any, n: int | None = None) -> str:
+    """The number of a row of `figlang_tasks.results.frame.values` as people read it: ``57.0 [55.1, 58.9]``.
+
+    Args:
+        row: one of ``itertuples``.
+        n: rows of its line of a table; where it was taken over fewer, it says so.
+    """
+    import pandas as pd
+
+    low, high, rows = (None if pd.isna(each) else each for each in (row.low, row.high, row.n))
+    return measures.estimate_text(row.metric, Estimate(row.value, low, high, rows=rows), n)
+
+
+def with_arrows(shown: pd.DataFrame) -> pd.DataFrame:
+    """The table with an arrow to better values in the head of each measure."""
+    return shown.rename(columns=measures.with_arrow)
+
+
+def of_published(rows: Sequence[tuple[str, dict[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:
+    """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure.
+
+    Args:
+        rows: label and figures by metric.
+        shown: the table, as `wide` returns it; the label stands in its first column.
+    """
+    import pandas as pd
+
+    cells = published.cells([figures for _, figures in rows], shown.columns)
+    lines = [[label, *own[1:]] for (label, _), own in zip(rows, cells, strict=True)]
+    return pd.DataFrame(lines, columns=shown.columns)
+
+
+def markdown(shown: pd.DataFrame) -> str:
+    """A table of texts in Markdown, padded so that it reads well as plain text too."""
+    return text.table([list(shown.columns), *shown.to_numpy().tolist()])
