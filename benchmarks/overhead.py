@@ -10,7 +10,7 @@ documents share on disk). Loading checks each file once; how often a picture is 
 Pillow's own decoder. Each row is measured in a process of its own; the largest is compared with the smallest of its
 task, per document. ``plain`` is a task of the harness alone, without code of ours but for the wording of the question.
 
-docs/overhead.md has a table, and what it means.
+docs/troubleshooting.md says what it means.
 """
 
 from __future__ import annotations
