@@ -202,8 +202,8 @@ def write_after(folder: Path, work: Path) -> None:
     of_hub = ("--dataset", "IRFL=a/irfl", "--repo", "a/model")
     eee = ("--organization", "a", "--relationship", "other", "--model", "a/model", "--no-samples")
     commands = {
-        "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all-tests"),
-        "compare_mini.json": ("compare", f"a={demo}", f"b={chance}", "--json", "--resamples", "1000", "--all-tests"),
+        "compare_whole.json": ("compare", f"a={first}", f"b={second}", "--json", "--resamples", "1000", "--all"),
+        "compare_mini.json": ("compare", f"a={demo}", f"b={chance}", "--json", "--resamples", "1000", "--all"),
         "report.html": ("report", f"a={first}", f"b={second}", f"c={demo}", f"d={chance}", "--no-images", "-o", "OUT"),
         "figlang24.zip": ("submit", "figlang2024", str(first), "-o", "OUT"),
         "flute22.jsonl": ("submit", "figlang2022", str(first), "-o", "OUT"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
-from figlang_tasks.core.text import printable_lines
+from figlang_tasks.core.text import printable, printable_lines
 
 
 def say(text: object, err: bool = False, nl: bool = True) -> None:
@@ -20,3 +20,11 @@ def say_json(value: Any, indent: int | None = 2, allow_nan: bool = True) -> None
     import typer
 
     typer.echo(json.dumps(value, indent=indent, allow_nan=allow_nan).replace("\x7f", "\\u007f"))
+
+
+def fail(verb: str, error: object) -> NoReturn:
+    """End a command of ``figlang`` with one line and exit status 1."""
+    import typer
+
+    say(f"figlang {verb}: {printable(error)}", err=True)
+    raise typer.Exit(1)

@@ -5,32 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
-from figlang_tasks.core.text import table
-from figlang_tasks.results import measures, published, runs
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates
+from figlang_tasks.results import frame, measures, published, runs, tables
+from figlang_tasks.scoring import OVERALL, Estimates
 from figlang_tasks.scoring.explained import SCHEMES
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _WIDE = 6  # columns; of wider groups each task has its main measure alone
-
-
-class _Row(NamedTuple):
-    """A line of a table: how it is called, its rows of the benchmark, and its estimates by measure."""
-
-    label: str
-    n: int | None
-    cells: Mapping[str, Estimate]
-
-
-class _Published(NamedTuple):
-    """A line of published figures: how it is called, the figures by measure, and how they came about."""
-
-    label: str
-    figures: Mapping[str, published.Published]
-    protocol: str
 
 
 @dataclass(frozen=True)
@@ -43,14 +29,23 @@ class _Task:
     published: Sequence[str] = field(default=())  # full names of measures
     left_out: str = ""
 
+    @property
+    def numbers(self) -> pd.DataFrame:
+        return frame.values([("", {self.name: self.estimates})])
+
+    @property
+    def overall(self) -> list[str]:
+        """The measures with a value of all rows."""
+        return [name for name, scopes in self.estimates.items() if OVERALL in scopes]
+
 
 def summary_table(results: Mapping[str, Any]) -> str:
     """Return a Markdown table for each group with tasks of ours, and for each benchmark of single ones; "" without any.
 
     A line is a task; where there is one task, a line is a scope. Published figures stand beneath, of groups the best
-    one and that of people. Columns of diagnostic measures that say nothing (all answers were read), and columns and
-    scopes of zeros, are left out; a line below the table names those of zeros. There too stand the signature of the
-    explanation scorer, how the published figures came about, and why others are left out.
+    one and that of people. Columns of diagnostic measures that say nothing (all answers were read) are left out. Below
+    the table stand the signature of the explanation scorer, how the published figures came about, and why others are
+    left out.
 
     Args:
         results: what ``simple_evaluate`` returns (or a results file): ``results["results"]``,
@@ -60,19 +55,12 @@ def summary_table(results: Mapping[str, Any]) -> str:
     parts = []
     for title, names in _groups(results, tasks).items():
         members = [tasks[name] for name in names]
-        mean: _Task | None = None
-        if len(members) == 1:
-            title, rows, beneath = names[0], _by_scope(members[0].estimates), _published(members[0])
-        else:
-            rows, beneath = _of_group(title, members)
-            mean = _mean(results, title, members)
-            if mean is not None:
-                members = [*members, mean]
-                rows.append(_Row("mean, unweighted", _n(_overall(mean).values()), _overall(mean)))
-                beneath += _published(mean)
-        parts.append(_table(title, rows, beneath, best=len(members) > 1 and mean is None))
+        mean = _mean(results, title, members) if len(members) > 1 else None
+        shown, about = _of_task(members[0]) if len(members) == 1 else _of_group(title, members, mean)
+        parts += shown
+        members += [mean] if mean else []
         parts += [scorer_line(each) for each in _unlike(task.scorer for task in members)]
-        parts += [f"published, not measured here: {each}" for each in _unlike(line.protocol for line in beneath)]
+        parts += [f"published, not measured here: {each}" for each in _unlike(about)]
         parts += _unlike(task.left_out for task in members)
     return "\n\n".join(parts)
 
@@ -108,7 +96,8 @@ def estimates_table(title: str, estimates: Estimates) -> str:
         title: head of the first column.
         estimates: by measure and scope.
     """
-    return _table(title, _by_scope(estimates))
+    task = _Task(title, estimates)
+    return _markdown(title, _wide(task.numbers, "scope", _telling(task)))
 
 
 # --- what stands in a table -------------------------------------------------------------------------------------------
@@ -131,13 +120,9 @@ def _mean(results: Mapping[str, Any], group: str, members: Sequence[_Task]) -> _
     own = {name.partition(",")[0]: value for name, value in results["results"].get(group, {}).items()}
     means = runs.mean_of([task.estimates for task in members])
     estimates = {name: scopes for name, scopes in means.items() if isinstance(own.get(name), float)}
-    rows = sum(_n(_overall(task).values()) or 0 for task in members)
+    rows = sum(int(task.numbers["n"].max()) for task in members)
     run = published.Measured(rows, runs.cut(results, [task.name for task in members]), members[0].scorer)
     return _Task(group, estimates, members[0].scorer, *published.comparable(group, list(estimates), [run]))
-
-
-def _overall(task: _Task) -> dict[str, Estimate]:
-    return {name: scopes[OVERALL] for name, scopes in task.estimates.items() if OVERALL in scopes}
 
 
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:
@@ -154,31 +139,52 @@ def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str,
     return found
 
 
-def _published(task: _Task) -> list[_Published]:
-    """All figures that were published for a task, a line for each scope."""
-    about = published.protocol(task.name, task.published)
-    return [_Published(*line, about) for line in published.lines(task.name, task.published)]
+def _of_task(task: _Task) -> tuple[list[str], list[str]]:
+    """A line for each scope, then all figures that were published for it; and how these came about."""
+    lines = [
+        (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
+        for label, scope, figures in published.lines(task.name, task.published)
+    ]
+    columns = _telling(task) + [name for _, of in lines for name in of]
+    shown = _wide(task.numbers, "scope", [name for name in task.estimates if name in columns])
+    parts = [_markdown(task.name, shown, lines, "published:")]
+    counts = task.numbers.dropna(subset="n").groupby("scope")["n"].max().to_dict()
+    if measures.overlap(counts.pop(OVERALL, None), counts.values()):
+        parts.append("parts overlap: a row counts in each that it belongs to")
+    return parts, [published.protocol(task.name, task.published)]
 
 
-def _of_group(title: str, tasks: Sequence[_Task]) -> tuple[list[_Row], list[_Published]]:
-    """A line for each task, and the published figures that matter most."""
-    shown = {task.name: list(task.estimates) for task in tasks}
-    if len({measure for names in shown.values() for measure in names if not _is_aside(measure)}) > _WIDE:
-        shown = {
-            task.name: [measures.headline(task.estimates), *filter(_is_diagnostic, task.estimates)] for task in tasks
+def _of_group(title: str, tasks: Sequence[_Task], mean: _Task | None) -> tuple[list[str], list[str]]:
+    """A line for each task, then the published figures that matter most; and how these came about."""
+    import pandas as pd
+
+    telling = {name for task in tasks for name in _telling(task)}
+    chosen = {task.name: [name for name in task.overall if name in telling] for task in tasks}
+    if len({name for names in chosen.values() for name in names if not _is_diagnostic(name)}) > _WIDE:
+        chosen = {
+            task.name: [
+                measures.headline(task.overall),
+                *(name for name in chosen[task.name] if _is_diagnostic(name)),
+            ]
+            for task in tasks
         }
-    rows, beneath = [], []
-    for task in tasks:
-        label = task.name.removeprefix(f"{title}_")
-        overall = {
-            name: task.estimates[name][OVERALL] for name in shown[task.name] if OVERALL in task.estimates.get(name, {})
-        }
-        rows.append(_Row(label, _n(overall.values()), overall))
-        for row in _best(task, shown[task.name]):
-            beneath.append(
-                _Published(f"{label}: {row.label}", row.values, published.protocol(task.name, list(row.values)))
-            )
-    return rows, beneath
+    labels = {task.name: task.name.removeprefix(f"{title}_") for task in tasks}
+    best = [(task, row) for task in tasks for row in _best(task, chosen[task.name])]
+    beneath = [(f"{labels[task.name]}: {row.label}", row.values) for task, row in best]
+    about = [published.protocol(task.name, list(row.values)) for task, row in best]
+    if mean is not None:
+        labels[mean.name], chosen[mean.name] = "mean, unweighted", mean.overall
+        beneath += [(label, of) for label, _, of in published.lines(mean.name, mean.published)]
+        about.append(published.protocol(mean.name, mean.published))
+    names = dict.fromkeys(name for of in chosen.values() for name in of)
+    lines = []
+    for task in [*tasks, *([mean] if mean else [])]:
+        own = task.numbers
+        own = own[(own["scope"] == OVERALL) & own["metric"].isin(chosen[task.name])]
+        lines.append(tables.wide(own, "task", list(names)))
+    shown = pd.concat(lines)
+    shown["task"] = shown["task"].map(labels)
+    return [_markdown(title, shown, beneath, "published:" if mean else "published, best:")], about
 
 
 def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:
@@ -190,52 +196,35 @@ def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:
     models = [row for row in rows if not row.setting.startswith(("humans", "chance"))]
     # Of equally good models the first: a leaderboard has them in its own order.
     best = sorted(models, key=lambda row: row.values[main].value or 0.0, reverse=True)[:1]
-    return [row for row in published.rows(task.name, wanted) if row.label in {each.label for each in [*best, *people]}]
-
-
-def _by_scope(estimates: Estimates) -> list[_Row]:
-    rows = []
-    for scope in dict.fromkeys([OVERALL, *(scope for _, scope, _ in scoring.flat(estimates))]):
-        cells = {name: scopes[scope] for name, scopes in estimates.items() if scope in scopes}
-        rows.append(_Row(scope, _n(cells.values()), cells))
-    return rows
-
-
-def _n(estimates: Iterable[Estimate]) -> int | None:
-    return max((each.rows for each in estimates if each.rows is not None), default=None)
+    chosen = {each.label for each in [*best, *people]}
+    return [row for row in published.rows(task.name, wanted) if row.label in chosen]
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def _table(title: str, rows: Sequence[_Row], beneath: Sequence[_Published] = (), best: bool = False) -> str:
-    """A table of estimates, of published figures beneath (all, or the `best`), and what is 0 and left out in a line."""
-    is_group = rows[0].label != OVERALL
-    names = list(dict.fromkeys(name for row in rows for name in row.cells))
-    compared = {name for line in beneath for name in line.figures}
-    columns = [name for name in names if not _is_aside(name) or _tells(name, rows) or name in compared]
-    tasks = rows if is_group else rows[:1]  # each has a measure that stands for it, and a line
-    kept = {next((name for name in row.cells if name in columns), "") for row in tasks} | compared
-    zeros = [name for name in columns if not (name in kept or _may_be_zero(name)) and _is_zero(name, rows)]
-    columns = [name for name in columns if name not in zeros]
-    scopes = [row for row in rows if row not in tasks and row.cells.keys() & set(columns)]
-    nothing = [row.label for row in scopes if all(_is_zero(name, [row]) for name in columns)]
-    shown = [[title, "n", *map(measures.with_arrow, columns)]]
-    for row in [*tasks, *(row for row in scopes if row.label not in nothing)]:
-        cells = [measures.estimate_text(name, row.cells[name], row.n) if name in row.cells else "" for name in columns]
-        shown.append([row.label, "" if row.n is None else str(row.n), *cells])
+def _wide(numbers: pd.DataFrame, by: str, columns: Sequence[str]) -> pd.DataFrame:
+    """The table, with the lines that have a value, all rows first."""
+    import pandas as pd
+
+    own = numbers[numbers["metric"].isin(columns)]
+    whole = own["scope"] == OVERALL
+    return tables.wide(pd.concat([own[whole], own[~whole]]), by, columns)
+
+
+def _markdown(
+    title: str,
+    shown: pd.DataFrame,
+    beneath: Sequence[tuple[str, Mapping[str, published.Published]]] = (),
+    head: str = "",
+) -> str:
+    import pandas as pd
+
     if beneath:
-        shown.append(["published, best:" if best else "published:", *[""] * (len(columns) + 1)])
-        figures = published.cells([line.figures for line in beneath], columns)
-        shown += [[line.label, "", *of] for line, of in zip(beneath, figures, strict=True)]
-    parts = [table(shown)]
-    if not is_group and measures.overlap(rows[0].n, [row.n for row in scopes]):
-        parts.append("parts overlap: a row counts in each that it belongs to")
-    if zeros:
-        parts.append(f"0.0 in every line: {', '.join(zeros)}")
-    if nothing:
-        parts.append(f"0.0 in every column: {', '.join(nothing)}")
-    return "\n\n".join(parts)
+        rule = pd.DataFrame([[head, *[""] * (len(shown.columns) - 1)]], columns=shown.columns)
+        beside: list[pd.DataFrame] = [shown, rule, tables.of_published(beneath, shown)]
+        shown = pd.concat(beside)
+    return tables.markdown(tables.with_arrows(shown.rename(columns={shown.columns[0]: title})))
 
 
 def _is_diagnostic(name: str) -> bool:
@@ -243,34 +232,18 @@ def _is_diagnostic(name: str) -> bool:
     return found is not None and found[0].diagnostic
 
 
-def _may_be_zero(name: str) -> bool:
-    """Whether 0 says something: of the measure that stands for a task, and of a diagnostic one."""
+def _telling(task: _Task) -> list[str]:
+    """The measures of a task that say something: of the diagnostic ones those that failed, or found a fault."""
+    return [name for name, scopes in task.estimates.items() if _tells(name, [each.value for each in scopes.values()])]
+
+
+def _tells(name: str, values: Sequence[float]) -> bool:
     found = measures.named(name)
-    return found is not None and (found[0].main or found[0].diagnostic)
-
-
-def _is_aside(name: str) -> bool:
-    """Whether a measure stands in the results for those who look for it: no headline, or diagnostic."""
-    found = measures.named(name)
-    return found is not None and (found[0].diagnostic or not found[0].headline)
-
-
-def _tells(name: str, rows: Sequence[_Row]) -> bool:
-    """Whether a measure that stands aside has something to say: it failed, or answers were not read, say."""
-    found = measures.named(name)
-    values = [row.cells[name].value for row in rows if name in row.cells]
-    if any(map(math.isnan, values)):
+    if found is None or any(map(math.isnan, values)):
         return True
-    if found is None or not found[0].headline:
-        return False
-    good = found[0].text(1.0 if found[0].higher_is_better else 0.0)
-    return any(found[0].text(value) != good for value in values)
-
-
-def _is_zero(name: str, rows: Sequence[_Row]) -> bool:
-    """Whether a column reads 0.0 in all of some lines; an empty cell does not count."""
-    values = [row.cells[name].value for row in rows if name in row.cells]
-    return all(not math.isnan(value) and float(measures.text(name, value)) == 0 for value in values)
+    measure, _ = found
+    good = measure.text(1.0 if measure.higher_is_better else 0.0)
+    return measure.headline and (not measure.diagnostic or any(measure.text(value) != good for value in values))
 
 
 def _unlike(texts: Iterable[str | None]) -> list[str]:

@@ -32,15 +32,7 @@ Place: TypeAlias = tuple[str, str]
 
 
 class ComparisonError(FigLangError):
-    """Runs cannot be compared; the message says why and what to do.
-
-    Attributes:
-        ids: all of the ids that the message names the first of, by the run that they are of.
-    """
-
-    def __init__(self, message: str, ids: Mapping[str, Sequence[str]] | None = None) -> None:
-        super().__init__(message)
-        self.ids = dict(ids or {})
+    """Runs cannot be compared; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +88,11 @@ class Difference:
     sd_second: float | None = None
 
     @property
+    def values(self) -> tuple[float, float]:
+        """The values of both runs."""
+        return self.value_first, self.value_second
+
+    @property
     def p(self) -> float | None:
         """The two-sided p, before adjustment; None without a test."""
         return self.p_randomization if self.p_repeats is None else self.p_repeats
@@ -136,6 +133,24 @@ def _counts(run: TaskRun) -> dict[Place, int]:
     )
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """What was asked for, as the arguments of `compare`."""
+
+    metrics: Sequence[str] | None
+    overall: bool
+    every: bool
+
+    def has(self, place: Place, main: str, is_diagnostic: bool) -> bool:
+        """Whether it has a metric in a scope; `main` is the headline metric of the task."""
+        (metric, scope), name = place, full_name(*place)
+        if self.metrics is not None:
+            return name in self.metrics or (metric in self.metrics and not (self.overall and scope != OVERALL))
+        if self.every:
+            return not is_diagnostic and not (self.overall and scope != OVERALL)
+        return name == main
+
+
 def compare(
     runs: Sequence[Run],
     metrics: Sequence[str] | None = None,
@@ -144,26 +159,30 @@ def compare(
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
     progress: Callable[[float], object] = lambda share: None,
+    *,
+    every: bool = False,
 ) -> list[Difference]:
-    """Compare every two runs by every metric of every task that they share.
+    """The differences of every two runs on every task that they share.
 
     Runs of one task each, on the same data, are compared across tasks too (zero-shot with hypothesis only, say).
 
     Args:
         runs: of at least two names. Those of one name are repeats, which differ in the seed alone: their mean is
             compared, and the test is over rows and seeds. One that was cut short may be left out (`whole`).
-        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
+        metrics: names, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default the headline metric of each task
+            over all rows.
         tasks: names; default all that two runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
         progress: called with each share of the work that is done; the shares add up to 1.
+        every: all metrics but diagnostics, with their sources.
 
     Returns:
         Task by task, pair by pair, metric by metric in the task's own order, the whole before the sources.
 
     Raises:
-        ComparisonError: fewer than two runs, no shared task, rows or data that differ (ids listed), scores of different
-            scorers, versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
+        ComparisonError: fewer than two runs, no shared task, rows or data that differ, scores of different scorers,
+            versions of a task whose scores are not comparable, an unknown task or metric, a damaged row.
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
@@ -182,8 +201,9 @@ def compare(
                     "or name other tasks (--task)"
                 )
         _check_comparable(task, of_runs, metrics)
+        choice = _Choice(metrics, overall, every)
         found += _compare_task(
-            task, of_runs, metrics, overall, resamples, seed, known, lambda share: progress(share / len(shared))
+            task, of_runs, choice, resamples, seed, known, lambda share: progress(share / len(shared))
         )
     for name in metrics or ():
         if name not in known:
@@ -292,8 +312,7 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
         told = [f"only in {of}: {_counted(ids, _LISTED)}" for of, ids in only.items() if ids]
         raise ComparisonError(
             f"{task}: {first_name} and {name} were not evaluated on the same rows; {'; '.join(told)}. Evaluate both on "
-            f"the same rows (was one run with --limit?)",
-            only,
+            f"the same rows (was one run with --limit?)"
         )
     units = [{record["id"]: unit_of(record) for record in run.records} for run in (first, other)]
     if apart := sorted(row for row, unit in units[0].items() if units[1][row] != unit):
@@ -301,8 +320,7 @@ def _check_rows(task: str, first_name: str, first: TaskRun, name: str, other: Ta
             f"{task}: {first_name} and {name} differ in which rows belong together (`unit` of "
             f"{_counted(apart, _LISTED)}): an "
             "earlier version of figlang_tasks wrote one of them, or the pictures differ. Evaluate one again "
-            "(figlang_replay scores saved outputs again without the model)",
-            {name: apart},
+            "(figlang_replay scores saved outputs again without the model)"
         )
     if first.data != other.data:
         raise ComparisonError(
@@ -342,8 +360,7 @@ def _check_scorers(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: Sequ
 def _compare_task(
     task: str,
     runs: Sequence[tuple[str, TaskRun]],
-    metrics: Sequence[str] | None,
-    overall: bool,
+    choice: _Choice,
     resamples: int,
     seed: int,
     known: set[str],
@@ -360,7 +377,8 @@ def _compare_task(
     known.update(name for place in places for name in (place[0], full_name(*place)))
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
-    chosen = [place for place in places if _wanted(place, declared[place[0]].diagnostic, metrics, overall)]
+    main = measures.headline(metric for metric, scope in places if scope == OVERALL)
+    chosen = [place for place in places if choice.has(place, main, declared[place[0]].diagnostic)]
     tested = [place for place in chosen if not declared[place[0]].diagnostic]
     systems = _aligned([{full_name(*place): own[place] for place in tested if place in own} for own in of_runs])
     members: dict[str, list[int]] = {}
@@ -426,15 +444,6 @@ def _tests(
 
 def _known(number: float) -> float | None:
     return None if np.isnan(number) else number
-
-
-def _wanted(place: Place, is_diagnostic: bool, metrics: Sequence[str] | None, overall: bool) -> bool:
-    (metric, scope), name = place, full_name(*place)
-    if metrics is None:
-        named = not is_diagnostic
-    else:
-        named = metric in metrics or name in metrics
-    return named and (scope == OVERALL or not overall or (metrics is not None and name in metrics))
 
 
 def _values(name: str, run: TaskRun, own: Mapping[Place, Statistic]) -> dict[Place, float]:

@@ -118,6 +118,7 @@ def compare(
     overall: bool = False,
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
+    every: bool = False,
 ) -> pd.DataFrame:
     """Return the differences between runs, with paired tests: ``figlang compare`` for scripts.
 
@@ -125,10 +126,12 @@ def compare(
         paths: at least two runs on the same rows, saved with ``--log_samples``: a samples file, a results file or a
             folder each; ``NAME=PATH`` names a run. Runs of one name are repeats that differ in the seed alone:
             ``NAME=runs/a_seed*``.
-        metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default all but diagnostics.
+        metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default the headline metric of
+            each task over all rows.
         tasks: names or a name; default all that the runs share.
         overall: leave out the sources.
         resamples, seed: of both tests.
+        every: all metrics but diagnostics, with their sources.
 
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
@@ -151,7 +154,7 @@ def compare(
 
     metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
     read = [runs.with_folds(run, tasks or ()) for run in runs.read_all([str(path) for path in paths], repeats=True)]
-    found = comparison.compare(read, metrics, tasks, overall, resamples, seed)
+    found = comparison.compare(read, metrics, tasks, overall, resamples, seed, every=every)
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
     of_none = {"float | None": "float64", "int | None": "Int64"}  # else a column without a number is one of objects
     types = {name: of_none[kind] for name, kind in columns.items() if kind in of_none}

@@ -48,10 +48,18 @@ def headline(names: Iterable[str]) -> str:
     return min(names, key=place, default="")
 
 
+def name_text(full_name: str) -> str:
+    """A metric as people read it: ``f1@60``; of a part of the rows ``f1@60 of MuSE``."""
+    found = named(full_name)
+    if found is None or found[1] == OVERALL:
+        return full_name
+    return f"{found[0].name} of {scope_text(found[1])}"
+
+
 def with_arrow(full_name: str) -> str:
     """A name as the head of a column, with an arrow to better values; of a measure of the user's own without."""
     found = named(full_name)
-    return full_name if found is None else f"{full_name} {found[0].arrow}"
+    return full_name if found is None else f"{name_text(full_name)} {found[0].arrow}"
 
 
 def scope_text(scope: str) -> str:

@@ -11,41 +11,20 @@ share (``Measure.percent``). The files are read when they are first asked for, a
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures
-from figlang_tasks.scoring import OVERALL, Measure
+from figlang_tasks.scoring import Measure
 from figlang_tasks.scoring.explained import SCHEMES
 
-__all__ = [
-    "Measured",
-    "Published",
-    "PublishedError",
-    "PublishedRow",
-    "cells",
-    "comparable",
-    "for_task",
-    "lines",
-    "protocol",
-    "read_file",
-    "rows",
-]
-
-_TEXTS = ("table", "model", "metric", "setting", "source")
-_NUMBERS = ("value", "low", "high", "std")
 _NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
 _WITHOUT_MODEL = ("humans", "chance")  # kinds of setting that the name in the row says already
-
-
-class PublishedError(ValueError):
-    """A data file of published results is not what it should be; the message names file and record."""
 
 
 @dataclass(frozen=True)
@@ -156,9 +135,6 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     Returns:
         Those of `metrics` whose figures are comparable with all runs; and one line that names what is left out with the
         reason, "" if nothing is.
-
-    Raises:
-        PublishedError: a data file of this package is faulty.
     """
     theirs = [metric for metric in dict.fromkeys(metrics) if any(row.values for row in rows(task, [metric]))]
     if not theirs:
@@ -195,14 +171,10 @@ def _scorer_of(metric: str) -> str | None:
 
 
 def _named(metric: str) -> tuple[Measure, str]:
-    """Measure and scope of a figure.
-
-    Raises:
-        PublishedError: the measure does not exist.
-    """
+    """Measure and scope of a figure."""
     found = measures.named(metric)
     if found is None:
-        raise PublishedError(f"no task has the metric {metric!r}")
+        raise ValueError(f"no task has the metric {metric!r}")
     return found
 
 
@@ -212,11 +184,7 @@ def _family(scorer: str | None) -> str:
 
 
 def for_task(task: str) -> tuple[Published, ...]:
-    """Every published figure for `task`, in the order of the files; () if there is none.
-
-    Raises:
-        PublishedError: a data file of this package is faulty.
-    """
+    """Every published figure for `task`, in the order of the files; () if there is none."""
     return _by_task().get(task, ())
 
 
@@ -230,9 +198,6 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[P
 
     Returns:
         Rows with at least one figure; [] if nothing was published.
-
-    Raises:
-        PublishedError: a data file of this package is faulty.
     """
     found: dict[tuple[str, str, str], dict[str, Published]] = {}
     for figure in for_task(task):
@@ -251,26 +216,22 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[P
     ]
 
 
-def lines(task: str, metrics: Collection[str]) -> list[tuple[str, dict[str, Published]]]:
-    """Return what was published for `task` as lines of a table whose columns are measures.
+def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:
+    """What was published for `task` as lines of a table whose columns are measures.
 
     Args:
         task: name of a task.
         metrics: full names of metrics, in the order of scopes.
 
     Returns:
-        For each model, setting and scope a label and the figures by measure: ``acc_simile`` is the figure of ``acc`` in
-        the line ``MODEL: simile``, as in our own tables.
-
-    Raises:
-        PublishedError: a data file of this package is faulty.
+        For each model, setting and scope a label, the scope, and the figures by measure.
     """
-    found: dict[str, dict[str, Published]] = {}
+    found: dict[tuple[str, str], dict[str, Published]] = {}
     for row in rows(task, metrics):
         for metric, figure in row.values.items():
             measure, scope = _named(metric)
-            found.setdefault(row.label if scope == OVERALL else f"{row.label}: {scope}", {})[measure.name] = figure
-    return list(found.items())
+            found.setdefault((row.label, scope), {})[measure.name] = figure
+    return [(label, scope, figures) for (label, scope), figures in found.items()]
 
 
 def cells(figures: Sequence[Mapping[str, Published]], columns: Iterable[str]) -> list[list[str]]:
@@ -285,11 +246,7 @@ def cells(figures: Sequence[Mapping[str, Published]], columns: Iterable[str]) ->
 
 
 def protocol(task: str, metrics: Collection[str]) -> str:
-    """Return papers and settings of the figures in `lines`, in one line; "" if there are none.
-
-    Raises:
-        PublishedError: a data file of this package is faulty.
-    """
+    """Return papers and settings of the figures in `lines`, in one line; "" if there are none."""
     found = rows(task, metrics)
     papers = "; ".join(dict.fromkeys(row.paper for row in found))
     groups: dict[str, dict[str, None]] = {}  # kinds of setting, each with all that is said of them
@@ -308,72 +265,15 @@ class File(NamedTuple):
 
 
 def read_file(path: Path) -> File:
-    """Read and check one data file.
-
-    Raises:
-        PublishedError: it is no JSON of the form above, a field is missing, unknown or of another kind, a metric is
-            none of ours, a share lies outside [0, 1], or two figures would stand in the same cell of a table.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise PublishedError(f"{path}: {error}") from error
-    if not isinstance(content, dict) or not {"paper", "records"} <= content.keys() <= {"paper", "rows", "records"}:
-        raise PublishedError(f"{path}: must be an object with paper, records (, rows)")
-    paper, records = content["paper"], content["records"]
-    if not isinstance(paper, str) or not isinstance(records, list):
-        raise PublishedError(f"{path}: paper must be a text, and records a list")
-    of_rows = content.get("rows", {})
-    if not isinstance(of_rows, dict) or not all(
-        type(each) is int and each > 0 or isinstance(each, str) and each for each in of_rows.values()
-    ):
-        raise PublishedError(f"{path}: rows must say of each task how many there are, or in words why not these")
-    read: list[Published] = []
-    cells: dict[tuple[str, ...], int] = {}
-    for number, record in enumerate(records, start=1):
-        where = f"{path}, record {number}"
-        figure = _checked(paper, record, where)
-        read.append(figure)
-        for task in figure.tasks:
-            cell = (task, figure.metric, figure.model, figure.setting, figure.paper)
-            other = cells.setdefault(cell, number)
-            if other != number:
-                raise PublishedError(f"{where}: {figure.metric} of {figure.model} on {task} is in record {other}, too")
-    if strange := of_rows.keys() - {task for figure in read for task in figure.tasks}:
-        raise PublishedError(f"{path}: rows of {min(strange)}, which no record is of")
-    return File(tuple(read), of_rows)
-
-
-def _checked(paper: str, record: Any, where: str) -> Published:
-    if not isinstance(record, Mapping):
-        raise PublishedError(f"{where}: must be an object")
-    unknown = sorted(record.keys() - {"paper", *_TEXTS, *_NUMBERS, "task"})
-    if unknown:
-        raise PublishedError(f"{where}: unknown field {unknown[0]!r}")
-    texts: dict[str, Any] = {name: record.get(name) for name in _TEXTS} | {"paper": record.get("paper", paper)}
-    for name, text in texts.items():
-        if not isinstance(text, str) or not text.strip():
-            raise PublishedError(f"{where}: {name} must be a text")
-    tasks = record.get("task")
-    tasks = [tasks] if isinstance(tasks, str) else tasks
-    if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) and task for task in tasks):
-        raise PublishedError(f"{where}: task must be a name or a list of names")
-    numbers = {name: record[name] for name in _NUMBERS if name in record}
-    try:
-        measure, _ = _named(texts["metric"])
-    except PublishedError as error:
-        raise PublishedError(f"{where}: {error}") from None
-    top, meaning = (1.0, "a share from 0 to 1") if measure.percent else (math.inf, "0 or above")
-    for name, number in numbers.items():
-        is_number = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
-        if not is_number or not 0 <= number <= top:
-            raise PublishedError(f"{where}: {name} is {number!r}, must be {meaning}")
-    if numbers.keys() - {"std"} not in ({"value"}, {"low", "high"}):
-        raise PublishedError(f"{where}: must have either a value, or low and high")
-    if "low" in numbers and numbers["low"] > numbers["high"]:
-        raise PublishedError(f"{where}: low is above high")
-    shares: dict[str, Any] = {name: float(number) for name, number in numbers.items()}
-    return Published(**texts, tasks=tuple(tasks), **shares)
+    """A data file of this package; tests check all of them."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    figures = []
+    for record in content["records"]:
+        task = record["task"]
+        tasks = (task,) if isinstance(task, str) else tuple(task)
+        others = {name: value for name, value in record.items() if name != "task"}
+        figures.append(Published(**{"paper": content["paper"], "tasks": tasks, **others}))
+    return File(tuple(figures), content.get("rows", {}))
 
 
 def _labels(found: list[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:

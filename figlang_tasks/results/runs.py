@@ -109,8 +109,13 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The reported estimates; where there are none, those of the records (without METEOR and the like)."""
-        return self.reported or self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
+        """The reported estimates; where there are none, those of the samples."""
+        return self.reported or self.of_samples
+
+    @cached_property
+    def of_samples(self) -> Estimates:
+        """The estimates that the samples give (without METEOR and the like)."""
+        return self.computed(lambda own, records: scoring.evaluate(records, own.sums, 0))
 
     @cached_property
     def statistics(self) -> dict[tuple[str, str], Statistic]:

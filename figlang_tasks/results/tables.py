@@ -5,11 +5,12 @@ Markdown, LaTeX, HTML and CSV are made of the DataFrame of texts: `markdown`, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import text
-from figlang_tasks.results import measures, published
+from figlang_tasks.results import measures, published, verdict
+from figlang_tasks.results.comparison import Difference
 from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def with_arrows(shown: pd.DataFrame) -> pd.DataFrame:
     return shown.rename(columns=measures.with_arrow)
 
 
-def of_published(rows: Sequence[tuple[str, dict[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:
+def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:
     """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure.
 
     Args:
@@ -69,6 +70,36 @@ def of_published(rows: Sequence[tuple[str, dict[str, published.Published]]], sho
     cells = published.cells([figures for _, figures in rows], shown.columns)
     lines = [[label, *own[1:]] for (label, _), own in zip(rows, cells, strict=True)]
     return pd.DataFrame(lines, columns=shown.columns)
+
+
+def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
+    """A DataFrame of texts: a line for each difference of two runs, with its test."""
+    import pandas as pd
+
+    first, second = found[0].first, found[0].second
+    lines = []
+    for each in found:
+        counts = dict.fromkeys(str(count) for count in (each.n_first, each.n_second) if count is not None)
+        lines.append(
+            [
+                measures.with_arrow(each.metric),
+                measures.scope_text(each.scope),
+                " / ".join(counts),
+                *(measures.text(each.metric, value) for value in each.values),
+                verdict.difference_text(each),
+                "" if each.smallest is None else measures.text(each.metric, each.smallest),
+                *_p_values(each),
+            ]
+        )
+    return pd.DataFrame(lines, columns=["metric", "part", "n", first, second, "difference", "smallest", "p", "p Holm"])
+
+
+def _p_values(each: Difference) -> tuple[str, str]:
+    """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
+    if each.p is None or each.p_holm is None:
+        return "no test", ""
+    p, adjusted = (verdict.p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
+    return p, adjusted + ("*" if each.p_holm < verdict.ALPHA else " ")
 
 
 def markdown(shown: pd.DataFrame) -> str:

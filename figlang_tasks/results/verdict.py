@@ -1,4 +1,4 @@
-"""Says in one sentence which of two runs is better: ``figlang compare`` ends with it, a report begins with it."""
+"""Says in one sentence which run is better: ``figlang compare`` ends with it, a report begins with it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,54 @@ LEAST_P = 0.00005
 
 
 def verdicts(differences: Sequence[Difference]) -> list[str]:
-    """A sentence for every two runs on every task, by its headline metric.
+    """A sentence for each task, by its headline metric: which of two runs is better, or a ranking of several.
 
     Number, sign, interval and p are those of the tables: the second run minus the first, p adjusted for all tests.
 
     Args:
         differences: all that were adjusted together (`figlang_tasks.results.comparison.compare`).
     """
-    pairs: dict[tuple[str, str, str], list[Difference]] = {}
+    tasks: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for each in differences:
-        pairs.setdefault((each.task, each.first, each.second), []).append(each)
+        tasks.setdefault(each.task, {}).setdefault((each.first, each.second), []).append(each)
     tests = count_tests(differences)
-    return [printable(_sentence(headline(pair), tests)) for pair in pairs.values()]
+    found: list[str] = []
+    for pairs in tasks.values():
+        heads = [headline(pair) for pair in pairs.values()]
+        is_ranking = len(heads) > 1 and len({each.name for each in heads}) == 1 and count_tests(heads) == len(heads)
+        found += [_ranking(heads, tests)] if is_ranking else [_sentence(each, tests) for each in heads]
+    return list(map(printable, found))
+
+
+def _ranking(heads: Sequence[Difference], tests: int) -> str:
+    """The order of more than two runs on a task, and which of them cannot be told apart."""
+    one = heads[0]
+    values = {name: value for each in heads for name, value in zip((each.first, each.second), each.values, strict=True)}
+    order = sorted(values, key=values.__getitem__, reverse=_higher_is_better(one))
+    places = "; ".join(f"{name} {measures.text(one.metric, values[name])}" for name in order)
+    groups = _alike(order, heads)
+    alike = "; ".join(", ".join(filter(group.__contains__, order)) for group in groups)
+    told = f"cannot be told apart: {alike}" if groups else "all differ"
+    name = measures.name_text(one.name)
+    return f"ranking on {one.task} by {name}: {places}. {told} (p < {ALPHA}, adjusted for {tests} tests)"
+
+
+def _alike(order: Sequence[str], heads: Sequence[Difference]) -> list[frozenset[str]]:
+    """The largest groups of runs of which no two differ significantly, best first; a run may be in several."""
+    groups = [frozenset(order)]
+    for each in filter(better, heads):
+        pair = {each.first, each.second}
+        parts = [group - {name} for group in groups if pair <= group for name in pair]
+        parts += [group for group in groups if not pair <= group]
+        groups = [group for group in dict.fromkeys(parts) if not any(group < other for other in parts)]
+    found = [group for group in groups if len(group) > 1]
+    return sorted(found, key=lambda group: [order.index(name) for name in order if name in group])
 
 
 def _sentence(each: Difference, tests: int) -> str:
-    number = f"{each.name} {difference_text(each)}" + " (lower is better)" * (not _higher_is_better(each))
+    number = f"{measures.name_text(each.name)} {difference_text(each)}" + " (lower is better)" * (
+        not _higher_is_better(each)
+    )
     if each.p_holm is None:
         return f"no test of {each.second} against {each.first} on {each.task}: {number}"
     number += f", p {p_text(each.p_holm)}" + f" (adjusted for {tests} tests)" * (tests > 1)

@@ -167,3 +167,11 @@ def test_it_is_quick() -> None:
     script = "from figlang_tasks.cli.figlang import app; import sys; app(['tasks'], standalone_mode=False)"
     check = "; assert not {'torch', 'datasets', 'lm_eval', 'lmms_eval', 'huggingface_hub'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script + check], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_a_full_disk_is_no_traceback() -> None:
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "figlang_tasks.cli.figlang", "tasks"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (ended.returncode, ended.stderr) == (1, "figlang: the output cannot be written: No space left on device\n")

@@ -27,9 +27,10 @@ HEADLINES = {
 def test_one_metric_stands_for_a_task_everywhere() -> None:
     whole = [runs.read(f"weak={varied_runs.weak()}"), runs.read(f"strong={varied_runs.strong()}")]
     pair = [replace(run, tasks={task: run.tasks[task] for task in HEADLINES}) for run in whole]
-    differences = comparison.compare(pair, overall=True, resamples=100)
-    compared = {task: comparison.headline([each for each in differences if each.task == task]) for task in HEADLINES}
-    assert {task: each.metric for task, each in compared.items()} == HEADLINES
+    for every in (False, True):
+        differences = comparison.compare(pair, overall=True, resamples=100, every=every)
+        pairs = {task: [each for each in differences if each.task == task] for task in HEADLINES}
+        assert {task: comparison.headline(own).metric for task, own in pairs.items()} == HEADLINES
 
     card = model_card.section(pair[:1])
     bold = {part.partition("`")[0]: re.findall(r"\| \*\*(.+?)\*\* ", part) for part in card.split("### `")[1:]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,17 +21,15 @@ from figlang_tasks.benchmarks.metaclue.annotations import PAPER
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core.benchmark import names
 from figlang_tasks.core.text import table
-from figlang_tasks.results import published
+from figlang_tasks.results import measures, published
 from figlang_tasks.results.published import (
     Measured,
     Published,
-    PublishedError,
     cells,
     comparable,
     for_task,
     lines,
     protocol,
-    read_file,
     rows,
 )
 
@@ -43,7 +41,10 @@ NOT_IRFL = ("flute", "metaclue", "nykms", "vflute")
 
 def beside(task: str, metrics: Iterable[str]) -> str:
     """A table of the lines of a task; "" if there are none."""
-    found = lines(task, list(metrics))
+    found = [
+        (label if scope == "all" else f"{label}: {scope}", figures)
+        for label, scope, figures in lines(task, list(metrics))
+    ]
     columns = list(
         dict.fromkeys(name for metric in metrics for _, of in found for name in of if metric.startswith(name))
     )
@@ -666,93 +667,45 @@ def test_the_protocol_is_one_line() -> None:
     assert protocol("irfl_retrieve_simile", ["p@k"]) == "IRFL, arXiv 2303.15445: zero-shot, matching scores"
 
 
-# --- the reader -------------------------------------------------------------------------------------------------------
+# --- the data files ---------------------------------------------------------------------------------------------------
 
-GOOD = {"table": "1", "model": "M", "task": "t", "metric": "acc", "setting": "zero-shot", "value": 0.5, "source": "s"}
-
-
-def written(folder: Path, *given: Any) -> Path:
-    path = folder / "data.json"
-    path.write_text(json.dumps({"paper": "P", "records": list(given)}), encoding="utf-8")
-    return path
-
-
-def test_a_good_file(tmp_path: Path) -> None:
-    ranged = {k: v for k, v in GOOD.items() if k != "value"} | {
-        "task": ["t", "u"],
-        "low": 0,
-        "high": 1,
-        "metric": "f1@0",
-    }
-    one, two = read_file(written(tmp_path, GOOD | {"std": 0.1}, ranged)).figures
-    assert one == Published("P", "1", "M", ("t",), "acc", "zero-shot", "s", value=0.5, std=0.1)
-    assert (two.tasks, two.value, two.low, two.high, two.text()) == (("t", "u"), None, 0.0, 1.0, "0.0-100.0")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"value": 57}, "value is 57, must be a share"),
-        ({"value": "0.5"}, "value is '0.5'"),
-        ({"value": True}, "value is True"),
-        ({"value": math.nan}, "value is nan"),
-        ({"std": -0.1}, "std is -0.1"),
-        ({"value": None}, "value is None"),
-        ({"low": 0.1, "high": 0.2}, "either a value, or low and high"),
-        ({"low": 0.1}, "either a value, or low and high"),
-        ({"model": ""}, "model must be a text"),
-        ({"source": 3}, "source must be a text"),
-        ({"task": []}, "task must be"),
-        ({"task": ["a", 3]}, "task must be"),
-        ({"task": None}, "task must be"),
-        ({"vlaue": 0.5}, "unknown field 'vlaue'"),
-        ({"metric": "rank", "value": -1}, "value is -1, must be 0 or above"),
-        ({"metric": "ranks"}, "no task has the metric 'ranks'"),
-        ({"metric": "fid", "value": math.inf}, "value is inf"),
-        ({"paper": " "}, "paper must be a text"),
-        ({}, "acc of M on t is in record 1, too"),
-    ],
-)
-def test_a_faulty_record_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    path = written(tmp_path, GOOD, GOOD | change)
-    with pytest.raises(PublishedError, match=re.escape(message)) as caught:
-        read_file(path)
-    assert f"{path}, record 2" in str(caught.value)
+TEXT = {"type": "string", "pattern": r"\S"}
+NUMBER = {"type": "number", "minimum": 0}
+TASKS = {"oneOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}
+RECORD = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("paper", "table", "model", "metric", "setting", "source"), TEXT),
+        **dict.fromkeys(("value", "low", "high", "std"), NUMBER),
+        "task": TASKS,
+    },
+    "required": ["table", "model", "metric", "setting", "source", "task"],
+    "additionalProperties": False,
+    "oneOf": [{"required": ["value"]}, {"required": ["low", "high"]}],
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "paper": TEXT,
+        "records": {"type": "array", "items": RECORD},
+        "rows": {"additionalProperties": {"oneOf": [TEXT, {"type": "integer", "minimum": 1}]}},
+    },
+    "required": ["paper", "records"],
+    "additionalProperties": False,
+}
 
 
-def test_missing_fields_and_reversed_ranges(tmp_path: Path) -> None:
-    bare = {k: v for k, v in GOOD.items() if k != "value"}
-    for record, message in (
-        (bare, "either a value"),
-        (bare | {"low": 0.3, "high": 0.2}, "low is above high"),
-        ({k: v for k, v in GOOD.items() if k != "setting"}, "setting must be a text"),
-        (3, "must be an object"),
-    ):
-        with pytest.raises(PublishedError, match=f"record 1: .*{message}"):
-            read_file(written(tmp_path, record))
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"paper": "P"}', '{"paper": 1, "records": []}', '{"paper": "P", "records": {}}']
-)
-def test_a_faulty_file_is_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "broken.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(PublishedError, match=re.escape(str(path))):
-        read_file(path)
-    with pytest.raises(PublishedError, match="absent.json"):
-        read_file(tmp_path / "absent.json")
-
-
-def test_the_same_figure_of_an_earlier_version_is_no_conflict(tmp_path: Path) -> None:
-    assert len(read_file(written(tmp_path, GOOD, GOOD | {"setting": "zero-shot; v1"})).figures) == 2
-
-
-def test_a_model_may_have_two_settings_and_two_papers(tmp_path: Path) -> None:
-    few, elsewhere = GOOD | {"setting": "5-shot"}, GOOD | {"paper": "Q"}
-    assert [p.paper for p in read_file(written(tmp_path, GOOD, few, elsewhere)).figures] == ["P", "P", "Q"]
-
-
-def test_what_is_no_share_may_be_above_one(tmp_path: Path) -> None:
-    (figure,) = read_file(written(tmp_path, GOOD | {"metric": "cider_primary", "value": 1.076})).figures
-    assert (figure.value, figure.text(), figure.text(2)) == (1.076, "1.076", "1.08")
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/published.json")), ids=lambda path: path.parent.name)
+def test_a_data_file_is_whole(path: Path) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(content, SCHEMA)
+    figures = published.read_file(path).figures
+    cells = Counter((task, p.metric, p.model, p.setting, p.paper) for p in figures for task in p.tasks)
+    assert [cell for cell, count in cells.items() if count > 1] == []
+    assert content.get("rows", {}).keys() <= {task for p in figures for task in p.tasks}
+    for p in figures:
+        found = measures.named(p.metric)
+        assert found is not None, p
+        numbers = [number for number in (p.value, p.low, p.high, p.std) if number is not None]
+        assert not found[0].percent or max(numbers) <= 1, p
+        assert p.low is None or p.high is None or p.low <= p.high, p

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -73,14 +75,39 @@ def test_a_verdict_is_one_sentence(found: Difference, others: list[Difference], 
     assert verdicts(adjusted([found, *others])) == [expected]
 
 
-def test_there_is_a_verdict_for_each_pair_and_task() -> None:
-    pairs = [("vflute", "A", "B"), ("vflute", "A", "C"), ("vflute", "B", "C"), ("irfl", "A", "B")]
-    found = [of(0.2, 0.1, 0.3, 0.0001, task=task, first=one, second=two) for task, one, two in pairs]
-    told = verdicts(adjusted(found))
-    assert [line.partition(":")[0] for line in told] == [
-        f"{two} is better than {one} on {task}" for task, one, two in pairs
-    ]
-    assert all(line.endswith("p = .0004 (adjusted for 4 tests)") for line in told)
+VALUES = {"A": 0.5, "B": 0.75, "C": 0.7, "D": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("alike", "told"),
+    [
+        ([], "all differ"),
+        (["AB", "AC", "AD", "BC", "BD", "CD"], "cannot be told apart: B, C, A, D"),
+        (["BC"], "cannot be told apart: B, C"),
+        (["BC", "AC"], "cannot be told apart: B, C; C, A"),  # B and A differ
+        (["BC", "AD"], "cannot be told apart: B, C; A, D"),
+        (["BD"], "cannot be told apart: B, D"),  # also of runs that are no neighbours
+    ],
+)
+def test_more_than_two_runs_are_ranked(alike: list[str], told: str) -> None:
+    found = []
+    for one, two in combinations("ABCD", 2):
+        values = {"value_first": VALUES[one], "value_second": VALUES[two], "first": one, "second": two}
+        p = 0.4 if one + two in alike else 0.0001
+        found.append(of(VALUES[two] - VALUES[one], None, None, p, **values))
+    other = of(0.2, 0.1, 0.3, 0.0001, task="irfl")
+    ranking, sentence = verdicts(adjusted([*found, other]))
+    assert ranking == (
+        f"ranking on vflute by f1@60: B 75.0; C 70.0; A 50.0; D 30.0. {told} (p < 0.05, adjusted for 7 tests)"
+    )
+    assert sentence.startswith("B is better than A on irfl: ")
+    lower = [replace(each, name="rank", metric="rank") for each in found]
+    assert verdicts(adjusted(lower))[0].startswith("ranking on vflute by rank: D 0.30; A 0.50; ")
+
+
+def test_a_part_has_the_name_that_papers_print() -> None:
+    (told,) = verdicts(adjusted([of(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")]))
+    assert told.startswith("B is better than A on vflute: f1@60 of HAIVMet (vismet) +20.0 [10.0, 30.0], p = .0010")
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
