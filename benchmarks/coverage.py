@@ -19,7 +19,8 @@ from scipy import stats
 
 from figlang_tasks.core.text import table
 from figlang_tasks.metrics import intervals, significance
-from figlang_tasks.metrics.entailment import confusion_cells, macro_f1_from_counts
+from figlang_tasks.metrics.classification import confusion_cells
+from figlang_tasks.metrics.entailment import macro_f1_from_counts
 from figlang_tasks.metrics.significance import Statistic
 
 Floats = npt.NDArray[np.float64]
@@ -133,7 +134,8 @@ def of_means(simulations: int, rng: np.random.Generator) -> Iterator[list[str]]:
             held = np.zeros(2)
             for _ in range(simulations):
                 values = getattr(rng, kind)(*parameters, size=n)
-                ours = intervals.mean(values)
+                rows = np.stack([values, np.ones(n)], axis=1)
+                ours = intervals.bootstrap(rows, lambda sums: sums[..., 0] / sums[..., 1])
                 drawn = values[rng.integers(0, n, size=(400, n))].mean(axis=1)
                 both = np.array([ours, np.quantile(drawn, [0.025, 0.975])])
                 held += _holds(both, truth)
@@ -180,7 +182,7 @@ def of_repeats(simulations: int, rng: np.random.Generator) -> Iterator[list[str]
             right = (
                 hard + own + rng.normal(0, spread, (2, max(counts), 1)) + rng.normal(0, 0.5, (2, max(counts), n)) > 0
             )
-            runs = [[{"acc": Statistic.mean_of(units, run)} for run in of] for of in right]
+            runs = [[{"acc": Statistic.ratio_of(units, run)} for run in of] for of in right]
             single = significance.compare([of[0] for of in runs], resamples=300)[0, 1]["acc"]
             pooled = [significance.compare_repeats([of[:count] for of in runs], resamples=300) for count in counts]
             found.append((single.p_randomization, *(of[0, 1]["acc"].p_repeats for of in pooled)))

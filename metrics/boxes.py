@@ -21,16 +21,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from .intervals import DEFAULT_SEED, Interval, _check, error_of_resamples, of_resamples
+from .intervals import DEFAULT_SEED, Interval, error_of_resamples, of_resamples
 
 __all__ = [
     "BOX_TYPES",
@@ -40,20 +38,17 @@ __all__ = [
     "BoxImage",
     "BoxType",
     "PredictedBox",
-    "Resampled",
     "Role",
     "TrueBox",
     "Xyxy",
     "average_precision",
-    "bootstrap_average_precision",
-    "mean_average_precision",
-    "signature",
 ]
 
 Role: TypeAlias = Literal["primary", "secondary"]
 BoxType: TypeAlias = Literal["explicit", "contextual", "logo", "text"]
 Xyxy: TypeAlias = tuple[float, float, float, float]
 Floats: TypeAlias = npt.NDArray[np.float64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
 
 ROLES: tuple[Role, ...] = get_args(Role)
 BOX_TYPES: tuple[BoxType, ...] = get_args(BoxType)
@@ -105,145 +100,106 @@ class BoxImage:
     predicted: tuple[PredictedBox, ...]
 
 
-@dataclass(frozen=True)
-class AveragePrecision:
-    """Average precision of one role, over all its boxes or over those of one type.
+class AveragePrecision(NamedTuple):
+    """Average precision at one threshold.
 
     Attributes:
-        ap50, ap70: in [0, 1]; None where there is no annotated box, so that nothing can be recalled.
-        truths: annotated boxes that count.
-        predictions: predicted boxes of the role, of all types.
+        value: in [0, 1].
+        interval: by the bootstrap; None as in :func:`.intervals.bootstrap`, and where nothing was resampled.
+        stderr: standard error; None as in :func:`.intervals.standard_error`, and where nothing was resampled.
     """
 
-    ap50: float | None
-    ap70: float | None
-    truths: int
-    predictions: int
+    value: float
+    interval: Interval | None = None
+    stderr: float | None = None
 
 
-class Resampled(NamedTuple):
-    """What resampling shows about an average precision.
+def average_precision(
+    images: Sequence[BoxImage],
+    role: Role,
+    box_type: BoxType | None = None,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+    confidence: float = 0.95,
+) -> tuple[AveragePrecision, AveragePrecision] | None:
+    """Average precision of one role at both thresholds, with intervals where images are resampled.
 
-    Attributes:
-        interval: None as in `intervals.bootstrap`.
-        stderr: standard error; None as in `intervals.standard_error`.
-    """
-
-    interval: Interval | None
-    stderr: float | None
-
-
-@dataclass(frozen=True)
-class _Outcomes:
-    """Of one image: scores of its predictions, from high to low, and for each threshold whether each is right or
-    ignored, both of shape [2, predictions]; and the number of boxes to find."""
-
-    scores: Floats
-    right: npt.NDArray[np.bool_]
-    ignored: npt.NDArray[np.bool_]
-    truths: int
-
-
-def signature() -> str:
-    """What computes the scores, e.g. ``pycocotools:2.0.11|iou:0.5,0.7|recalls:101|maxdets:all|ties:...``."""
-    thresholds = ",".join(map(str, THRESHOLDS))
-    return f"pycocotools:{version('pycocotools')}|iou:{thresholds}|recalls:101|maxdets:all|ties:image_id,emission"
-
-
-def average_precision(images: Sequence[BoxImage], role: Role, box_type: BoxType | None = None) -> AveragePrecision:
-    """Average precision of one role.
+    What each prediction found is settled once, by pycocotools; a resample of images ranks and counts anew. Resamples
+    without a box to find are left out. With equal scores the predictions are ranked by image id in every resample.
 
     Args:
-        images: all images of the test set, also those without boxes of the role: predictions there are wrong.
+        images: all n images of the test set, also those without boxes of the role: predictions there are wrong.
         role: ``primary`` or ``secondary``; boxes of the other are left out.
         box_type: count boxes of this type and ignore those of other types; None counts all.
+        resamples: of the bootstrap; 0: none.
+        seed: a non-negative int.
+        confidence: of the intervals, strictly between 0 and 1.
+
+    Returns:
+        Those at an intersection over union of .5 and .7; None where there is no box to find.
 
     Raises:
-        ValueError: no images, two with one id, a box or score that is none (names the image), or an unknown role or
-            type.
-    """
-    chosen = _checked(images, role, box_type)
-    evaluator, truths, predictions = _evaluate(chosen, role, box_type)
-    if truths == 0:
-        return AveragePrecision(None, None, 0, predictions)
-    precision = evaluator.eval["precision"]  # [thresholds, recalls, classes, areas, maximum of detections]
-    # The evaluator adds the spacing of 1 to its denominators: a perfect precision is 0.9999999999999998 there.
-    ap50, ap70 = (round(float(np.mean(precision[index, :, 0, 0, 0])), 12) for index in range(len(THRESHOLDS)))
-    return AveragePrecision(ap50, ap70, truths, predictions)
-
-
-def mean_average_precision(images: Sequence[BoxImage], box_type: BoxType | None = None) -> AveragePrecision:
-    """Mean of the average precisions of both roles; of one where the other has no annotated box.
-
-    The counts are summed.
-
-    Args:
-        images: all images of the test set, also those without boxes.
-        box_type: count boxes of this type and ignore those of other types; None counts all.
-
-    Raises:
-        ValueError: as `average_precision`.
+        ValueError: no images, or two of one id.
 
     Examples:
         The intersection over union of the two boxes is .6:
 
         >>> truth = TrueBox((0, 0, 100, 100), "primary", "explicit")
         >>> image = BoxImage("a", (truth,), (PredictedBox((0, 0, 100, 60), "primary"),))
-        >>> found = mean_average_precision([image])
-        >>> found.ap50, found.ap70
-        (1.0, 0.0)
+        >>> [found.value for found in average_precision([image], "primary")]
+        [1.0, 0.0]
+
+    Source: MetaCLUE, Table 4.
     """
-    parts = [average_precision(images, role, box_type) for role in ROLES]
-    low = [part.ap50 for part in parts if part.ap50 is not None]
-    high = [part.ap70 for part in parts if part.ap70 is not None]
-    return AveragePrecision(
-        sum(low) / len(low) if low else None,
-        sum(high) / len(high) if high else None,
-        sum(part.truths for part in parts),
-        sum(part.predictions for part in parts),
-    )
-
-
-def bootstrap_average_precision(
-    images: Sequence[BoxImage],
-    role: Role,
-    box_type: BoxType | None = None,
-    resamples: int = 1_000,
-    seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
-) -> tuple[Resampled, Resampled]:
-    """Intervals and standard errors of ap50 and ap70, of one bootstrap; images are drawn with replacement.
-
-    What each prediction found is settled once, by pycocotools; a resample ranks and counts anew. Resamples without a
-    box to find are left out. With equal scores the predictions are ranked by image id in every resample.
-
-    Args:
-        images, role, box_type: as in `average_precision`.
-        resamples: at least 1.
-        seed: a non-negative int.
-        confidence: strictly between 0 and 1.
-
-    Returns:
-        Those of ap50 and those of ap70; None where there is no box to find.
-
-    Raises:
-        ValueError: as `average_precision`; also for a parameter out of range.
-    """
-    _check(resamples, confidence)
-    chosen = _checked(images, role, box_type)
-    evaluator, truths, _ = _evaluate(chosen, role, box_type)
-    if truths == 0:
-        return Resampled(None, None), Resampled(None, None)
+    ordered = sorted(images, key=lambda image: image.image_id)
+    if not ordered or len({image.image_id for image in ordered}) < len(ordered):
+        raise ValueError(f"images must be some, each with an id of its own: there are {len(ordered)}")
+    evaluator = _evaluate(ordered, role, box_type)
     outcomes = [_outcomes(result) for result in evaluator.evalImgs]
-    owner = np.repeat(np.arange(len(outcomes)), [len(o.scores) for o in outcomes])
-    scores = np.concatenate([o.scores for o in outcomes])
-    order = np.argsort(-scores, kind="mergesort")
-    owner = owner[order]
-    right = np.concatenate([o.right for o in outcomes], axis=1)[:, order]
-    wrong = ~right & ~np.concatenate([o.ignored for o in outcomes], axis=1)[:, order]
-    found = np.array([o.truths for o in outcomes])
+    found = np.array([each.truths for each in outcomes])
+    if not found.any():
+        return None
+    precision = evaluator.eval["precision"]  # [thresholds, recalls, classes, areas, maximum of detections]
+    # The evaluator adds the spacing of 1 to its denominators: a perfect precision is 0.9999999999999998 there.
+    at_50, at_70 = (round(float(np.mean(precision[index, :, 0, 0, 0])), 12) for index in range(len(THRESHOLDS)))
+    if resamples == 0:
+        return AveragePrecision(at_50), AveragePrecision(at_70)
+    units = len(outcomes)
+    of_50, of_70 = (
+        (of_resamples(values, units, confidence), error_of_resamples(values, units))
+        for values in _resampled(outcomes, found, resamples, np.random.default_rng(seed)).T
+    )
+    return AveragePrecision(at_50, *of_50), AveragePrecision(at_70, *of_70)
 
-    rng = np.random.default_rng(seed)
+
+class _Outcomes(NamedTuple):
+    """Of one image: scores of its predictions, from high to low, and for each threshold whether each is right or
+    ignored, both of shape [2, predictions]; and the number of boxes to find."""
+
+    scores: Floats
+    right: Bools
+    ignored: Bools
+    truths: int
+
+
+def _outcomes(result: dict[str, Any] | None) -> _Outcomes:
+    if result is None:
+        none = np.zeros((len(THRESHOLDS), 0), dtype=bool)
+        return _Outcomes(np.zeros(0), none, none, 0)
+    ignored = result["dtIgnore"].astype(bool)
+    right = (result["dtMatches"] > 0) & ~ignored
+    return _Outcomes(np.array(result["dtScores"], float), right, ignored, int((result["gtIgnore"] == 0).sum()))
+
+
+def _resampled(
+    outcomes: Sequence[_Outcomes], found: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Average precision of each resample at each threshold, shape [resamples, thresholds]; NaN without a box."""
+    owner = np.repeat(np.arange(len(outcomes)), [len(each.scores) for each in outcomes])
+    order = np.argsort(-np.concatenate([each.scores for each in outcomes]), kind="mergesort")
+    owner = owner[order]
+    right = np.concatenate([each.right for each in outcomes], axis=1)[:, order]
+    wrong = ~right & ~np.concatenate([each.ignored for each in outcomes], axis=1)[:, order]
     drawn = np.full((resamples, len(THRESHOLDS)), np.nan)
     size = max(1, _BLOCK // max(len(outcomes), len(owner)))
     for start in range(0, resamples, size):
@@ -253,18 +209,11 @@ def bootstrap_average_precision(
         positives = weights @ found
         some = positives > 0
         block[some] = _weighted_precisions(right, wrong, np.take(weights[some], owner, axis=1), positives[some])
-    units = len(outcomes)
-    at_50, at_70 = (
-        Resampled(of_resamples(values, units, confidence), error_of_resamples(values, units)) for values in drawn.T
-    )
-    return at_50, at_70
+    return drawn
 
 
 def _weighted_precisions(
-    right: npt.NDArray[np.bool_],
-    wrong: npt.NDArray[np.bool_],
-    weights: npt.NDArray[np.int64],
-    positives: npt.NDArray[np.int64],
+    right: Bools, wrong: Bools, weights: npt.NDArray[np.int64], positives: npt.NDArray[np.int64]
 ) -> Floats:
     """Average precision of each resample at each threshold; in resample r prediction i occurs ``weights[r, i]`` times.
 
@@ -283,31 +232,18 @@ def _weighted_precisions(
     return result
 
 
-def _outcomes(result: dict[str, Any] | None) -> _Outcomes:
-    shape = (len(THRESHOLDS), 0)
-    if result is None:
-        return _Outcomes(np.zeros(0), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool), 0)
-    ignored = result["dtIgnore"].astype(bool)
-    right = (result["dtMatches"] > 0) & ~ignored
-    return _Outcomes(
-        np.array(result["dtScores"], dtype=np.float64), right, ignored, int((result["gtIgnore"] == 0).sum())
-    )
-
-
-def _evaluate(images: Sequence[BoxImage], role: Role, box_type: BoxType | None) -> tuple[Any, int, int]:
-    """Run pycocotools; returns its evaluator, and how many boxes there are to find and predictions."""
+def _evaluate(images: Sequence[BoxImage], role: Role, box_type: BoxType | None) -> Any:
+    """The evaluator of pycocotools after its work."""
     from pycocotools.coco import COCO
     from pycocotools.cocoeval import COCOeval
 
     truths: list[dict[str, Any]] = []
     predictions: list[dict[str, Any]] = []
-    counted = 0
     for number, image in enumerate(images, 1):
         for true in image.truth:
             if true.role == role:
-                counts = box_type is None or true.type == box_type
-                counted += counts
-                truths.append(_annotation(truths, number, true.box) | {"area": _COUNTED if counts else _IGNORED})
+                area = _COUNTED if box_type in (None, true.type) else _IGNORED
+                truths.append(_annotation(truths, number, true.box) | {"area": area})
         for predicted in image.predicted:
             if predicted.role == role:
                 predictions.append(
@@ -331,7 +267,7 @@ def _evaluate(images: Sequence[BoxImage], role: Role, box_type: BoxType | None) 
         evaluator.params.maxDets = [max(1, len(predictions))]
         evaluator.evaluate()
         evaluator.accumulate()
-    return evaluator, counted, len(predictions)
+    return evaluator
 
 
 def _annotation(before: list[dict[str, Any]], image: int, box: Xyxy) -> dict[str, Any]:
@@ -344,34 +280,3 @@ def _annotation(before: list[dict[str, Any]], image: int, box: Xyxy) -> dict[str
         "bbox": [x0, y0, x1 - x0, y1 - y0],
         "iscrowd": 0,
     }
-
-
-def _checked(images: Sequence[BoxImage], role: str, box_type: str | None) -> list[BoxImage]:
-    """The images in the order of their ids."""
-    if role not in ROLES:
-        raise ValueError(f"role is {role!r}, must be one of {', '.join(ROLES)}")
-    if box_type is not None and box_type not in BOX_TYPES:
-        raise ValueError(f"box_type is {box_type!r}, must be None or one of {', '.join(BOX_TYPES)}")
-    if not images:
-        raise ValueError("no images: average precision of nothing is undefined")
-    seen: set[str] = set()
-    for image in images:
-        if image.image_id in seen:
-            raise ValueError(f"image {image.image_id!r} is there twice")
-        seen.add(image.image_id)
-        for true in image.truth:
-            _check_box(image.image_id, "truth", true.box, true.role)
-            if true.type not in BOX_TYPES:
-                raise ValueError(f"image {image.image_id!r}: truth has the unknown type {true.type!r}")
-        for predicted in image.predicted:
-            _check_box(image.image_id, "predicted", predicted.box, predicted.role)
-            if not math.isfinite(predicted.score):
-                raise ValueError(f"image {image.image_id!r}: a score is {predicted.score}, must be finite")
-    return sorted(images, key=lambda image: image.image_id)
-
-
-def _check_box(image_id: str, side: str, box: Xyxy, role: str) -> None:
-    if role not in ROLES:
-        raise ValueError(f"image {image_id!r}: {side} has the unknown role {role!r}")
-    if len(box) != 4 or not all(map(math.isfinite, box)) or not (box[0] < box[2] and box[1] < box[3]):
-        raise ValueError(f"image {image_id!r}: {side} has the box {box}, must be x0 < x1, y0 < y1, all finite")

@@ -1,9 +1,8 @@
 """Caption metrics as COCO's evaluation code has them: BLEU-4, ROUGE-L, CIDEr, METEOR, SPICE, and exact match.
 
 Numbers come from pycocoevalcap, the Python 3 form of COCO's code, whose BLEU, ROUGE-L and CIDEr need no Java once the
-text is tokenised. What is ours is the tokeniser in place of Stanford's (`tokenize`), the checks of the input, and the
-running of the two Java programs (METEOR, SPICE): pycocoevalcap's wrappers wait for ever after an exception, leave
-files behind, and download half a gigabyte unasked.
+text is tokenised; METEOR and SPICE run in a process of their own, since pycocoevalcap waits for ever after an
+exception. What is ours is the tokeniser in place of Stanford's (`tokenize`).
 
 Everything is 0 to 1, except CIDEr, which is 0 to 10 (CIDEr-D times ten, so that MetaCLUE's 1.076 is such a number).
 What the corpus value is, differs:
@@ -20,15 +19,15 @@ does not name the code.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import math
 import os
 import re
 import shutil
+import signal
 import subprocess
-import tempfile
-import threading
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -42,11 +41,13 @@ from loguru import logger
 __all__ = [
     "CaptionScores",
     "Metric",
+    "available",
     "bleu4",
     "caption_scores",
     "exact_match",
+    "has_spice",
+    "java",
     "java_metrics",
-    "programs",
     "tokenize",
 ]
 
@@ -76,7 +77,7 @@ class CaptionScores:
     """All metrics of one corpus.
 
     Attributes:
-        metrics: by name: ``em``, ``bleu4``, ``rouge_l``, ``cider``; ``meteor`` and ``spice`` where asked for and there.
+        metrics: by name: ``em``, ``bleu4``, ``rouge_l``, ``cider``.
         bleu_statistics: int64 array of shape [n, 10] for `bleu4`: tokens of the candidate, tokens
             of the reference nearest in length, matching n-grams for n = 1 to 4, n-grams of the candidate likewise.
         signature: what the scores were computed with.
@@ -211,17 +212,23 @@ def exact_match(candidate: str, references: Sequence[str]) -> bool:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]], java: bool = False) -> CaptionScores:
+def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionScores:
     """Score captions (or answers) against one or more references each.
 
     Args:
         candidates: n texts. One without tokens (an answer that could not be read is ``""``) scores 0.
         references: for each candidate at least one text, each with at least one token.
-        java: METEOR and SPICE as well, as far as they are there (`java_metrics`).
 
     Raises:
         ValueError: no candidates, unequal numbers, or a candidate without references or with one that has no token
             (names its place).
+
+    Examples:
+        >>> found = caption_scores(["love is blind", "hate"], [["love is blind"], ["love", "a strong dislike"]])
+        >>> {name: round(metric.value, 3) for name, metric in found.metrics.items()}
+        {'em': 0.5, 'bleu4': 0.029, 'rouge_l': 0.5, 'cider': 3.75}
+
+    Source: MetaCLUE, section 3.2 and Table 3.
     """
     given, expected = _tokenized(candidates, references)
     truth = dict(enumerate(expected))
@@ -246,8 +253,6 @@ def caption_scores(candidates: Sequence[str], references: Sequence[Sequence[str]
         "rouge_l": Metric(float(rouge), np.asarray(rouges, dtype=np.float64)),
         "cider": Metric(float(cider), np.asarray(ciders, dtype=np.float64)),
     }
-    if java:
-        metrics |= _java_metrics(given, expected)
     return CaptionScores(metrics, statistics, signature(metrics))
 
 
@@ -264,20 +269,12 @@ def _bleu_row(comparison: Mapping[str, object]) -> list[int]:
 
 def _tokenized(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
     """Both as tokens with single blanks between them."""
-    if len(candidates) == 0:
-        raise ValueError("no candidates: scores of nothing are undefined")
-    if len(candidates) != len(references):
-        raise ValueError(f"there are {len(candidates)} candidates and {len(references)} lists of references")
-    expected: list[list[str]] = []
-    for i, texts in enumerate(references):
-        if isinstance(texts, str):
-            raise ValueError(f"references[{i}] is a text, must be a sequence of texts")
-        if not texts:
-            raise ValueError(f"references[{i}] is empty")
-        expected.append([" ".join(tokenize(text)) for text in texts])
-        if "" in expected[-1]:
-            j = expected[-1].index("")
-            raise ValueError(f"references[{i}][{j}] is {texts[j]!r}, which has no token to compare")
+    if not candidates or len(candidates) != len(references):
+        raise ValueError(f"{len(candidates)} candidates and {len(references)} lists of references: give one for each")
+    expected = [[" ".join(tokenize(text)) for text in texts] for texts in references]
+    for place, texts in enumerate(expected):
+        if not texts or "" in texts:
+            raise ValueError(f"references[{place}] is {references[place]!r}, must be texts with words to compare")
     return [" ".join(tokenize(text)) for text in candidates], expected
 
 
@@ -288,7 +285,11 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
         statistics: shape [..., 10], sums over images of the rows of `CaptionScores.bleu_statistics`.
 
     Returns:
-        float64 array of shape [...].
+        float64 array of shape [...], each in [0, 1].
+
+    Examples:
+        >>> round(float(bleu4([10, 10, 8, 6, 4, 2, 10, 9, 8, 7])), 3)
+        0.525
     """
     sums = np.asarray(statistics, dtype=np.float64)
     length, reference = sums[..., 0], sums[..., 1]
@@ -303,64 +304,71 @@ def bleu4(statistics: npt.ArrayLike) -> Floats:
 # METEOR and SPICE
 # ---------------------------------------------------------------------------------------------------------------------
 
-WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 TIMEOUT = 3600.0
 """Seconds after which a Java program is ended; METEOR takes some 10 for 1,331 captions, SPICE some 15 minutes."""
 
 SPICE_COMMAND = "python -c 'from pycocoevalcap.spice.get_stanford_models import *; get_stanford_models()'"
-"""Downloads the files of `_SPICE_FILES` that pycocoevalcap does not carry."""
+"""Downloads the files of `_SPICE_FILES`, which pycocoevalcap does not carry."""
 
-_SPICE_FILES = ("spice-1.0.jar", "lib/stanford-corenlp-3.6.0.jar", "lib/stanford-corenlp-3.6.0-models.jar")
-# SPICE keeps its results by a library that looks into java.lang, which Java 9 and newer forbid unless told otherwise.
-# Java 8 knows neither the variable nor the option.
-_OPENED = " ".join(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "java.math", "java.util"))
+_SPICE_FILES = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
+_JAVA = {
+    "JAVA_TOOL_OPTIONS": "-Dfile.encoding=UTF-8",
+    # SPICE keeps its results by a library that looks into java.lang, which Java 9 and newer forbid unless told
+    # otherwise. Java 8 knows neither the variable nor the option.
+    "JDK_JAVA_OPTIONS": " ".join(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "math", "util")),
+}
+_PROGRAM = """
+import json, os, sys, traceback
+from importlib import import_module
+name, given, expected = json.load(sys.stdin)
+scorer = getattr(import_module(f"pycocoevalcap.{name}.{name}"), name.capitalize())()
+texts = {place: [text] for place, text in enumerate(given)}
+try:
+    value, of_images = scorer.compute_score(dict(enumerate(expected)), texts)
+except Exception:
+    traceback.print_exc()
+    sys.stderr.flush()
+    os._exit(1)  # the scorer waits for its own lock for ever when it is deleted after an error
+print(json.dumps([float(value), [each["All"]["f"] if name == "spice" else each for each in of_images]]))
+"""
 
 
 def java_metrics(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, Metric]:
     """METEOR 1.5 and SPICE, by the programs that pycocoevalcap carries.
 
-    Args and errors as in `caption_scores`. SPICE needs two files of Stanford CoreNLP besides, in pycocoevalcap's own
-    folder or, with ``spice-1.0.jar`` and all that comes with it, in ``$FIGLANG_WEIGHTS_DIR/spice``. Nothing is
-    downloaded.
+    Args and errors as in `caption_scores`. Nothing is downloaded.
 
     Returns:
-        ``meteor`` and ``spice``. One that is not available (no Java, no files, or the program fails) is left out; one
-        logged message in each process says why. SPICE without any value for an image (no facts in its texts) is 0.
+        ``meteor`` and ``spice``. One that is not available (`available`) or fails is left out; one logged message in
+        each process says why. SPICE without any value for an image (no facts in its texts) is 0.
 
     Source: METEOR 1.5 (Denkowski and Lavie, 2014), SPICE (Anderson et al., 2016), with the options of COCO's code.
     """
-    return _java_metrics(*_tokenized(candidates, references))
-
-
-def _java_metrics(given: list[str], expected: list[list[str]]) -> dict[str, Metric]:
-    java, spice = programs()
-    if java is None:
-        return {}
+    given, expected = _tokenized(candidates, references)
     found: dict[str, Metric] = {}
-    work: list[tuple[str, Callable[[], Metric]]] = [("meteor", lambda: _meteor(java, given, expected))]
-    if spice is not None:
-        work.append(("spice", lambda: _spice(java, spice, given, expected)))
-    for name, run in work:
+    for name in available():
         try:
-            found[name] = run()
-        except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as error:
-            _tell(f"{name.upper()} is left out: {type(error).__name__}: {error}")
+            value, of_images = _by_java(name, given, expected)
+        except (OSError, ValueError) as error:
+            _tell(f"{name.upper()} is left out: {error}")
+            continue
+        per_image = np.nan_to_num([each if text else 0.0 for text, each in zip(given, of_images, strict=True)])
+        found[name] = Metric(float(per_image.mean()) if name == "spice" else value, per_image)
     return found
 
 
-def programs() -> tuple[str | None, Path | None]:
-    """Return the Java program and the folder of SPICE, None for what is missing; it is logged, once a process."""
-    java = _java()
-    if java is None:
+def available() -> tuple[str, ...]:
+    """Which of ``meteor`` and ``spice`` can be computed; what is missing for the others is logged, once a process."""
+    if java() is None:
         _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
-        return None, None
-    spice = _spice_folder()
-    if spice is None:
+        return ()
+    if not has_spice():
         _tell(
             "SPICE is left out: pycocoevalcap lacks two files of Stanford CoreNLP 3.6.0 (400 MB), which it downloads "
             f"with: {SPICE_COMMAND}"
         )
-    return java, spice
+        return ("meteor",)
+    return ("meteor", "spice")
 
 
 @lru_cache(maxsize=64)
@@ -368,110 +376,44 @@ def _tell(message: str) -> None:
     logger.warning(f"figlang: {message}")
 
 
-def _java() -> str | None:
-    """A Java that starts; there are systems where the command only says how to install it."""
-    java = shutil.which("java")
-    if java is None:
-        return None
+def java() -> str | None:
+    """The path of a Java that starts; there are systems where the command only says how to install it."""
+    path = shutil.which("java")
     try:
-        return java if subprocess.run([java, "-version"], capture_output=True, timeout=60).returncode == 0 else None
+        starts = path and subprocess.run([path, "-version"], capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.SubprocessError):
         return None
+    return path if starts else None
 
 
-def _package_folder(name: str) -> Path:
+def has_spice() -> bool:
+    """Whether pycocoevalcap has the files of Stanford CoreNLP, without which it would download them."""
     import pycocoevalcap
 
-    return Path(next(iter(pycocoevalcap.__path__))) / name  # it has no __init__.py, and so no __file__
+    folder = Path(next(iter(pycocoevalcap.__path__))) / "spice" / "lib"  # it has no __init__.py, and so no __file__
+    return all((folder / name).is_file() for name in _SPICE_FILES)
 
 
-def _spice_folder() -> Path | None:
-    folders = [_package_folder("spice")]
-    if root := os.environ.get(WEIGHTS_DIR_VARIABLE):
-        folders.insert(0, Path(root).expanduser() / "spice")
-    return next((folder for folder in folders if all((folder / name).is_file() for name in _SPICE_FILES)), None)
-
-
-def _meteor(java: str, given: list[str], expected: list[list[str]]) -> Metric:
-    """Talk to METEOR line by line: one line of statistics for each image, then all of them for the scores."""
-    jar = _package_folder("meteor") / "meteor-1.5.jar"
-    command = [java, "-Dfile.encoding=UTF-8", "-Xmx2G", "-jar", str(jar), "-", "-", "-stdio", "-l", "en", "-norm"]
-    with tempfile.TemporaryFile() as errors:  # a pipe that nobody reads would fill up and stop the program
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", errors="replace"
-        )
-        watchdog = threading.Timer(TIMEOUT, process.kill)
-        watchdog.daemon = True
-        watchdog.start()
-        try:
-            statistics = [
-                _ask(process, " ||| ".join(("SCORE", *texts, text)))
-                for text, texts in zip(given, expected, strict=True)
-            ]
-            first = _ask(process, " ||| ".join(("EVAL", *statistics)))
-            scores = [float(first), *(float(_answer(process)) for _ in given)]
-        except (OSError, ValueError) as error:
-            process.kill()
-            process.wait()
-            errors.seek(0)
-            raise OSError(f"{error}; METEOR wrote: {_end(errors.read())}") from error
-        finally:
-            watchdog.cancel()
-            process.kill()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    try:
-                        stream.close()
-                    except OSError:  # what was not sent yet cannot be sent any more
-                        pass
-            process.wait()
-    per_image = np.array([score if text else 0.0 for text, score in zip(given, scores[:-1], strict=True)])
-    return Metric(scores[-1], per_image)
-
-
-def _ask(process: subprocess.Popen[str], line: str) -> str:
-    assert process.stdin is not None
-    process.stdin.write(line + "\n")
-    process.stdin.flush()
-    return _answer(process)
-
-
-def _answer(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    if not line:
-        raise OSError("METEOR ended early")
-    return line.strip()
-
-
-def _spice(java: str, folder: Path, given: list[str], expected: list[list[str]]) -> Metric:
-    rows = [
-        {"image_id": index, "test": text, "refs": texts}
-        for index, (text, texts) in enumerate(zip(given, expected, strict=True))
-    ]
-    with tempfile.TemporaryDirectory(prefix="figlang-spice-") as place:
-        source, target = Path(place) / "in.json", Path(place) / "out.json"
-        source.write_text(json.dumps(rows), encoding="utf-8")
-        command = [java, "-Dfile.encoding=UTF-8", "-Xmx8G", "-jar", str(folder / _SPICE_FILES[0]), str(source)]
-        done = subprocess.run(  # which ends the program when it is interrupted itself
-            [*command, "-out", str(target), "-silent"],
-            capture_output=True,
-            cwd=folder,
-            env={**os.environ, "JDK_JAVA_OPTIONS": f"{os.environ.get('JDK_JAVA_OPTIONS', '')} {_OPENED}".strip()},
-            timeout=TIMEOUT,
-        )
-        if done.returncode != 0 or not target.is_file():
-            raise OSError(f"SPICE ended with {done.returncode}: {_end(done.stderr)}")
-        results = json.loads(target.read_text(encoding="utf-8"))
-    scores = {int(result["image_id"]): result["scores"]["All"]["f"] for result in results}
-    per_image = np.array([_number(scores[index]) if text else 0.0 for index, text in enumerate(given)])
-    return Metric(float(per_image.mean()), per_image)
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0.0
-
-
-def _end(output: bytes) -> str:
-    lines = output.decode("utf-8", "replace").strip().splitlines()
-    return " / ".join(lines[-3:]) or "nothing"
+def _by_java(name: str, given: list[str], expected: list[list[str]]) -> tuple[float, list[float]]:
+    """Value and values of images by a class of pycocoevalcap, in a process that ends, with its Java, in any case."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **_JAVA},
+        start_new_session=True,
+    )
+    try:
+        output, errors = process.communicate(json.dumps([name, given, expected]).encode(), TIMEOUT)
+    except subprocess.TimeoutExpired as error:
+        raise OSError(f"not done after {TIMEOUT:g} seconds") from error
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if process.returncode != 0:
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
+        raise OSError(" / ".join(lines[-3:]) or f"ended with {process.returncode}")
+    value, of_images = json.loads(output.splitlines()[-1])
+    return value, of_images

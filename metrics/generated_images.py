@@ -34,12 +34,10 @@ __all__ = [
     "PreferenceShares",
     "Side",
     "Similarity",
-    "Verdict",
     "clip_similarity",
     "fid",
     "fid_signature",
     "inception_features",
-    "preference",
     "preference_shares",
 ]
 
@@ -73,54 +71,36 @@ class ImageMetricError(Exception):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def fid(real: npt.ArrayLike, generated: npt.ArrayLike, minimum: int | None = None) -> float:
+def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
     """Frechet distance of two sets of images, from their features.
 
     The covariance of n images has at most the rank n - 1. With no more images than features it is singular, and the
     distance is mostly a matter of n: authors of FID ask for more images than features (README of bioinf-jku/TTUR, which
     recommends 10,000), and the estimate is biased upwards by an amount that depends on n and on the generator (Chong
-    and Forsyth, arXiv 1911.07023). So by default such sets are refused. The paper's own figures are of `PAPER_IMAGES`
-    images; ``minimum=PAPER_IMAGES`` allows that, and the result is to be compared with results of as many images only.
+    and Forsyth, arXiv 1911.07023). The paper's own figures are of `PAPER_IMAGES` images, so fewer are refused; compare
+    results of as many images only.
 
     Args:
-        real: features of n images, shape [n, d] with d > 1, as of `inception_features`.
+        real: features of n images, shape [n, d], as of `inception_features`.
         generated: features of m images, shape [m, d].
-        minimum: images that each set must have, at least 2; d + 1 when None.
 
     Returns:
         The distance, at least 0 up to rounding; 0 for equal sets.
 
     Raises:
-        ImageMetricError: a set is smaller than `minimum`, or torch-fidelity is not installed.
-        ValueError: shapes do not fit, a feature is not finite, or `minimum` is below 2.
+        ImageMetricError: a set has fewer than `PAPER_IMAGES` images, or torch-fidelity is not installed.
+
+    Source: arXiv 1706.08500; MetaCLUE, Table 5.
     """
-    sets = {"real": np.array(real, dtype=np.float64), "generated": np.array(generated, dtype=np.float64)}
-    for name, features in sets.items():
-        if features.ndim != 2 or features.shape[1] < 2:
-            raise ValueError(f"{name} must have shape [images, features], 2 features or more, got {features.shape}")
-        bad = ~np.isfinite(features).all(axis=1)
-        if bad.any():
-            raise ValueError(f"{name}[{int(np.argmax(bad))}] has a feature that is not finite")
-    width = sets["real"].shape[1]
-    if sets["generated"].shape[1] != width:
-        raise ValueError(f"real has {width} features, generated has {sets['generated'].shape[1]}")
-    if minimum is not None and minimum < 2:
-        raise ValueError(f"minimum is {minimum}, must be at least 2: one image has no covariance")
-    needed = width + 1 if minimum is None else minimum
-    for name, features in sets.items():
-        if len(features) < needed:
-            why = (
-                f" (more than its {width} features; the result would mostly tell how many images there are). With "
-                f"minimum=N it is computed from N images all the same, to be compared with others of N only"
-                if minimum is None
-                else ""
-            )
-            raise ImageMetricError(f"FID of {len(features)} {name} images is refused: it takes {needed}{why}")
+    sets = [np.array(features, dtype=np.float64) for features in (real, generated)]
+    if (fewest := min(map(len, sets))) < PAPER_IMAGES:
+        raise ImageMetricError(f"FID of {fewest} images is refused: it takes {PAPER_IMAGES}")
     statistics = _torch_fidelity("metric_fid")
     import torch
 
-    stats = [statistics.fid_features_to_statistics(torch.from_numpy(features)) for features in sets.values()]
-    found = statistics.fid_statistics_to_metric(*stats, verbose=False)
+    found = statistics.fid_statistics_to_metric(
+        *(statistics.fid_features_to_statistics(torch.from_numpy(features)) for features in sets), verbose=False
+    )
     return float(found[statistics.KEY_METRIC_FID])
 
 
@@ -129,18 +109,16 @@ def fid_signature(images: int) -> str:
     return f"fid|features:inception-v3-compat-{FEATURES}|images:{images}|torch-fidelity:{version('torch-fidelity')}"
 
 
-def inception_features(
-    images: Iterable[Image.Image], device: str | None = None, weights: Path | None = None
-) -> npt.NDArray[np.float32]:
-    """Features of images for `fid`: the last pooling layer of the original Inception network.
+def inception_features(images: Iterable[Image.Image], weights: Path | None = None) -> npt.NDArray[np.float32]:
+    """Features of images for `fid`: the last pooling layer of the original Inception network, by torch-fidelity.
 
-    Images go through one by one in their own size, and are scaled to 299 x 299 as the original code does it.
+    Images go through one by one in their own size, and are scaled to 299 x 299 as the original code does it; on the
+    first GPU, else the CPU.
 
     Args:
-        images: any number of pictures; transparent ones are to be laid on a background before.
-        device: of torch; the first GPU or else the CPU when None.
+        images: at least one picture; transparent ones are to be laid on a background before.
         weights: file of torch-fidelity's weights. When None: ``$FIGLANG_WEIGHTS_DIR`` if it has `INCEPTION_FILE`, else
-            torch.hub's cache, else a download from `INCEPTION_URL` (91 MB); checked by hash then.
+            torch.hub's cache, else a download from `INCEPTION_URL` (91 MB), checked by hash.
 
     Returns:
         float32 array of shape [images, 2048].
@@ -162,21 +140,27 @@ def inception_features(
     except Exception as error:  # torch.load raises types of its own, and load_state_dict a RuntimeError
         reason = next(iter(str(error).splitlines()), "no message")
         raise ImageMetricError(f"{path} cannot be read ({type(error).__name__}: {reason}); load it again") from error
-    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    extractor = extractor.to(where).eval()
+    device = _device()
+    extractor = extractor.to(device).eval()
     rows: list[npt.NDArray[np.float32]] = []
     with torch.inference_mode(), exact_float32():
         for image in images:
-            pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].to(where)
+            pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].to(device)
             rows.append(extractor(pixels)[0].float().cpu().numpy())
-    return np.concatenate(rows) if rows else np.zeros((0, FEATURES), dtype=np.float32)
+    return np.concatenate(rows)
 
 
-def _torch_fidelity(module: str | None = None) -> Any:
+def _device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _torch_fidelity(module: str = "") -> Any:
     import importlib
 
     try:
-        return importlib.import_module("torch_fidelity" + (f".{module}" if module else ""))
+        return importlib.import_module(f"torch_fidelity.{module}".rstrip("."))
     except ImportError as error:
         raise ImageMetricError(f"FID needs torch-fidelity ({error}): pip install '{EXTRA}'") from error
 
@@ -184,32 +168,18 @@ def _torch_fidelity(module: str | None = None) -> Any:
 def _inception_weights() -> Path:
     import torch
 
-    folder = os.environ.get(WEIGHTS_DIR_VARIABLE)
-    given = Path(folder).expanduser() / INCEPTION_FILE if folder else None
-    if given is not None and given.is_file():
-        path = given
-    else:
-        path = Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                torch.hub.download_url_to_file(INCEPTION_URL, str(path), _INCEPTION_SHA256, progress=False)
-            except Exception as error:  # of urllib, of the disk, or a RuntimeError for a wrong hash
-                raise ImageMetricError(
-                    f"FID's Inception weights cannot be downloaded ({type(error).__name__}: {error}). Get "
-                    f"{INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
-                ) from error
-    if not _sha256(path).startswith(_INCEPTION_SHA256):
-        raise ImageMetricError(f"{path} is damaged: its SHA-256 does not begin with {_INCEPTION_SHA256}. Delete it")
+    given = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
+    path = given if given.is_file() else Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            torch.hub.download_url_to_file(INCEPTION_URL, str(path), _INCEPTION_SHA256, progress=False)
+        except Exception as error:  # of urllib, of the disk, or a RuntimeError for a wrong hash
+            raise ImageMetricError(
+                f"FID's Inception weights cannot be downloaded ({type(error).__name__}: {error}). Get "
+                f"{INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
+            ) from error
     return path
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -233,11 +203,7 @@ class Similarity:
 
 
 def clip_similarity(
-    images: Sequence[Image.Image],
-    texts: Sequence[str],
-    model: str = CLIP_MODEL,
-    device: str | None = None,
-    batch_size: int = 32,
+    images: Sequence[Image.Image], texts: Sequence[str], model: str = CLIP_MODEL, batch_size: int = 32
 ) -> Similarity:
     """CLIP similarity: 100 times the cosine of the features of an image and of its text, averaged.
 
@@ -246,28 +212,26 @@ def clip_similarity(
         texts: n texts, the prompt of each picture; cut at the model's length (77 tokens).
         model: hub repository or folder of a CLIP model of transformers. A repository is looked for in
             ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of its name) first.
-        device: of torch; the first GPU or else the CPU when None.
-        batch_size: pairs that go through the model together.
+        batch_size: pairs that go through the model together, on the first GPU, else the CPU.
+
+    Returns:
+        `Similarity`, with n numbers per image.
 
     Raises:
-        ValueError: no images, unequal numbers, or a batch size below 1.
+        ValueError: no images, or unequal numbers.
         ImageMetricError: the model cannot be loaded, or is no CLIP model.
 
     Source: MetaCLUE, section 3.4 and Table 5.
     """
-    if len(images) == 0:
-        raise ValueError("no images: the mean similarity of nothing is undefined")
-    if len(images) != len(texts):
-        raise ValueError(f"there are {len(images)} images and {len(texts)} texts")
-    if batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}, must be at least 1")
+    if not len(images) == len(texts) > 0:
+        raise ValueError(f"there are {len(images)} images and {len(texts)} texts: give a text for each image")
     import torch
 
     from .explanation.compute import exact_float32, without_surrogates
 
     network, processor, identity = _clip(model)
-    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    network = network.to(where)
+    device = _device()
+    network = network.to(device)
     blocks: list[Floats] = []
     with torch.inference_mode(), exact_float32():
         for start in range(0, len(images), batch_size):
@@ -278,7 +242,7 @@ def clip_similarity(
                 return_tensors="pt",
                 padding=True,
                 truncation=True,
-            ).to(where)
+            ).to(device)
             # What a model is called with gives normalised features, with any version of transformers.
             found = network(**inputs)
             pairs = (found.image_embeds.double() * found.text_embeds.double()).sum(dim=-1)
@@ -318,7 +282,8 @@ def _clip(name: str) -> tuple[Any, Any, str]:
         ) from error
     if folder.is_dir():
         files = sorted(path for path in folder.glob("*") if path.suffix in (".safetensors", ".bin"))
-        digest = hashlib.sha256("".join(map(_sha256, files)).encode("ascii")).hexdigest()
+        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+        digest = hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
         identity = f"{Path(name).name}@sha256:{digest[:12]}"
     else:
         identity = f"{name}@{commit}"
@@ -330,7 +295,6 @@ def _clip(name: str) -> tuple[Any, Any, str]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 Side: TypeAlias = Literal["left", "right"]
-Verdict: TypeAlias = Literal["left", "tie", "right"]
 
 
 @dataclass(frozen=True)
@@ -351,36 +315,30 @@ class PreferenceShares:
         return " ".join(f"{int(share + 0.5)}%" for share in (self.left, self.tied, self.right))
 
 
-def preference(ratings: Sequence[Side]) -> Verdict:
+def preference_shares(ratings: Sequence[Sequence[Side]]) -> PreferenceShares:
     """Which of two images people prefer: 5 or more of 7 ratings decide, "3-out-of-7 or 4-out-of-7" are a tie.
 
     Args:
-        ratings: 7 of ``left`` and ``right``, in any order.
+        ratings: of each pair 7 of ``left`` and ``right``, in any order.
+
+    Returns:
+        Shares in percent (Figure 8).
 
     Raises:
-        ValueError: another number of ratings, or another rating (names its index).
+        ValueError: no pairs, another number of ratings, or another rating (names the place of the pair).
+
+    Examples:
+        >>> str(preference_shares([["left"] * 5 + ["right"] * 2, ["left"] * 4 + ["right"] * 3]))
+        '50% 50% 0%'
 
     Source: MetaCLUE, section 3.4.
     """
-    if len(ratings) != RATINGS:
-        raise ValueError(f"a pair has {len(ratings)} ratings, must have {RATINGS}")
-    for i, rating in enumerate(ratings):
-        if rating not in get_args(Side):
-            raise ValueError(f"ratings[{i}] is {rating!r}, must be left or right")
-    left = sum(rating == "left" for rating in ratings)
-    return "tie" if left in (3, 4) else "left" if left > 4 else "right"
-
-
-def preference_shares(verdicts: Sequence[Verdict]) -> PreferenceShares:
-    """Shares of the verdicts of `preference` over all pairs, in percent (Figure 8).
-
-    Raises:
-        ValueError: no verdicts, or one that is none (names its index).
-    """
-    if not verdicts:
-        raise ValueError("no verdicts: shares of nothing are undefined")
-    for i, verdict in enumerate(verdicts):
-        if verdict not in get_args(Verdict):
-            raise ValueError(f"verdicts[{i}] is {verdict!r}, must be left, tie or right")
-    left, tied, right = (100 * sum(v == name for v in verdicts) / len(verdicts) for name in get_args(Verdict))
-    return PreferenceShares(left, tied, right, len(verdicts))
+    if not ratings:
+        raise ValueError("no ratings: shares of nothing are undefined")
+    for place, each in enumerate(ratings):
+        if len(each) != RATINGS or not set(each) <= set(get_args(Side)):
+            raise ValueError(f"ratings[{place}] is {each!r}, must be {RATINGS} of left and right")
+    lefts = [sum(rating == "left" for rating in each) for each in ratings]
+    counts = (sum(left > 4 for left in lefts), sum(left in (3, 4) for left in lefts), sum(left < 3 for left in lefts))
+    left, tied, right = (100 * count / len(ratings) for count in counts)
+    return PreferenceShares(left, tied, right, len(ratings))

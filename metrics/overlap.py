@@ -10,11 +10,10 @@ All scores are 0 to 1 (sacrebleu's are 0 to 100).
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ORDER",
-    "BleuStatistics",
     "bleu_statistics",
     "corpus_bleu4",
-    "corpus_bleu4_of_sums",
     "exact_match",
-    "matrix",
     "relaxed",
     "relaxed_match",
     "sentence_bleu4",
-    "sentence_bleu4_mean",
     "signature",
 ]
 
@@ -78,22 +73,6 @@ def relaxed_match(prediction: str, reference: str) -> bool:
     return bool(relaxed(prediction)) and relaxed(prediction) == relaxed(reference)
 
 
-class BleuStatistics(NamedTuple):
-    """What BLEU-4 is made of, for one pair or (summed) for many.
-
-    Attributes:
-        candidate: tokens of the candidate.
-        reference: tokens of the reference.
-        matches: n-grams of the candidate that the reference has too, clipped, for n = 1 to 4.
-        ngrams: n-grams of the candidate, for n = 1 to 4.
-    """
-
-    candidate: int
-    reference: int
-    matches: tuple[int, ...]
-    ngrams: tuple[int, ...]
-
-
 @lru_cache(maxsize=2)
 def _bleu(effective_order: bool) -> BLEU:
     from sacrebleu.metrics import BLEU
@@ -113,16 +92,26 @@ def signature(corpus: bool = False) -> str:
     return f"{_bleu(not corpus).get_signature()}|order:{ORDER}|level:{level}"
 
 
-def bleu_statistics(candidate: str, reference: str) -> BleuStatistics:
-    """The statistics of one pair, tokenized as by mteval-v13a (sacrebleu's default), case kept."""
+def bleu_statistics(candidate: str, reference: str) -> list[int]:
+    """The ten numbers that BLEU-4 of a pair is made of, tokenized as by mteval-v13a (sacrebleu's default), case kept.
+
+    Returns:
+        Tokens of the candidate and of the reference; the n-grams of the candidate that the reference has too, clipped,
+        for n = 1 to 4; all n-grams of the candidate, likewise.
+
+    Examples:
+        >>> bleu_statistics("love is blind", "love is deaf")
+        [3, 3, 2, 1, 0, 0, 3, 2, 1, 0]
+    """
     score = _bleu(True).sentence_score(candidate, [reference])
-    return BleuStatistics(
-        int(score.sys_len), int(score.ref_len), tuple(map(int, score.counts)), tuple(map(int, score.totals))
-    )
+    return [int(number) for number in (score.sys_len, score.ref_len, *score.counts, *score.totals)]
 
 
-def sentence_bleu4(statistics: BleuStatistics) -> float:
+def sentence_bleu4(statistics: Sequence[int]) -> float:
     """BLEU-4 of one pair: effective order (n-grams longer than the candidate are left out), exponential smoothing.
+
+    Args:
+        statistics: of the pair, as of `bleu_statistics`.
 
     Returns:
         A float in [0, 1]; 0 where no word matches, so also for an empty candidate.
@@ -131,39 +120,27 @@ def sentence_bleu4(statistics: BleuStatistics) -> float:
         >>> round(sentence_bleu4(bleu_statistics("love is blind", "love is deaf")), 3)
         0.55
     """
-    return _score(statistics, effective_order=True)
+    from sacrebleu.metrics import BLEU
+
+    candidate, reference, *ngrams = statistics
+    found = BLEU.compute_bleu(
+        ngrams[:ORDER], ngrams[ORDER:], candidate, reference, smooth_method="exp", effective_order=True
+    )
+    return min(1.0, found.score / 100)  # a perfect score comes out as 100.00000000000004
 
 
-def sentence_bleu4_mean(pairs: Sequence[BleuStatistics]) -> float:
-    """Mean of :func:`sentence_bleu4`.
-
-    Raises:
-        ValueError: there are no pairs.
-    """
-    if not pairs:
-        raise ValueError("no pairs: BLEU of nothing is undefined")
-    return math.fsum(map(sentence_bleu4, pairs)) / len(pairs)
-
-
-def corpus_bleu4(pairs: Sequence[BleuStatistics]) -> float:
-    """BLEU-4 of the summed statistics, sacrebleu's ``corpus_bleu`` with its defaults, in [0, 1].
-
-    Raises:
-        ValueError: there are no pairs.
-    """
-    if not pairs:
-        raise ValueError("no pairs: BLEU of nothing is undefined")
-    return _score(_statistics(matrix(pairs).sum(axis=0)), effective_order=False)
-
-
-def corpus_bleu4_of_sums(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """:func:`corpus_bleu4` of many sums of statistics at once.
+def corpus_bleu4(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """BLEU-4 of many sums of statistics at once: sacrebleu's ``corpus_bleu`` with its defaults.
 
     Args:
-        sums: shape [..., 10]: summed `BleuStatistics`, length of candidates and references, matches, n-grams.
+        sums: shape [..., 10]: `bleu_statistics`, summed over pairs.
 
     Returns:
         float64 of shape [...], each in [0, 1].
+
+    Examples:
+        >>> round(float(corpus_bleu4([10, 10, 8, 6, 4, 2, 10, 9, 8, 7])), 3)
+        0.525
     """
     given = np.asarray(sums, dtype=np.float64)
     candidate, reference = given[..., 0], given[..., 1]
@@ -177,27 +154,3 @@ def corpus_bleu4_of_sums(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
     # An order without n-grams, or no match at all, scores 0.
     scored = (ngrams > 0).all(axis=-1) & (matches > 0).any(axis=-1) & (candidate > 0)
     return np.asarray(np.where(scored, np.minimum(scores, 1.0), 0.0))
-
-
-def matrix(pairs: Sequence[BleuStatistics]) -> np.ndarray:
-    """The numbers of n pairs, int64 of shape [n, 10]: what `corpus_bleu4_of_sums` takes, once summed."""
-    return np.array([[p.candidate, p.reference, *p.matches, *p.ngrams] for p in pairs], dtype=np.int64)
-
-
-def _statistics(row: np.ndarray) -> BleuStatistics:
-    values = [int(value) for value in row]
-    return BleuStatistics(values[0], values[1], tuple(values[2 : 2 + ORDER]), tuple(values[2 + ORDER :]))
-
-
-def _score(statistics: BleuStatistics, effective_order: bool) -> float:
-    from sacrebleu.metrics import BLEU
-
-    found = BLEU.compute_bleu(
-        list(statistics.matches),
-        list(statistics.ngrams),
-        statistics.candidate,
-        statistics.reference,
-        smooth_method="exp",
-        effective_order=effective_order,
-    )
-    return min(1.0, found.score / 100)  # a perfect score comes out as 100.00000000000004

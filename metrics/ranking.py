@@ -1,29 +1,25 @@
-"""Precision at k, best rank and pairwise order of scored candidates, with every tie reported.
+"""Precision at k and best rank of scored candidates, with every tie reported.
 
 Scores order candidates, the highest first; their scale never matters. *Ties are pessimistic*: among equal scores the
 negatives stand before the positives, so a model that gives every image the same score gets nothing for it, and no
 result depends on the order in which candidates happened to be listed. `depends_on_ties` says where that rule decided.
 
 Source: IRFL (Yosef et al. 2023, arXiv 2303.15445), section 4.2: "calculate the precision at k, where k is the number of
-figurative images in the input"; section 4.1.2 for the pairwise order of images. MetaCLUE (Akula et al. 2023, arXiv
-2212.09898) reports the rank of the right candidate. Neither paper says what happens to ties; the rule is ours.
+figurative images in the input". MetaCLUE (Akula et al. 2023, arXiv 2212.09898) reports the rank of the right candidate.
+Neither paper says what happens to ties; the rule is ours.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "argmax_is",
     "best_rank",
     "depends_on_ties",
-    "expected_precision_at_k",
-    "pairwise_share",
     "precision_at_k",
     "random_tie_precision_at_k",
     "tied_at_top",
@@ -31,8 +27,6 @@ __all__ = [
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
-
-_NUMBER = (int, float, np.integer, np.floating)
 
 
 def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> float:
@@ -49,8 +43,8 @@ def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] |
         A float in [0, 1], a multiple of 1/k.
 
     Raises:
-        ValueError: no candidates, unequal lengths, no positive, a score that is NaN, infinite or no number, or a
-            positive that is no bool (the last two name the index).
+        ValueError: no candidates, unequal lengths, no positive, a score that is not finite, or a positive that is no
+            bool.
 
     Examples:
         Two positives, one of them among the best two; the tie counts against:
@@ -111,25 +105,6 @@ def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] 
     return _hits(values, good, pessimistic=True) != _hits(values, good, pessimistic=False)
 
 
-def expected_precision_at_k(n_positives: int, n: int) -> float:
-    """`precision_at_k` that a random ranking without ties reaches on average: k / n.
-
-    Args:
-        n_positives: k, from 1 to n.
-        n: number of candidates.
-
-    Raises:
-        ValueError: not 1 <= n_positives <= n.
-
-    Examples:
-        >>> expected_precision_at_k(4, 16)
-        0.25
-    """
-    if not 1 <= n_positives <= n:
-        raise ValueError(f"n_positives is {n_positives}, must lie between 1 and n = {n}")
-    return n_positives / n
-
-
 def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> float:
     """Mean of `precision_at_k` over all orders of candidates of the same score: what breaking ties at random gives.
 
@@ -159,53 +134,6 @@ def random_tie_precision_at_k(scores: Sequence[float] | Floats, positives: Seque
     return (int(np.count_nonzero(good & above)) + places * share) / count
 
 
-def pairwise_share(higher: Sequence[float] | Floats, lower: Sequence[float] | Floats) -> float:
-    """Share of pairs in which ``higher[i] > lower[i]``; a tie counts against.
-
-    Args:
-        higher: m finite scores, of what is claimed to score higher.
-        lower: m finite scores, each of the partner in the same row.
-
-    Returns:
-        A float in [0, 1].
-
-    Raises:
-        ValueError: no pairs, unequal lengths, or a score that is NaN, infinite or no number (names its index).
-
-    Examples:
-        >>> pairwise_share(higher=[0.9, 0.4], lower=[0.1, 0.4])
-        0.5
-
-    Source: IRFL, section 4.1.2: "figurative images scored higher than source concept images in 52%-74% of cases".
-    """
-    first = _finite("higher", higher)
-    if len(lower) != len(first):
-        raise ValueError(f"lower has {len(lower)} scores, higher has {len(first)}")
-    return int(np.count_nonzero(first > _finite("lower", lower))) / len(first)
-
-
-def argmax_is(scores: Sequence[float] | Floats, index: int) -> bool:
-    """Whether ``scores[index]`` is strictly the highest; a tie at the top counts against.
-
-    Args:
-        scores: n finite numbers. A single candidate is the highest.
-        index: from 0 to n - 1.
-
-    Raises:
-        ValueError: no scores, a score that is NaN, infinite or no number (names its index), or an index out of range.
-
-    Examples:
-        >>> argmax_is([0.1, 0.7, 0.2], 1)
-        True
-
-    Source: IRFL, section 4.1: "We choose the image with the highest score".
-    """
-    values = _finite("scores", scores)
-    if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(values):
-        raise ValueError(f"index is {index!r}, must be a whole number from 0 to {len(values) - 1}")
-    return int(np.count_nonzero(values >= values[index])) == 1
-
-
 def tied_at_top(scores: Sequence[float] | Floats) -> bool:
     """Whether the highest score occurs more than once, so that there is no single choice.
 
@@ -213,13 +141,13 @@ def tied_at_top(scores: Sequence[float] | Floats) -> bool:
         scores: n finite numbers.
 
     Raises:
-        ValueError: no scores, or a score that is NaN, infinite or no number (names its index).
+        ValueError: no scores, or a score that is not finite.
 
     Examples:
         >>> tied_at_top([0.5, 0.5, 0.1])
         True
     """
-    values = _finite("scores", scores)
+    values = _finite(scores)
     return int(np.count_nonzero(values == values.max())) > 1
 
 
@@ -230,31 +158,14 @@ def _hits(values: Floats, good: Bools, *, pessimistic: bool) -> int:
 
 
 def _candidates(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> tuple[Floats, Bools]:
-    values = _finite("scores", scores)
-    if len(positives) != len(values):
-        raise ValueError(f"positives has {len(positives)} entries, scores has {len(values)}")
-    for i, flag in enumerate(positives):
-        # Numbers are refused so that swapped arguments are noticed.
-        if not isinstance(flag, bool | np.bool_):
-            raise ValueError(f"positives[{i}] is {flag!r}, must be True or False")
-    good = np.array(positives, dtype=bool)
-    if not good.any():
-        raise ValueError("positives has no True: precision at k and rank need a positive")
+    values, good = _finite(scores), np.asarray(positives)
+    if good.dtype != bool or good.shape != values.shape or not good.any():  # no numbers: swapped arguments are noticed
+        raise ValueError(f"positives must be a bool for each of {len(values)} scores, one of them True: {positives}")
     return values, good
 
 
-def _finite(name: str, scores: Sequence[Any] | Floats) -> Floats:
-    if len(scores) == 0:
-        raise ValueError(f"{name} is empty")
-    return np.array([_number(name, i, v) for i, v in enumerate(scores)], dtype=np.float64)
-
-
-def _number(name: str, index: int, value: Any) -> float:
-    if isinstance(value, _NUMBER) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:  # an int beyond the range of a float
-            number = math.inf
-        if math.isfinite(number):
-            return number
-    raise ValueError(f"{name}[{index}] is {value!r}, must be a finite number")
+def _finite(scores: Sequence[float] | Floats) -> Floats:
+    values = np.asarray(scores, dtype=np.float64)
+    if values.size == 0 or not np.isfinite(values).all():
+        raise ValueError(f"scores must be finite numbers, at least one: {scores}")
+    return values

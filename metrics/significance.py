@@ -31,7 +31,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .entailment import confusion_cells, confusion_counts, macro_f1_from_counts
 from .intervals import (
     DEFAULT_SEED,
     RESAMPLES,
@@ -98,29 +97,21 @@ class Statistic:
             object.__setattr__(self, name, of)
 
     @classmethod
-    def mean_of(cls, units: Sequence[str], values: npt.ArrayLike) -> Statistic:
-        """The mean of one value per unit (bools count as 0/1)."""
-        n = len(units)
-        return cls(tuple(units), _columns(n, values=values), lambda sums: sums[..., 0] / n)
+    def ratio_of(
+        cls, units: Sequence[str], numerators: npt.ArrayLike, denominators: npt.ArrayLike | None = None
+    ) -> Statistic:
+        """``sum(numerators) / sum(denominators)``, by default the mean of the numerators (bools count as 0 and 1).
 
-    @classmethod
-    def ratio_of(cls, units: Sequence[str], numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> Statistic:
-        """``sum(numerators) / sum(denominators)``; denominators >= 0, undefined where all that were drawn are 0."""
-        rows = _columns(len(units), numerators=numerators, denominators=denominators)
-        for unit, denominator in zip(units, rows[:, 1], strict=True):
-            if denominator < 0:
-                raise ValueError(f"the denominator of unit {unit!r} is {denominator}, must not be negative")
-        return cls(tuple(units), rows, lambda sums: sums[..., 0] / sums[..., 1])
+        Args:
+            units: n names.
+            numerators, denominators: of each unit; undefined where all denominators that were drawn are 0.
 
-    @classmethod
-    def macro_f1_of(cls, units: Sequence[str], gold: Sequence[int], predicted: Sequence[int | None]) -> Statistic:
-        """`entailment.macro_f1` of one label (0 or 1) per unit; a missing prediction (None) is the wrong label.
-
-        F1@t is the macro F1 of labels that were set to ``1 - gold`` where the score is not above t.
+        Examples:
+            >>> Statistic.ratio_of(["a", "b"], [True, False]).total()
+            0.5
         """
-        confusion_counts(gold, predicted)  # for its checks
-        right = [label == true for true, label in zip(gold, predicted, strict=True)]
-        return cls(tuple(units), confusion_cells(gold, right), macro_f1_from_counts)
+        of_units = np.ones(len(units)) if denominators is None else denominators
+        return cls(tuple(units), np.stack([numerators, of_units], axis=1), lambda sums: sums[..., 0] / sums[..., 1])
 
     def total(self) -> float:
         """The metric of all units; NaN where it is undefined."""
@@ -204,8 +195,8 @@ def compare(
         Two systems on the same twenty rows, of which the second has five more right:
 
         >>> rows = [str(row) for row in range(20)]
-        >>> first = Statistic.mean_of(rows, [row < 10 for row in range(20)])
-        >>> second = Statistic.mean_of(rows, [row < 15 for row in range(20)])
+        >>> first = Statistic.ratio_of(rows, [row < 10 for row in range(20)])
+        >>> second = Statistic.ratio_of(rows, [row < 15 for row in range(20)])
         >>> found = compare([{"acc": first}, {"acc": second}])[0, 1]["acc"]
         >>> found.difference, 0.05 < found.p_randomization < 0.08
         (0.25, True)
@@ -261,6 +252,16 @@ def compare_repeats(
 
     Raises:
         ValueError: as `compare`.
+
+    Examples:
+        Two runs of each system; in the second run of the second, one row more is right:
+
+        >>> rows = [str(row) for row in range(20)]
+        >>> runs = [[{"acc": Statistic.ratio_of(rows, [row < n for row in range(20)])} for n in of]
+        ...         for of in ((10, 10), (15, 16))]
+        >>> found = compare_repeats(runs)[0, 1]["acc"]
+        >>> round(found.difference, 3), found.p_repeats < 0.05
+        (0.275, True)
     """
     _check(resamples, confidence)
     runs = [run for system in systems for run in system]
@@ -505,12 +506,3 @@ def _check_alike(name: str, i: int, j: int, systems: Sequence[Mapping[str, Stati
 def _some(units: set[str]) -> str:
     named = ", ".join(repr(unit) for unit in sorted(units)[:_NAMED])
     return named + (f" and {len(units) - _NAMED} more" if len(units) > _NAMED else "")
-
-
-def _columns(n: int, **columns: npt.ArrayLike) -> Floats:
-    """Columns of n numbers each, as rows [n, len(columns)]."""
-    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
-    for name, array in arrays.items():
-        if array.shape != (n,):
-            raise ValueError(f"{name} must have shape [{n}], one per unit, got {array.shape}")
-    return np.stack(list(arrays.values()), axis=-1)

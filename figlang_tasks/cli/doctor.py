@@ -349,13 +349,13 @@ def _java() -> Iterator[Finding]:
     from figlang_tasks.metrics import captions
 
     tasks = " and ".join(each.needs["java"] for each in benchmarks().values() if "java" in each.needs)
-    java, concerns, ends = captions._java(), _in_need_of("java"), "; their runs end with status 1"
+    java, concerns, ends = captions.java(), _in_need_of("java"), "; their runs end with status 1"
     if java is None:
         text = f"there is none that runs: {tasks} leave out METEOR and SPICE{ends}"
         yield Finding("Java", "warning", text, "install a Java runtime (8 or newer)", concerns)
         return
     yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
-    if captions._spice_folder() is None:
+    if not captions.has_spice():
         text = f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out{ends}"
         yield Finding("SPICE", "warning", text, captions.SPICE_COMMAND, concerns)
 

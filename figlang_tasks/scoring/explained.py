@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from figlang_tasks.metrics import entailment
-from figlang_tasks.metrics.entailment import confusion_cells, macro_f1_from_counts
+from figlang_tasks.metrics.classification import confusion_cells
+from figlang_tasks.metrics.entailment import macro_f1_from_counts
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,

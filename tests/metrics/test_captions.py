@@ -1,9 +1,8 @@
+"""METEOR, SPICE and the other scores of captions, or the tokens they compare, are not COCO's if this fails."""
+
 from __future__ import annotations
 
 import csv
-import itertools
-import json
-import math
 import os
 import random
 import re
@@ -11,12 +10,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pycocoevalcap
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +27,6 @@ from figlang_tasks.metrics.captions import (
     java_metrics,
     tokenize,
 )
-from figlang_tasks.metrics.intervals import bootstrap
 
 relaxed = settings(max_examples=60)
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
@@ -168,7 +165,7 @@ def test_exact_match(candidate: str, references: list[str], expected: bool) -> N
     assert exact_match(candidate, references) is expected
 
 
-# --- the scores, computed once more -----------------------------------------------------------------------------------
+# --- the scores, of the library itself --------------------------------------------------------------------------------
 
 WORDS = "this phone car is as fast red a rocket rose the of".split()
 
@@ -190,89 +187,6 @@ def corpus(seed: int, size: int | None = None) -> tuple[list[str], list[list[str
     return candidates, references
 
 
-@lru_cache(maxsize=4096)
-def ngrams(text: str, n: int) -> Counter[tuple[str, ...]]:
-    words = text.split()
-    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
-
-
-def corpus_bleu(candidates: list[str], references: list[list[str]]) -> float:
-    """BLEU-4 from its definition; where a count is 0, with COCO's constants."""
-    product, length, nearest = 1.0, 0, 0
-    for n in (1, 2, 3, 4):
-        hits = total = 0
-        for text, texts in zip(candidates, references, strict=True):
-            own = ngrams(text, n)
-            hits += sum(min(count, max(ngrams(r, n)[gram] for r in texts)) for gram, count in own.items())
-            total += own.total()
-        product *= (hits + 1e-15) / (total + 1e-9)
-    for text, texts in zip(candidates, references, strict=True):
-        size = len(text.split())
-        length += size
-        nearest += min((abs(len(r.split()) - size), len(r.split())) for r in texts)[1]
-    brevity = 1.0 if length >= nearest else math.exp(1 - nearest / length) if length else 0.0
-    return product**0.25 * brevity
-
-
-def rouge(text: str, texts: list[str]) -> float:
-    def common(a: list[str], b: list[str]) -> int:
-        return max(
-            (
-                k
-                for k in range(min(len(a), len(b)), -1, -1)
-                if {p for p in itertools.combinations(a, k)} & {p for p in itertools.combinations(b, k)}
-            ),
-            default=0,
-        )
-
-    words = text.split()
-    if not words:
-        return 0.0
-    precision = max(common(words, r.split()) / len(words) for r in texts)
-    recall = max(common(words, r.split()) / len(r.split()) for r in texts)
-    return 0.0 if not precision or not recall else (1 + 1.44) * precision * recall / (recall + 1.44 * precision)
-
-
-def cider(candidates: list[str], references: list[list[str]]) -> list[float]:
-    """CIDEr-D after equations 2 to 5 of Vedantam et al., as vectors over all n-grams of the corpus."""
-    scores = np.zeros(len(candidates))
-    for n in (1, 2, 3, 4):
-        grams = sorted({g for t in (*candidates, *itertools.chain(*references)) for g in ngrams(t, n)})
-        documents = np.array([sum(any(ngrams(r, n)[g] for r in texts) for texts in references) for g in grams])
-        idf = math.log(len(candidates)) - np.log(np.maximum(1, documents))
-
-        def vector(text: str, n: int = n, grams: Any = grams, idf: Any = idf) -> np.ndarray:
-            counts = ngrams(text, n)
-            return np.array([counts[g] for g in grams]) * idf
-
-        for i, (text, texts) in enumerate(zip(candidates, references, strict=True)):
-            for reference in texts:
-                a, b = vector(text), vector(reference)
-                norm = np.linalg.norm(a) * np.linalg.norm(b)
-                # Lengths are those of the bigrams, in COCO's code.
-                delta = ngrams(text, 2).total() - ngrams(reference, 2).total()
-                dot = float(np.minimum(a, b) @ b)
-                scores[i] += math.exp(-(delta**2) / 72) * (dot / norm if norm else dot) / len(texts) / 4 * 10
-    return list(scores)
-
-
-@given(st.integers(0, 10**9))
-@relaxed
-def test_equals_the_definitions(seed: int) -> None:
-    candidates, references = corpus(seed)
-    found = caption_scores(candidates, references).metrics
-    assert found["bleu4"].value == pytest.approx(corpus_bleu(candidates, references), abs=1e-7)
-    assert found["bleu4"].per_image == pytest.approx(
-        [corpus_bleu([text], [texts]) for text, texts in zip(candidates, references, strict=True)], abs=1e-7
-    )
-    assert found["rouge_l"].per_image == pytest.approx(
-        [rouge(text, texts) for text, texts in zip(candidates, references, strict=True)], abs=1e-9
-    )
-    assert found["cider"].per_image == pytest.approx(cider(candidates, references), abs=1e-7)
-    for name in ("em", "rouge_l", "cider"):
-        assert found[name].value == pytest.approx(found[name].per_image.mean(), abs=1e-12)
-
-
 @given(st.integers(0, 10**9))
 @relaxed
 def test_equals_pycocoevalcap_on_the_same_tokens(seed: int) -> None:
@@ -290,21 +204,6 @@ def test_equals_pycocoevalcap_on_the_same_tokens(seed: int) -> None:
         value, scores = scorer.compute_score(truth, given_)
         assert found[name].value == pytest.approx(value, abs=1e-12)
         assert found[name].per_image == pytest.approx(scores, abs=1e-12)
-
-
-@given(st.integers(0, 10**9))
-@relaxed
-def test_ranges_and_order(seed: int) -> None:
-    candidates, references = corpus(seed)
-    scores = caption_scores(candidates, references)
-    order = random.Random(seed).sample(range(len(candidates)), len(candidates))
-    other = caption_scores([candidates[i] for i in order], [references[i] for i in order])
-    for name, metric in scores.metrics.items():
-        top = 10 if name == "cider" else 1
-        assert 0 <= metric.value <= top
-        assert ((metric.per_image >= 0) & (metric.per_image <= top + 1e-9)).all()
-        assert other.metrics[name].value == pytest.approx(metric.value, abs=1e-9)
-        assert other.metrics[name].per_image == pytest.approx(metric.per_image[order], abs=1e-9)
 
 
 # --- literals ---------------------------------------------------------------------------------------------------------
@@ -327,11 +226,6 @@ def test_literals() -> None:
     assert values(["a b c d"], [["a b x d"]])["rouge_l"] == 0.75
 
 
-def test_a_perfect_four_gram_corpus_reaches_ten() -> None:
-    texts = ["a b c d e", "f g h i j", "k l m n o"]
-    assert values(texts, [[text] for text in texts])["cider"] == 10.0
-
-
 def test_the_best_reference_counts_for_exact_match_and_rouge() -> None:
     scores = caption_scores(["a b c d", "e f"], [["x y", "a b c d"], ["e", "e f g"]])
     assert list(scores.metrics["em"].per_image) == [1.0, 0.0]
@@ -347,11 +241,10 @@ def test_statistics() -> None:
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ([], [], "no candidates"),
+        ([], [], "0 candidates"),
         (["a"], [], "1 candidates and 0 lists of references"),
-        (["a", "b"], [["a"], []], r"references\[1\] is empty"),
-        (["a", "b"], [["a"], ["b", "!"]], r"references\[1\]\[1\] is '!'"),
-        (["a"], ["a"], r"references\[0\] is a text"),
+        (["a", "b"], [["a"], []], r"references\[1\] is \[\], must be texts with words"),
+        (["a", "b"], [["a"], ["b", "!"]], r"references\[1\] is \['b', '!'\], must be texts with words"),
     ],
 )
 def test_refusals(candidates: list[str], references: Any, message: str) -> None:
@@ -360,22 +253,9 @@ def test_refusals(candidates: list[str], references: Any, message: str) -> None:
             function(candidates, references)
 
 
-def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    caption_scores(["a b"], [["a b"]])
-    assert capfd.readouterr() == ("", "")
-
-
 def test_signature() -> None:
     found = caption_scores(["a"], [["a"]]).signature
     assert found == "coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2"
-
-
-@pytest.mark.slow
-def test_a_whole_test_set_is_quick() -> None:
-    candidates, references = corpus(1, size=1331)
-    start = time.process_time()
-    caption_scores(candidates, references)
-    assert time.process_time() - start < 20
 
 
 # --- interval ---------------------------------------------------------------------------------------------------------
@@ -389,17 +269,6 @@ def test_bleu_from_statistics(seed: int) -> None:
     bleu = scores.metrics["bleu4"]
     assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(bleu.value, rel=1e-12, abs=0)
     assert bleu4(scores.bleu_statistics) == pytest.approx(bleu.per_image, rel=1e-12, abs=0)
-
-
-def test_the_interval_equals_resampling_captions() -> None:
-    candidates, references = corpus(3, size=60)
-    statistics = caption_scores(candidates, references).bleu_statistics
-    rng = np.random.default_rng(4)
-    drawn = [rng.integers(0, 60, size=60) for _ in range(300)]
-    expected = np.quantile(
-        [corpus_bleu([candidates[i] for i in rows], [references[i] for i in rows]) for rows in drawn], [0.025, 0.975]
-    )
-    assert bootstrap(statistics, bleu4, 3000) == pytest.approx(tuple(expected), abs=0.04)
 
 
 # --- Java -------------------------------------------------------------------------------------------------------------
@@ -455,54 +324,73 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru
 
 
 def ended(tmp_path: Path) -> bool:
-    """Whether the stand-in is no longer there; it may have been ended before it could write down who it is."""
-    identity = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else ""
-    try:
-        if identity:
-            os.kill(int(identity), 0)
-    except ProcessLookupError:
-        return True
-    return not identity
+    """Whether the stand-in runs no more, at least soon; it may have been ended before it wrote down who it is."""
+    identity = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else "none"
+    status = Path("/proc", identity, "stat")
+    for _ in range(200):
+        try:
+            if status.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.05)
+    return False
 
 
-SCORES_LINES = (
-    "lines = 0\n"
-    "for line in sys.stdin:\n"
-    "    kind, *rest = line.rstrip('\\n').split(' ||| ')\n"
-    "    if kind == 'SCORE': print(len(rest), flush=True); lines += 1\n"
-    "    if kind == 'EVAL': print('\\n'.join(['0.' + r for r in rest] + ['0.9']), flush=True)\n"
+SCORER = (
+    "if '-stdio' in sys.argv:\n"
+    "    for line in sys.stdin:\n"
+    "        kind, *rest = line.rstrip('\\n').split(' ||| ')\n"
+    "        if kind == 'SCORE': print(len(rest), flush=True)\n"
+    "        if kind == 'EVAL': print('\\n'.join(['0.' + r for r in rest] + ['0.9']), flush=True)\n"
+    "    sys.exit()\n"
+    "assert os.environ['JDK_JAVA_OPTIONS'].startswith('--add-opens=java.base/')\n"
+    "rows = json.load(open(sys.argv[sys.argv.index('-cache') - 1]))\n"
+    "scores = [None, 0.25, None, 0.75]\n"
+    "out = [{'image_id': r['image_id'], 'scores': {'All': {'f': scores[len(r['refs'])]}}} for r in rows]\n"
+    "json.dump(out[::-1], open(sys.argv[sys.argv.index('-out') + 1], 'w'))\n"
 )
+"""Scores the number of an image's texts: as METEOR does line by line, as SPICE from file to file."""
 
 
-def test_the_program_is_asked_line_by_line_and_ended(stand_in: Any, tmp_path: Path) -> None:
-    stand_in(SCORES_LINES)
-    found = java_metrics(["a", "", "c"], [["a"], ["b"], ["c", "d", "e"]])
-    # The stand-in scores the number of its texts; a candidate without words is 0 whatever the program says.
-    assert list(found["meteor"].per_image) == [0.2, 0.0, 0.4]
+@pytest.fixture
+def with_spice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A copy of pycocoevalcap that has empty files in place of SPICE's, which it would download."""
+    folder = shutil.copytree(Path(next(iter(pycocoevalcap.__path__))), tmp_path / "site" / "pycocoevalcap")
+    for name in captions._SPICE_FILES:
+        (folder / "spice" / "lib" / name).touch()
+    monkeypatch.setattr(pycocoevalcap, "__path__", [str(folder)])
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+
+
+def test_values_of_both_programs(stand_in: Any, with_spice: None, tmp_path: Path) -> None:
+    messages = stand_in(SCORER)
+    found = java_metrics(["a", "", "c", "d"], [["a"], ["b"], ["c", "d", "e"], ["d", "d"]])
+    # A candidate without words is 0 whatever the program says; no value of SPICE is 0 too.
+    assert list(found["meteor"].per_image) == [0.2, 0.0, 0.4, 0.3]
     assert found["meteor"].value == 0.9
+    assert list(found["spice"].per_image) == [0.25, 0.0, 0.75, 0.0]
+    assert found["spice"].value == 0.25
+    assert messages == []
     assert ended(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("print('no memory', file=sys.stderr); sys.exit(3)", "METEOR ended early|Broken pipe"),
-        ("print('no number\\n' * 3, flush=True); time.sleep(600)", "could not convert"),
-        ("sys.stdin.readline(); print('1', flush=True); sys.exit(0)", "METEOR ended early|Broken pipe"),
-        ("time.sleep(600)", "METEOR ended early|Broken pipe"),
+        ("print('no memory', file=sys.stderr); sys.exit(3)", "ValueError: could not convert|Broken pipe"),
+        ("print('no number\\n' * 3, flush=True); time.sleep(600)", "ValueError: could not convert"),
+        ("time.sleep(600)", "not done after 3 seconds"),
     ],
 )
 def test_a_program_that_fails_is_ended_and_told(
     stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
 ) -> None:
     messages = stand_in(body)
-    if body == "time.sleep(600)":
-        monkeypatch.setattr(captions, "TIMEOUT", 1.0)
-    found = caption_scores(["a", "b"], [["a"], ["b"]], java=True)
-    assert set(found.metrics) == {"em", "bleu4", "rouge_l", "cider"}
-    told = [text for text in messages if "METEOR is left out" in text]
-    assert len(told) == 1
-    assert re.search(message, told[0])
+    monkeypatch.setattr(captions, "TIMEOUT", 3.0 if body == "time.sleep(600)" else 60.0)
+    assert java_metrics(["a", "b"], [["a"], ["b"]]) == {}
+    (told,) = [text for text in messages if "METEOR is left out" in text]
+    assert re.search(message, told)
     assert ended(tmp_path)
 
 
@@ -532,104 +420,5 @@ def test_without_java_one_message(
     captions._tell.cache_clear()
     for _ in range(3):
         assert java_metrics(["a"], [["a"]]) == {}
-    assert "meteor" not in caption_scores(["a"], [["a"]], java=True).metrics
     assert len(warnings_of_loguru) == 1
     assert "METEOR and SPICE are left out" in warnings_of_loguru[0]
-
-
-def test_a_java_that_only_says_how_to_install_it(stand_in: Any, tmp_path: Path) -> None:
-    messages = stand_in("")
-    (tmp_path / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
-    assert java_metrics(["a"], [["a"]]) == {}
-    assert "there is no Java that runs" in messages[0]
-
-
-def spice_files(folder: Path) -> None:
-    (folder / "spice" / "lib").mkdir(parents=True)
-    for name in captions._SPICE_FILES:
-        (folder / "spice" / name).touch()
-
-
-SPICE = (
-    "if '-stdio' in sys.argv:\n    " + SCORES_LINES.replace("\n", "\n    ") + "\n    sys.exit()\n"
-    "rows = json.load(open(sys.argv[sys.argv.index('-out') - 1]))\n"
-    "assert os.environ['JDK_JAVA_OPTIONS'].startswith('--add-opens=java.base/')\n"
-    "scores = [None, 0.25, 0.75]\n"
-    "out = [{'image_id': r['image_id'], 'scores': {'All': {'f': scores[len(r['refs'])]}}} for r in rows]\n"
-    "json.dump(out[::-1], open(sys.argv[sys.argv.index('-out') + 1], 'w'))\n"
-)
-
-
-def test_spice(stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    messages = stand_in(SPICE)
-    spice_files(tmp_path)
-    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    found = java_metrics(["a b", "c", ""], [["a"], ["b", "c"], ["d"]])
-    assert list(found["spice"].per_image) == [0.25, 0.75, 0.0]
-    assert found["spice"].value == pytest.approx(1 / 3)
-    assert set(found) == {"meteor", "spice"}
-    assert messages == []
-
-
-def test_a_folder_without_all_files_of_spice_is_not_taken(
-    stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    messages = stand_in(SPICE)
-    spice_files(tmp_path)
-    (tmp_path / "spice" / "lib" / "stanford-corenlp-3.6.0-models.jar").unlink()
-    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    if captions._spice_folder() is not None:
-        pytest.skip("pycocoevalcap has the files here")
-    assert set(java_metrics(["a b"], [["a"]])) == {"meteor"}
-    assert "SPICE is left out" in messages[0]
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("print(*'abcd', sep='\\n', file=sys.stderr); sys.exit(3)", "SPICE ended with 3: b / c / d"),
-        ("sys.exit(0)", "SPICE ended with 0: nothing"),
-        ("open(sys.argv[sys.argv.index('-out') + 1], 'w').write('no json')", "JSONDecodeError"),
-        ("open(sys.argv[sys.argv.index('-out') + 1], 'w').write('[]')", "KeyError"),
-        ("time.sleep(600)", "TimeoutExpired"),
-    ],
-)
-def test_spice_that_fails(
-    stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
-) -> None:
-    messages = stand_in(SPICE.split("rows = ")[0] + body)
-    spice_files(tmp_path)
-    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    if body == "time.sleep(600)":
-        monkeypatch.setattr(captions, "TIMEOUT", 3.0)
-    found = java_metrics(["a"], [["a"]])
-    # The stand-in of METEOR has those 3 seconds too.
-    assert set(found) == {"meteor"} or captions.TIMEOUT == 3.0 and not found
-    assert message in messages[-1]
-    assert ended(tmp_path)
-
-
-def test_spice_null_scores_are_zero(stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(SPICE.replace("scores = [None, 0.25, 0.75]", "scores = [None, None, float('nan'), 0.5]"))
-    spice_files(tmp_path)
-    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    found = java_metrics(["a", "b", "c"], [["a"], ["b", "b"], ["c", "c", "c"]])
-    assert list(found["spice"].per_image) == [0.0, 0.0, 0.5]
-
-
-# --- published results ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shared_file", ["facts/published_results.json"], indirect=True)
-def test_published_captions_are_on_our_scales(shared_file: Path) -> None:
-    """Table 3 cannot be computed again without the captions; its CIDEr is not times 100, and above 1."""
-    facts = [
-        fact
-        for fact in json.loads(shared_file.read_text(encoding="utf-8"))
-        if fact["benchmark"] == "MetaCLUE" and fact["task"] in ("captioning", "vqa")
-    ]
-    assert len(facts) == 48
-    for fact in facts:
-        top = {"CIDEr": 10, "Acc %": 100}.get(fact["metric"], 1)
-        assert 0 <= fact["value"] <= top
-    assert max(fact["value"] for fact in facts if fact["metric"] == "CIDEr") > 1

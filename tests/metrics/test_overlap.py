@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
-import time
 from collections import Counter
 
 import numpy as np
@@ -58,34 +56,13 @@ def test_sentence_bleu_equals_one_by_hand_and_sacrebleu(candidate: str, referenc
     assert 0 <= score <= 1
 
 
-@given(PAIRS)
-def test_corpus_and_mean(pairs: list[tuple[str, str]]) -> None:
-    found = [overlap.bleu_statistics(candidate, reference) for candidate, reference in pairs]
-    corpus = overlap.corpus_bleu4(found)
-    assert corpus == pytest.approx(bleu_by_hand(pairs, effective=False), abs=1e-12)
-    official = sacrebleu.corpus_bleu([c for c, _ in pairs], [[r for _, r in pairs]])
-    assert corpus == pytest.approx(official.score / 100, abs=1e-12)
-    mean = sum(bleu_by_hand([pair], effective=True) for pair in pairs) / len(pairs)
-    assert overlap.sentence_bleu4_mean(found) == pytest.approx(mean, abs=1e-12)
-
-
-@given(PAIRS, st.randoms())
-def test_nothing_depends_on_the_order(pairs: list[tuple[str, str]], random: object) -> None:
-    found = [overlap.bleu_statistics(*pair) for pair in pairs]
-    mixed = list(found)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert overlap.corpus_bleu4(mixed) == overlap.corpus_bleu4(found)
-    assert overlap.sentence_bleu4_mean(mixed) == overlap.sentence_bleu4_mean(found)
-    assert overlap.corpus_bleu4_of_sums(overlap.matrix(mixed).sum(axis=0)) == pytest.approx(overlap.corpus_bleu4(found))
-
-
-@given(st.text(), st.text())
-def test_any_text_is_scored(candidate: str, reference: str) -> None:
-    statistics = overlap.bleu_statistics(candidate, reference)
-    assert 0 <= overlap.sentence_bleu4(statistics) <= 1
-    assert 0 <= overlap.corpus_bleu4([statistics]) <= 1
-    assert isinstance(overlap.exact_match(candidate, reference), bool)
-    assert isinstance(overlap.relaxed_match(candidate, reference), bool)
+@given(st.lists(PAIRS, min_size=1, max_size=3))
+def test_corpus_bleu_of_several_corpora_equals_one_by_hand_and_sacrebleu(corpora: list[list[tuple[str, str]]]) -> None:
+    sums = [np.sum([overlap.bleu_statistics(*pair) for pair in pairs], axis=0) for pairs in corpora]
+    found = overlap.corpus_bleu4(sums).tolist()
+    assert found == pytest.approx([bleu_by_hand(pairs, effective=False) for pairs in corpora], abs=1e-12)
+    official = [sacrebleu.corpus_bleu([c for c, _ in pairs], [[r for _, r in pairs]]) for pairs in corpora]
+    assert found == pytest.approx([each.score / 100 for each in official], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +87,8 @@ def test_why_sentences_are_averaged() -> None:
     The paper's BLEU-4 of words lies above its exact match (Table 9), which a corpus score cannot do here.
     """
     found = [overlap.bleu_statistics("flat" if i < 3 else "round", "flat") for i in range(10)]
-    assert overlap.sentence_bleu4_mean(found) == pytest.approx(0.3)
-    assert overlap.corpus_bleu4(found) == 0
+    assert sum(map(overlap.sentence_bleu4, found)) / len(found) == pytest.approx(0.3)
+    assert overlap.corpus_bleu4(np.sum(found, axis=0)) == 0
 
 
 @pytest.mark.parametrize(
@@ -144,20 +121,6 @@ def test_what_is_trimmed(text: str) -> None:
     assert overlap.relaxed(text) == outer.sub("", outer.sub("", bare))
 
 
-def test_a_megabyte_of_punctuation_is_trimmed_in_no_time() -> None:
-    started = time.process_time()
-    text = "a" + "!" * 1_000_000 + "a"
-    assert overlap.relaxed(text) == overlap.relaxed(f"...{text}...") == text
-    assert time.process_time() - started < 10
-
-
-@given(st.text(), st.text())
-def test_an_exact_match_of_words_is_a_relaxed_one(prediction: str, reference: str) -> None:
-    if overlap.exact_match(prediction, reference) and overlap.relaxed(prediction):
-        assert overlap.relaxed_match(prediction, reference)
-    assert overlap.relaxed_match(prediction, reference) == overlap.relaxed_match(reference, prediction)
-
-
 def test_signatures_name_what_makes_the_score() -> None:
     version = f"version:{sacrebleu.__version__}"
     sentence, corpus = overlap.signature(), overlap.signature(corpus=True)
@@ -165,32 +128,3 @@ def test_signatures_name_what_makes_the_score() -> None:
         sentence == f"nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|{version}|order:4|level:sentence|average:arithmetic"
     )
     assert corpus == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|{version}|order:4|level:corpus"
-
-
-@given(PAIRS)
-def test_statistics_as_numbers_and_back(pairs: list[tuple[str, str]]) -> None:
-    found = [overlap.bleu_statistics(*pair) for pair in pairs]
-    assert [overlap._statistics(row) for row in overlap.matrix(found)] == found
-
-
-def test_sums_round_once() -> None:
-    """1/2, exp(-1/2) and exp(-1), added one by one, give another last bit in another order."""
-    texts = [("the cat", "the cat sat"), ("a house", "house"), ("the cat sat", "the cat sat on a mat")]
-    found = [overlap.bleu_statistics(*pair) for pair in texts]
-    assert len({overlap.sentence_bleu4_mean(list(order)) for order in itertools.permutations(found)}) == 1
-
-
-@given(st.lists(PAIRS, min_size=1, max_size=3))
-def test_many_corpora_at_once(corpora: list[list[tuple[str, str]]]) -> None:
-    sums = []
-    for pairs in corpora:
-        rows = [overlap.bleu_statistics(*pair) for pair in pairs]
-        sums.append(np.sum([[r.candidate, r.reference, *r.matches, *r.ngrams] for r in rows], axis=0))
-    expected = [bleu_by_hand(pairs, effective=False) for pairs in corpora]
-    assert overlap.corpus_bleu4_of_sums(sums).tolist() == pytest.approx(expected, abs=1e-12)
-
-
-def test_errors() -> None:
-    for function in (overlap.corpus_bleu4, overlap.sentence_bleu4_mean):
-        with pytest.raises(ValueError, match="no pairs"):
-            function([])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import numpy as np
 import pytest
 import varied_runs
 from benchmarks.flute.synthetic import blind_rows, write_lines
-from hypothesis import given
-from hypothesis import strategies as st
 from report_runs import write_run
 from saved_samples import NAME, evaluated
 
@@ -20,7 +17,6 @@ from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.benchmarks.flute import task as flute
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.metrics import overlap
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.comparison import ComparisonError
 from figlang_tasks.results.runs import Run, TaskRun
@@ -345,18 +341,6 @@ def test_labels_alone_have_no_thresholds(tmp_path: Path) -> None:
     assert {("f1@0", "all"), ("acc", "all"), ("f1@0", "muse")} <= found.keys()
     assert not {"f1@53", "explanation_score"} & {name for name, _ in found}
     assert found["f1@0", "all"].total() == pytest.approx(evaluated()[1]["f1@0"])
-
-
-words = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat"]), max_size=9).map(" ".join)
-
-
-@given(st.lists(st.tuples(words, words.filter(bool)), min_size=1, max_size=6))
-def test_corpus_bleu_of_sums_is_sacrebleus(pairs: list[tuple[str, str]]) -> None:
-    statistics = [overlap.bleu_statistics(*pair) for pair in pairs]
-    rows = np.array([[s.candidate, s.reference, *s.matches, *s.ngrams] for s in statistics], dtype=float)
-    expected = overlap.corpus_bleu4(statistics)
-    assert math.isclose(overlap.corpus_bleu4_of_sums(rows.sum(axis=0)), expected, rel_tol=1e-9, abs_tol=1e-12)
-    assert overlap.corpus_bleu4_of_sums(np.stack([rows.sum(axis=0)] * 2)).shape == (2,)
 
 
 def test_units_of_one_system_only_add_nothing() -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES
 from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS
 from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Records
-from figlang_tasks.metrics import ranking
 
 _TASK = re.compile(
     r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?:_(?P<variant>grid|circular|phrase_only))?"
@@ -128,7 +127,7 @@ def _chance_of_retrieval(records: Records, kind: str | None = None) -> float:
     complete = _complete([record for record in records if kind is None or record["type"] == kind])
     if not complete:
         return float("nan")
-    return statistics.fmean(ranking.expected_precision_at_k(_k(of), len(of)) for of in complete)
+    return statistics.fmean(_k(of) / len(of) for of in complete)
 
 
 def _complete(records: Records) -> list[Records]:

@@ -222,18 +222,16 @@ def preference(path: Path) -> generated_images.PreferenceShares:
     Raises:
         DataError: the file cannot be read, or a line is not valid; names it.
     """
-    verdicts = []
+    found = []
     for number, ratings in json_lines.lists(json_lines.content_of(path)):
         where = f"{path}, line {number}"
         if isinstance(ratings, str):
             raise DataError(f"{where} {ratings}")
-        try:
-            verdicts.append(generated_images.preference(ratings))
-        except (ValueError, TypeError) as error:
-            raise DataError(f'{where}: {error}. Each line must be a JSON list of 7 "left" or "right".') from error
-    if not verdicts:
-        raise DataError(f"{path} has no rows")
-    return generated_images.preference_shares(verdicts)
+        found.append(ratings)
+    try:
+        return generated_images.preference_shares(found)
+    except (ValueError, TypeError) as error:
+        raise DataError(f'{path}: {error}. Each line must be a JSON list of 7 "left" or "right"') from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -223,14 +223,8 @@ def _precision(records: Sequence[Record], scope: str) -> tuple[Estimate, Estimat
 
 @lru_cache(maxsize=2 * (1 + len(schema.BOX_TYPES)))  # of both thresholds, in each scope of both roles
 def _precision_of(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tuple[Estimate, Estimate] | None:
-    precision = boxes.average_precision(found, role, of_type)
-    if precision.ap50 is None or precision.ap70 is None:
-        return None
-    at_50, at_70 = boxes.bootstrap_average_precision(found, role, of_type, _BOXES_RESAMPLES)
-    return (
-        Estimate.of(precision.ap50, at_50.interval, at_50.stderr),
-        Estimate.of(precision.ap70, at_70.interval, at_70.stderr),
-    )
+    both = boxes.average_precision(found, role, of_type, _BOXES_RESAMPLES)
+    return None if both is None else (Estimate.of(*both[0]), Estimate.of(*both[1]))
 
 
 _BOXES_RESAMPLES = 1_000  # each costs a whole computation
@@ -322,12 +316,12 @@ def distance(records: Sequence[Record]) -> float | None:
     """
     try:
         if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
-            generated_images.fid(*(np.zeros((len(records), 2)),) * 2, minimum=generated_images.PAPER_IMAGES)
+            generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
         real = generated_images.inception_features(
             pictures.read(_dataset(record), record["id"], record["id"]) for record in records
         )
         made = generated_images.inception_features(iter(_Opened(records)))
-        found = generated_images.fid(real, made, minimum=generated_images.PAPER_IMAGES)
+        found = generated_images.fid(real, made)
     except (generated_images.ImageMetricError, DataError) as error:
         _left_out(f"FID is left out: {error}")
         return None

@@ -82,7 +82,7 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     for each in by_model(config):
         Options.of_task(each, task)
     if task.startswith(("caption", "vqa")) and status.in_first_process():
-        captions.programs()  # report now, not after hours, that METEOR or SPICE will be missing
+        captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
     _check_convention(Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
 
 

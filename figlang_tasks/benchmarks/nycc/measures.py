@@ -56,7 +56,7 @@ MATCHING, RANKING = _choice(""), _choice(*_WINNERS)
 
 def _corpus_bleu(records: Sequence[Record]) -> Statistic:
     sums = [record["bleu_sums"] for record in records]
-    return grouped(map(unit_of, records), sums, overlap.corpus_bleu4_of_sums)
+    return grouped(map(unit_of, records), sums, overlap.corpus_bleu4)
 
 
 EXPLANATION = Measures.of(

@@ -188,7 +188,7 @@ def _explained(doc: Document, output: str | None) -> dict[str, Any]:
     record = FluteRecord.of(doc, 1, said, said.value, explained="alone", revision=doc["revision"])
     text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return record.as_dict() | {
-        "bleu_sums": overlap.matrix([overlap.bleu_statistics(text, doc["label"])])[0].tolist(),
+        "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
         "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
         "bleu": overlap.signature(corpus=True),
     }

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
 from figlang_tasks.metrics import classification, overlap
-from figlang_tasks.metrics.entailment import confusion_cells
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
 from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
@@ -34,7 +33,8 @@ def _of_labels(score: str, field: str) -> Callable[[Sequence[Record]], Statistic
     def of(records: Sequence[Record]) -> Statistic:
         gold = [record["gold"][field] for record in records]
         right = [record["gold"][field] == record["predicted"][field] for record in records]
-        return grouped(map(unit_of, records), confusion_cells(gold, right), classification.STATISTICS[score])
+        cells = classification.confusion_cells(gold, right)
+        return grouped(map(unit_of, records), cells, classification.STATISTICS[score])
 
     return of
 
@@ -68,7 +68,7 @@ def _words(field: str) -> tuple[Measure, ...]:
 
     def corpus(records: Sequence[Record]) -> Statistic:
         sums = [record["words"][field]["bleu4_sums"] for record in records]
-        return grouped(map(unit_of, records), sums, overlap.corpus_bleu4_of_sums)
+        return grouped(map(unit_of, records), sums, overlap.corpus_bleu4)
 
     def of_kinds(record: Record) -> tuple[str]:
         return (record["kinds"][field],)

@@ -70,7 +70,7 @@ class Record:
         kinds: of a positive, what the annotated MW, SW and ST name (by their marks), by field.
         words: of a positive, the scores of the answers in words, by field, whatever was answered to the first question:
             ``em``, ``relaxed_em`` (of MW and SW: whether they match), ``bleu4`` (0 to 1) and ``bleu4_sums``, the ten
-            numbers that corpus BLEU-4 sums (``figlang_tasks.metrics.overlap.matrix``).
+            numbers that corpus BLEU-4 sums (``figlang_tasks.metrics.overlap.bleu_statistics``).
         predicted_marks: the fields whose predicted answer carries a mark.
         bleu: what BLEU-4 was computed with.
     """
@@ -221,7 +221,7 @@ def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]
         found["relaxed_em"] = overlap.relaxed_match(text, annotated.text)
     statistics = overlap.bleu_statistics(text, annotated.text)
     found["bleu4"] = overlap.sentence_bleu4(statistics)
-    return found | {"bleu4_sums": overlap.matrix([statistics])[0].tolist()}
+    return found | {"bleu4_sums": statistics}
 
 
 def answered_as_annotated(record: Mapping[str, Any]) -> bool:
