@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,13 +42,46 @@ TEXT_MODELS = (
 )
 
 
-def require_checkpoint(name: str, pretrained: object) -> None:
-    """Tell of a folder that is not there; the libraries take its path for a malformed id of the hub.
+def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
+    """Refuse arguments that a model class does not take.
+
+    Args:
+        name: what follows ``--model``.
+        unknown: arguments that are none of its own.
+        flags: arguments that are True or False, by name: "no" is a text, and true.
 
     Raises:
-        FigLangError: `pretrained` is no id of the hub, and there is no such folder.
+        FigLangError: there are such arguments, or a flag is another value.
     """
-    pretrained = str(pretrained)
+    if unknown:
+        parameters = inspect.signature(model).parameters
+        valid = ", ".join(each for each in parameters if each not in ("unknown", "harness", "max_batch_size"))
+        raise FigLangError(f"{name}: unknown argument {', '.join(sorted(unknown))}; valid: {valid}")
+    for flag, value in (flags or {}).items():
+        if not isinstance(value, bool):
+            raise FigLangError(f"{name}: {flag}={value!r}; valid: True, False")
+
+
+def whole_number(name: str, argument: str, value: object) -> int:
+    """Return the value of an argument that must be a whole number from 1.
+
+    Raises:
+        FigLangError: it is none.
+    """
+    if not str(value).isdigit() or int(str(value)) < 1:
+        raise FigLangError(f"{name}: {argument}={value!r}; valid: a whole number from 1")
+    return int(str(value))
+
+
+def require_checkpoint(name: str, pretrained: object) -> None:
+    """Tell of a checkpoint that is not given, or a folder that is not there: the libraries take it for a malformed id.
+
+    Raises:
+        FigLangError: `pretrained` is empty, or is no id of the hub, and there is no such folder.
+    """
+    pretrained = str(pretrained or "")
+    if not pretrained:
+        raise FigLangError(f"{name}: the model is missing: --model_args pretrained=<hub id or folder>")
     is_id = pretrained.count("/") <= 1 and not pretrained.startswith((".", "/", "~"))
     if not is_id and not Path(pretrained).is_dir():
         raise FigLangError(

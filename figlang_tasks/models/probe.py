@@ -3,24 +3,20 @@
     --model figlang_probe --model_args probe=FOLDER,seed=0
 
 A folder holds ``probe.json`` (:class:`Probe`) and the weights of each seed, ``seed-0.safetensors``. What the network
-is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package with a class ``Network``
-(:class:`Answering`).
+is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package with a class ``Network``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-import os
 import platform
-import shutil
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import safetensors.torch
 import torch
@@ -30,12 +26,14 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 
 import figlang_tasks
+from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
 from figlang_tasks.core.text import table
 
 FILE = "probe.json"
-_KIND = "figlang_tasks.models.probe_"
+NETWORKS = {name: f"figlang_tasks.models.probe_{name}" for name in ("pair", "cross_attention")}
+"""The module of each kind of probe."""
 Weights = Mapping[str, torch.Tensor]
 
 
@@ -44,7 +42,7 @@ class Probe:
     """What ``probe.json`` says.
 
     Attributes:
-        kind: what the network is: a module ``probe_KIND`` of this package.
+        kind: what the network is, one of `NETWORKS`.
         settings: all that makes the network and its training, for people and for the kind.
         trained_on: what it was trained on: identities of data, counts.
         seen: digests (:func:`digest`) of the pictures and texts of the training data. No answer is given for them.
@@ -79,16 +77,6 @@ class Probe:
             )
 
 
-class Answering(Protocol):
-    """The class ``Network`` of a kind."""
-
-    def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
-        """`loading`: ``device`` and ``batch_size``, as :class:`FigLangProbe` got them."""
-
-    def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
-        """The answers; `documents` is the harness's ``task_dict``."""
-
-
 class FigLangProbe(lmms):
     """The model class of the harness.
 
@@ -117,23 +105,21 @@ class FigLangProbe(lmms):
     ) -> None:
         super().__init__()
         del max_batch_size
-        if unknown or not probe:
-            wrong = f"unknown argument {', '.join(sorted(unknown))}" if unknown else "probe= is missing"
-            valid = [
-                name for name in inspect.signature(FigLangProbe).parameters if name not in ("unknown", "max_batch_size")
-            ]
-            raise FigLangError(f"figlang_probe: {wrong}; valid: {', '.join(valid)}")
+        models.check_arguments("figlang_probe", FigLangProbe, unknown)
+        if not probe:
+            raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
         self.accelerator = Accelerator()
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         found, weights = read(Path(str(probe)).expanduser(), seed)
         # Part of what saved answers belong to: the arguments name a folder, which may be trained anew.
         self.given_template = hashlib.sha256(safetensors.torch.save(dict(weights))).hexdigest()
-        network: type[Answering] = import_module(f"{_KIND}{found.kind}").Network
-        self._network = network(found, weights, device=device, batch_size=batch_size)
+        network = import_module(NETWORKS[found.kind]).Network
+        self._network: Any = network(found, weights, device=device, batch_size=batch_size)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer by the network of the seed; see its kind."""
-        return self._network.generate_until(requests, self.task_dict)
+        answers: list[str] = self._network.generate_until(requests, self.task_dict)
+        return answers
 
     def clean(self) -> None:
         """Let go of the encoders, as the harness asks for after the answers."""
@@ -149,7 +135,7 @@ class FigLangProbe(lmms):
 
 
 def digest(text: str) -> str:
-    """What `Probe.seen` keeps of a text or of the key of a picture."""
+    """Return what `Probe.seen` keeps of a text or of the key of a picture."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -195,7 +181,7 @@ def write(
     weights: Mapping[int, Weights],
     measured: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Write a probe: all of it, or nothing.
+    """Write a probe; `FILE` comes last, so that a folder without it is not whole.
 
     Args:
         folder: must not exist.
@@ -217,16 +203,11 @@ def write(
         measured=measured or {},
         versions=versions,
     )
-    staged = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
-        staged.mkdir(parents=True)
-        try:
-            for seed, own in weights.items():
-                safetensors.torch.save_file(dict(own), _weights(staged, seed))
-            (staged / FILE).write_text(json.dumps(asdict(probe), indent=1) + "\n", encoding="utf-8")
-            staged.rename(folder)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for seed, own in weights.items():
+            safetensors.torch.save_file(dict(own), _weights(folder, seed))
+        (folder / FILE).write_text(json.dumps(asdict(probe), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise FigLangError(f"{folder} cannot be written: {error.strerror}") from error
 
@@ -253,26 +234,13 @@ def table_of_seeds(
 
 
 def encoder_name(given: str) -> str:
-    """What a probe keeps of an encoder: the id of the hub, or the whole path of a folder, as it runs from anywhere."""
+    """Return what a probe keeps of an encoder: the id of the hub, or the whole path of a folder."""
     folder = Path(given).expanduser()
     return str(folder.resolve()) if folder.is_dir() else given
 
 
-def require_encoder(name: str) -> None:
-    """Check that the encoder of a probe (:func:`encoder_name`) is still there, if it is a folder.
-
-    Raises:
-        FigLangError: it is not.
-    """
-    if Path(name).is_absolute() and not Path(name).is_dir():
-        raise FigLangError(
-            f"figlang_probe: the encoder that the probe was trained with, {name}, is not there any more: put the "
-            f"folder back, or write its new place into {FILE}"
-        )
-
-
 def refuse_existing(folder: Path) -> None:
-    """Before the training, so that it is not in vain.
+    """Check, before the training, that its folder can be written.
 
     Raises:
         FigLangError: there is something already.
@@ -282,7 +250,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
-    """Read a probe and the weights of a seed, by default of the first.
+    """Return a probe and the weights of a seed, by default of the first.
 
     Raises:
         FigLangError: a file is missing, or not what :func:`write` writes, or there is no such seed.
@@ -292,8 +260,8 @@ def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
         found = json.loads(path.read_text(encoding="utf-8"))
         probe = Probe(**{**found, "seen": tuple(found["seen"]), "seeds": tuple(map(int, found["seeds"]))})
         chosen = probe.seeds[0] if seed is None else seed
-        if probe.kind not in kinds():
-            raise ValueError(f"unknown kind {probe.kind!r}; there are: {', '.join(kinds())}")
+        if probe.kind not in NETWORKS:
+            raise ValueError(f"unknown kind {probe.kind!r}; there are: {', '.join(NETWORKS)}")
         if chosen not in probe.seeds:
             raise FigLangError(f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}")
         path = _weights(folder, chosen)
@@ -306,11 +274,6 @@ def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
         raise FigLangError(
             f"figlang_probe: {path} is not what figlang train writes ({error}): train it again"
         ) from error
-
-
-def kinds() -> list[str]:
-    """The kinds of probes: the modules ``probe_KIND`` of this package."""
-    return sorted(path.stem.removeprefix("probe_") for path in Path(__file__).parent.glob("probe_*.py"))
 
 
 def _weights(folder: Path, seed: int) -> Path:

@@ -34,7 +34,7 @@ from transformers.utils.hub import cached_file, extract_commit_hash
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics import classification
-from figlang_tasks.models.probe import Probe, Weights, require_encoder
+from figlang_tasks.models.probe import Probe, Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,8 +392,6 @@ class Network:
         device = torch.device(given) if given and state.num_processes == 1 else state.device
         size = 64 if batch_size.startswith("auto") else int(batch_size)
         settings = Settings(**probe.settings["network"])
-        for part in filter(None, _encoders(settings)):
-            require_encoder(part[0])
         self._classify = Classifier(settings, weights, device, size)
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:

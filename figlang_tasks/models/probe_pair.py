@@ -13,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from lmms_eval.api.instance import Instance
-from loguru import logger
 from PIL import Image
 from torch.nn import functional
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KEY, only_ranks
-from figlang_tasks.metrics.explanation.cache import cache_root
 from figlang_tasks.models.dual_encoder import Features, FigLangCLIP
-from figlang_tasks.models.probe import Probe, Weights, fit, require_encoder
+from figlang_tasks.models.probe import Probe, Weights, fit
 
 _Floats = npt.NDArray[np.float32]
 
@@ -34,15 +32,8 @@ class Network:
     """
 
     def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
-        self._probe, settings = probe, probe.settings
-        require_encoder(settings["encoder"])
-        self._encoder = encoder(settings["encoder"], settings["revision"], **loading)
-        if self._encoder.identity() != settings["identity"]:
-            logger.warning(
-                f"figlang_probe: {settings['encoder']} is not as it was when the probe was trained (weights, processor "
-                f"or the version of transformers, then {probe.versions['transformers']})"
-            )
-        self._weights = weights
+        self._probe, self._weights = probe, weights
+        self._encoder = FigLangCLIP(probe.settings["encoder"], probe.settings["revision"], **loading)
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
         """Answer score requests.
@@ -59,25 +50,13 @@ class Network:
         return answers(features, self._weights)
 
 
-def encoder(pretrained: str, revision: str | None = None, **loading: Any) -> FigLangCLIP:
-    """A dual encoder whose features are kept in the package's cache (``$FIGLANG_CACHE``).
-
-    Raises:
-        FigLangError: it cannot be loaded.
-    """
-    root = cache_root()
-    return FigLangCLIP(
-        pretrained=pretrained, revision=revision, cache=str(root / "features") if root else "off", **loading
-    )
-
-
 def features(
     own: FigLangCLIP,
     documents: Sequence[Mapping[str, Any]],
     text: Callable[[Mapping[str, Any]], str],
     pictures: Callable[[Mapping[str, Any]], list[Image.Image]],
 ) -> Features:
-    """The features of each document's text with its pictures."""
+    """Return the features of each document's text with its pictures."""
     own.task_dict = {"train": {"train": documents}}
     requests = [
         Instance(
@@ -92,7 +71,7 @@ def features(
 
 
 def train(pairs: Features, labels: Sequence[bool], hidden: int, **fitting: Any) -> dict[str, torch.Tensor]:
-    """Train the classifier of one seed.
+    """Return the weights of the trained classifier of one seed.
 
     Args:
         pairs: of requests with one picture each.
@@ -110,7 +89,7 @@ def train(pairs: Features, labels: Sequence[bool], hidden: int, **fitting: Any) 
 
 
 def answers(pairs: Features, weights: Weights) -> list[str]:
-    """What a probe with these weights answers."""
+    """Return what a probe with these weights answers."""
     head = _trained(weights)
     return pairs.answers(lambda images, texts: _scores(head, images, texts))
 
@@ -129,13 +108,13 @@ def _trained(weights: Weights) -> torch.nn.Module:
 
 
 def _side_by_side(images: _Floats, texts: _Floats) -> _Floats:
-    """Text and picture of each pair, float32 [n, 2 x width]."""
+    """Return text and picture of each pair, float32 [n, 2 x width]."""
     count = max(len(images), len(texts))
     return np.concatenate([np.broadcast_to(part, (count, part.shape[1])) for part in (texts, images)], axis=1)
 
 
 def _scores(head: torch.nn.Module, images: _Floats, texts: _Floats) -> list[float]:
-    """Probabilities of a match; in float64, so that the best of several sure ones can still be told apart."""
+    """Return probabilities of a match; in float64, so that the best of several sure ones can still be told apart."""
     with torch.inference_mode():
         logits = head(torch.from_numpy(_side_by_side(images, texts)))[:, 0]
     return logits.double().sigmoid().tolist()

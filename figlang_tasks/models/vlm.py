@@ -8,17 +8,15 @@ Nothing is swallowed: what cannot be answered ends the run with the task and the
 from __future__ import annotations
 
 import copy
-import inspect
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
+from accelerate import Accelerator
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
 from lmms_eval.api.model import lmms
 from lmms_eval.models.model_utils.gen_metrics import log_metrics
@@ -34,11 +32,9 @@ from figlang_tasks.core import score_requests
 
 from . import vlm_loading
 from .ahead import THREADS, ahead, threads
-from .memory import attempt, halved
+from .memory import Batches, attempt
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import Scorer
-
-T = TypeVar("T")
 
 DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
 BATCHES_AHEAD = 2  # that are made, or wait for the model, while it works on one
@@ -59,25 +55,25 @@ class VLMError(RuntimeError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rendered prompt.
+    """One prompt of a request.
 
     Attributes:
-        text: with one placeholder per image.
-        images: RGB, in the order of the placeholders; none while it waits for its batch.
+        request: index of the request.
         where: task and document, for messages.
-        size: number of images, and length of the text.
-        request: index of its request.
-        image: the one image of the request's that it has, by its place there; None: it has all.
+        messages: in the form of transformers.
+        images: RGB, in the order of their places in the messages.
         wanted: the score request; None if it asks for words.
+        of: number of prompts that the request has: for matching scores one for each image.
+        text: the messages as the chat template writes them, with one placeholder for each image; "" before that.
     """
 
-    text: str
-    images: list[Image.Image]
+    request: int
     where: str
-    size: tuple[int, int] = (0, 0)
-    request: int = 0
-    image: int | None = None
+    messages: list[dict[str, Any]]
+    images: list[Image.Image]
     wanted: score_requests.ScoreRequest | None = None
+    of: int = 1
+    text: str = ""
 
 
 class FigLangVLM(lmms):
@@ -106,7 +102,7 @@ class FigLangVLM(lmms):
 
     def __init__(
         self,
-        pretrained: str | None = None,
+        pretrained: str = "",
         revision: str | None = None,
         dtype: str | torch.dtype | None = None,
         device: str | None = None,
@@ -124,29 +120,18 @@ class FigLangVLM(lmms):
     ) -> None:
         super().__init__()
         del max_batch_size  # the command line's --max_batch_size arrives here; memory sets the limit itself
-        if unknown:
-            hidden = ("unknown", "max_batch_size")
-            valid = [name for name in inspect.signature(FigLangVLM).parameters if name not in hidden]
-            vlm_loading.stop(f"unknown model_args: {', '.join(sorted(unknown))}; valid: {', '.join(valid)}")
-        if pretrained is None:
-            vlm_loading.stop("the model is missing: --model_args pretrained=<hub id or folder>")
-        if not str(batch_size).isdigit() or int(batch_size) < 1:
-            vlm_loading.stop(
-                f"batch_size={batch_size!r}; valid: a whole number from 1 (it is halved when memory runs out)"
-            )
-        if not isinstance(trust_remote_code, bool):  # "no" is a text, and true
-            vlm_loading.stop(f"trust_remote_code={trust_remote_code!r}; valid: True, False")
-        self.batch_size = int(batch_size)
-        self.accelerator = vlm_loading.accelerator()
+        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, {"trust_remote_code": trust_remote_code})
+        models.require_checkpoint(vlm_loading.NAME, pretrained)
+        self._batches = Batches(models.whole_number(vlm_loading.NAME, "batch_size", batch_size), "request")
+        self.accelerator = Accelerator()
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         where = vlm_loading.placement(self.accelerator, device, device_map)
         source = {"revision": str(revision) if revision else "main", "trust_remote_code": trust_remote_code}
-        models.require_checkpoint(vlm_loading.NAME, pretrained)
         # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
         if self.batch_size > 1 and (why := ONE_AT_A_TIME.get(config.model_type)):
             logger.warning(f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}")
-            self.batch_size = 1
+            self._batches.size = 1
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self._template = ChatTemplate(self.processor, enable_thinking)
         self.given_template = str(self.processor.chat_template) if chat_template else ""  # for the cache of answers
@@ -164,11 +149,15 @@ class FigLangVLM(lmms):
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
         self._tokenizer = copy.deepcopy(self.tokenizer)
         self._scorer: Scorer | None = Scorer(self._model, self._tokenizer)
-        self._tried = (0, 0)  # size of the largest prompt that fits into memory
         if not self._template.marks:
             logger.warning(
                 "figlang_vlm: this processor has no image placeholder, so a prompt can have only one picture"
             )
+
+    @property
+    def batch_size(self) -> int:
+        """Requests of a batch; falls when memory runs out."""
+        return self._batches.size
 
     @property
     def model(self) -> Any:
@@ -216,15 +205,11 @@ class FigLangVLM(lmms):
         Raises:
             VLMError: one of them cannot be answered.
         """
-        prompts = self._checked(requests)
-        answers: list[GenerationResult | None] = [None] * len(requests)
+        answers: dict[int, GenerationResult] = {}
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
             for group in _by_settings(requests):
-                asks = {None: self._texts, "candidates": self._candidates, "match": self._matches}
-                wanted = requests[group[0]].args[2].get(score_requests.KEY)
-                ask = asks[wanted and wanted["kind"]]
-                for index, answer in ask(requests, [prompt for i in group for prompt in prompts[i]]):
+                for index, answer in self._answered(group, requests[next(iter(group))].args[2]):
                     answers[index] = answer
                     tokens += (answer.token_counts and answer.token_counts.output_tokens) or 0
                     bar.update()
@@ -235,125 +220,155 @@ class FigLangVLM(lmms):
             avg_speed=tokens / elapsed if elapsed else 0.0,
             additional_metrics={"rank": self.rank},
         )
-        return [answer for answer in answers if answer is not None]
+        return [answers[index] for index in range(len(requests))]
 
-    def _checked(self, requests: Sequence[Instance]) -> list[list[Prompt]]:
-        """Return the prompts of each request, without images, and try the one that asks most of memory.
+    def _answered(
+        self, group: Mapping[int, Instance], gen_kwargs: Mapping[str, Any]
+    ) -> Iterator[tuple[int, GenerationResult]]:
+        """Yield the answers to requests of the same settings, each with the index of its request."""
+        wanted = gen_kwargs.get(score_requests.KEY)
+        kind = wanted.get("kind") if isinstance(wanted, Mapping) else wanted
+        if kind is None:
+            settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
 
-        So an invalid request is reported now, not after hours. This costs one more decoding of every image.
+        def run(batch: Sequence[Prompt], inputs: Any) -> list[Any]:
+            if kind is None:
+                return self._generate(inputs, settings, until)
+            return self._candidates(batch[0], inputs) if kind == "candidates" else self._matches(batch, inputs)
 
-        Raises:
-            VLMError: a request cannot be answered.
-        """
-        prompts: list[list[Prompt]] = []
-        largest: Prompt | None = None
-        hidden = self.rank != 0 or len(requests) == 1
-        with (
-            threads(THREADS) as pool,
-            closing(ahead(lambda each: pool.submit(self._read, each), requests, THREADS)) as read,
-        ):
-            for request, (messages, wanted) in tqdm(read, "Checking prompts", len(requests), disable=hidden):
-                prompts.append([])
-                where = _where(request)
-                with _naming(where):
-                    for image in _images_of(messages, wanted):
-                        if image is None:
-                            prompt = self._render(where, messages)
-                        else:
-                            prompt = self._render(f"{where}, image {image}", _only_image(messages, image))
-                        if wanted is not None:
-                            self._template.require_answer(prompt.text)
-                        if largest is None or prompt.size > largest.size:
-                            largest = prompt
-                        waiting = replace(prompt, images=[], request=len(prompts) - 1, image=image, wanted=wanted)
-                        prompts[-1].append(waiting)
-        if largest is not None and len(requests) > 1 and largest.size > self._tried:
-            self._try(largest)
-            self._tried = largest.size
-        return prompts
-
-    def _try(self, prompt: Prompt) -> None:
-        """Run the prompt that asks most of processor and memory through one forward pass.
-
-        Raises:
-            VLMError: it fails.
-        """
-        with _naming(prompt.where):
-            settings = generation_settings({"max_new_tokens": 1})
-            if attempt(lambda: self._generate(self._inputs([prompt]), settings, [])) is None:
-                raise MemoryError(f"a prompt with {len(prompt.images)} images does not fit into memory")
+        matches: dict[int, list[float]] = {}
+        for prompt, result in self._in_batches(group, run, 1 if kind == "candidates" else None):
+            if kind == "match":  # prompts of one image each, which keep their order
+                scores = matches.setdefault(prompt.request, [])
+                scores.append(result)
+                if len(scores) < prompt.of:
+                    continue
+                result = GenerationResult(score_requests.answer(matches.pop(prompt.request)))
+            yield prompt.request, result
 
     # --- batches -----------------------------------------------------------------------------------------------------
 
     def _in_batches(
-        self,
-        requests: Sequence[Instance],
-        prompts: Iterable[Prompt],
-        run: Callable[[Sequence[Prompt], Any], list[T]],
-        most: int | None,
-    ) -> Iterator[tuple[Prompt, T]]:
-        """Run batches of at most `most` prompts (default: the batch size) with as many images each, the longest first.
+        self, group: Mapping[int, Instance], run: Callable[[Sequence[Prompt], Any], list[Any]], most: int | None
+    ) -> Iterator[tuple[Prompt, Any]]:
+        """Yield each prompt with its result.
 
         Args:
-            run: returns the results of prompts, by their tensors.
-
-        Yields:
-            Each prompt with its result.
+            run: returns the results of prompts, by their tensors on the model's device.
+            most: prompts of a batch; default: the batch size.
 
         Raises:
             VLMError: a prompt cannot be answered.
         """
-        waiting = sorted(prompts, key=lambda prompt: prompt.size, reverse=True)
-        while waiting:
-            with closing(self._loaded(requests, _batches(waiting, most or self.batch_size))) as loaded:
-                for batch, inputs in loaded:
-                    with _naming(_all_of(batch)):
-                        results = None if inputs is None else attempt(partial(run, batch, inputs))
-                        if results is None:
-                            self.batch_size = halved(len(batch), "figlang_vlm", "request")
-                            break
-                    waiting = waiting[len(batch) :]
-                    yield from zip(batch, results, strict=True)
+        with closing(self._loaded(group, most)) as loaded:
+            for whole, made in loaded:
 
-    def _loaded(
-        self, requests: Sequence[Instance], batches: Iterable[Sequence[Prompt]]
-    ) -> Generator[tuple[Sequence[Prompt], Any]]:
+                def step(part: Sequence[Prompt], whole: Any = whole, made: Any = made) -> list[Any]:
+                    inputs = made if made is not None and len(part) == len(whole) else self._processed(part)
+                    return run(part, inputs.to(self.device, dtype=self._model.dtype))
+
+                with _naming("; ".join(prompt.where for prompt in whole)):
+                    answered = list(self._batches.run(whole, step))
+                for part, results in answered:
+                    yield from zip(part, results, strict=True)
+
+    def _loaded(self, group: Mapping[int, Instance], most: int | None) -> Generator[tuple[Sequence[Prompt], Any]]:
         """Yield batches with their tensors on the CPU, None if memory ran out.
 
         They are made while the caller works on earlier ones: some threads decode, one uses the processor.
         """
-        reading: dict[int, Future[list[dict[str, Any]]]] = {}
-
-        def submit(batch: Sequence[Prompt]) -> Future[Any]:
-            nonlocal reading  # a request whose images are in two batches is read once
-            indices = dict.fromkeys(prompt.request for prompt in batch)
-            reading = {i: reading.get(i) or readers.submit(self._messages, requests[i]) for i in indices}
-            return maker.submit(self._made, batch, reading)
-
         with threads(THREADS) as readers, threads(1) as maker:
-            yield from ahead(submit, batches, BATCHES_AHEAD)
+            read = ahead(lambda each: readers.submit(self._read, *each), group.items(), max(THREADS, self.batch_size))
+            batches = self._grouped((prompt for _, prompts in read for prompt in prompts), most)
+            for _, made in ahead(lambda batch: maker.submit(self._made, batch), batches, BATCHES_AHEAD):
+                yield made
 
-    def _made(self, batch: Sequence[Prompt], reading: Mapping[int, Future[list[dict[str, Any]]]]) -> Any:
-        whole = []
+    def _grouped(self, prompts: Iterable[Prompt], most: int | None) -> Iterator[list[Prompt]]:
+        """Yield batches, each of prompts with as many images."""
+        waiting: dict[int, list[Prompt]] = {}
+        for prompt in prompts:
+            batch = waiting.setdefault(len(prompt.images), [])
+            batch.append(prompt)
+            if len(batch) >= (most or self.batch_size):
+                yield waiting.pop(len(prompt.images))
+        yield from waiting.values()
+
+    def _read(self, index: int, request: Instance) -> list[Prompt]:
+        """Return the prompts of a request, without their texts."""
+        _, _, gen_kwargs, doc_id, task, split = request.args
+        where = f"task {task}, doc {doc_id}"
+        with _naming(where):
+            doc = self.task_dict[task][split][doc_id]
+            messages = self._messages(request, doc)
+            wanted = score_requests.score_request(gen_kwargs, doc)
+            parts = [part for message in messages for part in message["content"]]
+            images = [_rgb(part["image"]) for part in parts if part["type"] == "image"]
+            if wanted is None or wanted.kind != "match":
+                return [Prompt(index, where, messages, images, wanted)]
+            if not images:
+                raise ValueError("a score request of kind match needs an image")
+            return [
+                Prompt(index, f"{where}, image {i}", _only_image(messages, i), [image], wanted, len(images))
+                for i, image in enumerate(images)
+            ]
+
+    def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
+        """Return a request's messages in the form of transformers."""
+        messages = ChatMessages(messages=request.args[1](doc))
+        _, videos, audios = messages.extract_media()
+        if videos or audios:
+            raise ValueError(f"messages hold video or audio; figlang_vlm reads images and text. {_FOR_LLAVA}")
+        return messages.to_hf_messages()
+
+    def _made(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
+        """Return prompts of a batch with their texts, and its tensors; None if memory ran out."""
+        rendered = []
         for prompt in batch:
-            messages = reading[prompt.request].result()
             with _naming(prompt.where):
-                images = _pictures(messages)
-            whole.append(replace(prompt, images=images if prompt.image is None else [images[prompt.image]]))
-        with _naming(_all_of(batch)):
-            return attempt(lambda: self._processed(whole))
+                text = self._template.render(prompt.messages)
+                if prompt.wanted is not None:
+                    self._template.require_answer(text)
+                rendered.append(replace(prompt, text=text))
+        with _naming("; ".join(prompt.where for prompt in batch)):
+            return rendered, attempt(lambda: self._processed(rendered))
 
-    # --- answers in words --------------------------------------------------------------------------------------------
+    def _processed(self, batch: Sequence[Prompt]) -> Any:
+        """Return the tensors of prompts with as many images each, padded on the left.
 
-    def _texts(self, requests: Sequence[Instance], prompts: Sequence[Prompt]) -> Iterator[tuple[int, GenerationResult]]:
-        gen_kwargs = requests[prompts[0].request].args[2]
-        settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
+        Raises:
+            ValueError: a prompt begins twice.
+        """
+        given: dict[str, Any] = {"text": [prompt.text for prompt in batch]}
+        if isinstance(self.processor, IdeficsProcessor):
+            given = {"text": [_interleaved(prompt) for prompt in batch]}
+        elif batch[0].images:
+            given["images"] = [prompt.images for prompt in batch]
+        # Told nothing, a processor does as its model was trained; some write the first token themselves.
+        ways: list[dict[str, Any]] = [{}] if self._adds_special_tokens(batch[0]) else []
+        for way in (*ways, {"add_special_tokens": False}):
+            inputs = self.processor(**given, padding=True, return_tensors="pt", **way)
+            if not self._begins_twice(batch, inputs):
+                return inputs
+        raise ValueError(
+            f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token} at the start "
+            "of the prompt: remove it from the chat template"
+        )
 
-        def run(batch: Sequence[Prompt], inputs: Any) -> list[GenerationResult]:
-            return self._generate(self._placed(inputs), settings, until)
+    def _begins_twice(self, batch: Sequence[Prompt], inputs: Any) -> bool:
+        first = self.tokenizer.bos_token
+        if not first:
+            return False
+        begins = (inputs["input_ids"] == self.tokenizer.bos_token_id) & (inputs["attention_mask"] == 1)
+        return any(
+            n > max(1, prompt.text.count(first)) for prompt, n in zip(batch, begins.sum(dim=1).tolist(), strict=True)
+        )
 
-        for prompt, answer in self._in_batches(requests, prompts, run, None):
-            yield prompt.request, answer
+    def _adds_special_tokens(self, prompt: Prompt) -> bool:
+        """False where the template has written the first token already."""
+        first = self.tokenizer.bos_token
+        return not (first and prompt.text.startswith(first))
+
+    # --- answers -----------------------------------------------------------------------------------------------------
 
     def _generate(self, inputs: Any, settings: dict[str, Any], until: list[str]) -> list[GenerationResult]:
         length = inputs["input_ids"].shape[1]
@@ -378,110 +393,26 @@ class FigLangVLM(lmms):
             for text, n, row in zip(texts, read, generated.tolist(), strict=True)
         ]
 
-    # --- answers in numbers ------------------------------------------------------------------------------------------
+    def _candidates(self, prompt: Prompt, inputs: Any) -> list[GenerationResult]:
+        wanted = prompt.wanted
+        assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
+        special = self._adds_special_tokens(prompt)
+        values = self._scorer.candidates(inputs, prompt.text, wanted.candidates, special)
+        scores = [sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]
+        return [GenerationResult(score_requests.answer(scores))]
 
-    def _candidates(
-        self, requests: Sequence[Instance], prompts: Sequence[Prompt]
-    ) -> Iterator[tuple[int, GenerationResult]]:
-        def run(batch: Sequence[Prompt], inputs: Any) -> list[list[float]]:
-            first, wanted = batch[0], batch[0].wanted
-            assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
-            special = self._adds_special_tokens(first)
-            values = self._scorer.candidates(self._placed(inputs), first.text, wanted.candidates, special)
-            return [[sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values]]
-
-        for prompt, scores in self._in_batches(requests, prompts, run, 1):
-            yield prompt.request, GenerationResult(score_requests.answer(scores))
-
-    def _matches(
-        self, requests: Sequence[Instance], prompts: Sequence[Prompt]
-    ) -> Iterator[tuple[int, GenerationResult]]:
-        def run(batch: Sequence[Prompt], inputs: Any) -> list[float]:
-            wanted = batch[0].wanted  # that of all: their settings are equal
-            assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
-            texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
-            return self._scorer.match(self._placed(inputs), texts, wanted.yes, wanted.no, special)
-
-        found: dict[int, list[float | None]] = {}
-        for prompt in prompts:
-            found.setdefault(prompt.request, []).append(None)
-        for prompt, score in self._in_batches(requests, prompts, run, None):
-            assert prompt.image is not None, "it is a prompt of one image"
-            found[prompt.request][prompt.image] = score
-            scores = [each for each in found[prompt.request] if each is not None]
-            if len(scores) == len(found[prompt.request]):
-                yield prompt.request, GenerationResult(score_requests.answer(scores))
-
-    # --- prompts -----------------------------------------------------------------------------------------------------
-
-    def _messages(self, request: Instance) -> list[dict[str, Any]]:
-        _, doc_to_messages, _, doc_id, task, split = request.args
-        with _naming(_where(request)):
-            messages = ChatMessages(messages=doc_to_messages(self.task_dict[task][split][doc_id]))
-            _, videos, audios = messages.extract_media()
-            if videos or audios:
-                raise ValueError(f"messages hold video or audio; figlang_vlm reads images and text. {_FOR_LLAVA}")
-            return messages.to_hf_messages()
-
-    def _read(self, request: Instance) -> tuple[list[dict[str, Any]], score_requests.ScoreRequest | None]:
-        """Return a request's messages, in the form of transformers and with decoded images, and its score request."""
-        with _naming(_where(request)):
-            return self._messages(request), _score_request(self.task_dict, request)
-
-    def _render(self, where: str, messages: list[dict[str, Any]]) -> Prompt:
-        with _naming(where):
-            text, images = self._template.render(messages), _pictures(messages)
-            return Prompt(text, images, where, (len(images), len(text)))
-
-    def _inputs(self, batch: list[Prompt]) -> Any:
-        """Return the model inputs of prompts with as many images each, on the model's device."""
-        return self._placed(self._processed(batch))
-
-    def _placed(self, inputs: Any) -> Any:
-        return inputs.to(self.device, dtype=self._model.dtype)
-
-    def _processed(self, batch: list[Prompt]) -> Any:
-        """Return the tensors of prompts with as many images each, padded on the left.
-
-        Raises:
-            ValueError: a prompt begins twice.
-        """
-        given: dict[str, Any] = {"text": [prompt.text for prompt in batch]}
-        if isinstance(self.processor, IdeficsProcessor):
-            given = {"text": [_interleaved(prompt) for prompt in batch]}
-        elif batch[0].images:
-            given["images"] = [prompt.images for prompt in batch]
-        # Told nothing, a processor does as its model was trained; some write the first token themselves.
-        ways: list[dict[str, Any]] = [{}] if self._adds_special_tokens(batch[0]) else []
-        for way in (*ways, {"add_special_tokens": False}):
-            inputs = self.processor(**given, padding=True, return_tensors="pt", **way)
-            if not self._begins_twice(batch, inputs):
-                return inputs
-        raise ValueError(
-            f"the chat template and {type(self.processor).__name__} both write {self.tokenizer.bos_token} at the start "
-            "of the prompt: remove it from the chat template"
-        )
-
-    def _begins_twice(self, batch: list[Prompt], inputs: Any) -> bool:
-        first = self.tokenizer.bos_token
-        if not first:
-            return False
-        begins = (inputs["input_ids"] == self.tokenizer.bos_token_id) & (inputs["attention_mask"] == 1)
-        return any(
-            n > max(1, prompt.text.count(first)) for prompt, n in zip(batch, begins.sum(dim=1).tolist(), strict=True)
-        )
-
-    def _adds_special_tokens(self, prompt: Prompt) -> bool:
-        """False where the template has written the first token already."""
-        first = self.tokenizer.bos_token
-        return not (first and prompt.text.startswith(first))
+    def _matches(self, batch: Sequence[Prompt], inputs: Any) -> list[float]:
+        wanted = batch[0].wanted  # that of all: their settings are equal
+        assert self._scorer is not None and wanted is not None, "the model is loaded, and scores are asked for"
+        texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
+        return self._scorer.match(inputs, texts, wanted.yes, wanted.no, special)
 
 
 class FigLangBlind(FigLangVLM):
     """The same model with a white picture in place of each image: what the text alone gives away, for any task."""
 
-    def _messages(self, request: Instance) -> list[dict[str, Any]]:
-        messages = super()._messages(request)
+    def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
+        messages = super()._messages(request, doc)
         for part in (part for message in messages for part in message["content"] if part["type"] == "image"):
             part["image"] = Image.new("RGB", _rgb(part["image"]).size, "white")
         return messages
@@ -555,54 +486,12 @@ def cut_at(text: str, until: Sequence[str]) -> str:
     return text[: min((found for stop in until if (found := text.find(stop)) >= 0), default=len(text))]
 
 
-def _by_settings(requests: Sequence[Instance]) -> list[list[int]]:
-    """Return the indices of the requests, those with equal settings together."""
-    groups: dict[str, list[int]] = {}
+def _by_settings(requests: Sequence[Instance]) -> list[dict[int, Instance]]:
+    """Return the requests by their index, those with equal settings together."""
+    groups: dict[str, dict[int, Instance]] = {}
     for index, request in enumerate(requests):
-        groups.setdefault(repr(sorted(request.args[2].items())), []).append(index)
+        groups.setdefault(repr(sorted(request.args[2].items())), {})[index] = request
     return list(groups.values())
-
-
-def _score_request(task_dict: Any, request: Instance) -> score_requests.ScoreRequest | None:
-    gen_kwargs, doc_id, task, split = request.args[2:]
-    if gen_kwargs.get(score_requests.KEY) is None:
-        return None  # and no document is read, whose images would be decoded
-    return score_requests.score_request(gen_kwargs, task_dict[task][split][doc_id])
-
-
-def _images_of(
-    messages: Sequence[Mapping[str, Any]], wanted: score_requests.ScoreRequest | None
-) -> Sequence[int | None]:
-    """Return the image of each prompt of a request: for matching scores each image in turn, else None once.
-
-    Raises:
-        ValueError: there is no image to match.
-    """
-    if wanted is None or wanted.kind != "match":
-        return [None]
-    count = sum(part["type"] == "image" for message in messages for part in message["content"])
-    if not count:
-        raise ValueError("a score request of kind match needs an image")
-    return range(count)
-
-
-def _batches(prompts: Sequence[Prompt], most: int) -> Iterator[Sequence[Prompt]]:
-    """Yield batches of at most `most` in their order, each of prompts with as many images."""
-    start = 0
-    while start < len(prompts):
-        batch = prompts[start : start + most]
-        batch = [prompt for prompt in batch if prompt.size[0] == batch[0].size[0]]
-        yield batch
-        start += len(batch)
-
-
-def _where(request: Instance) -> str:
-    _, _, _, doc_id, task, _ = request.args
-    return f"task {task}, doc {doc_id}"
-
-
-def _all_of(batch: Sequence[Prompt]) -> str:
-    return "; ".join(prompt.where for prompt in batch)
 
 
 @contextmanager
@@ -631,11 +520,6 @@ def _interleaved(prompt: Prompt) -> list[Any]:
     """Return texts and images in their order: Idefics 1 would put images that are apart from the text behind it."""
     texts = _IDEFICS_IMAGE.split(prompt.text)
     return [texts[0], *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair)]
-
-
-def _pictures(messages: Sequence[Mapping[str, Any]]) -> list[Image.Image]:
-    parts = [part for message in messages for part in message["content"]]
-    return [_rgb(part["image"]) for part in parts if part["type"] == "image"]
 
 
 def _rgb(image: Any) -> Image.Image:

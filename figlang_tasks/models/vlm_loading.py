@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import torch
+import transformers
+from accelerate import Accelerator
 from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 
-if TYPE_CHECKING:
-    from accelerate import Accelerator
-
 NAME = "figlang_vlm"
 AUTO_CLASSES = (*models.GENERATIVE_CLASSES, "AutoModelForCausalLM", "AutoModel")
 """Of transformers. The first that knows a model loads it; the last two know it by code that the checkpoint brings."""
-
-COUNTS = {
-    "patch_size": "vision_config.patch_size",
-    "vision_feature_select_strategy": "vision_feature_select_strategy",
-    "num_image_tokens": "the square of vision_config.image_size / vision_config.patch_size",
-    "num_query_tokens": "num_query_tokens",
-    "image_seq_length": "vision_config.num_image_tokens, or image_seq_length",
-}
-"""The value that a processor needs to count the tokens of an image, and its place in config.json."""
 
 
 def stop(problem: str) -> NoReturn:
     """End the run before it starts."""
     raise FigLangError(f"{NAME}: {problem}")
-
-
-def accelerator() -> Accelerator:
-    """Return this process's accelerate state; the process group is the harness's."""
-    from accelerate import Accelerator
-
-    return Accelerator()
 
 
 def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
@@ -83,10 +65,8 @@ def load_config(pretrained: str, **source: Any) -> Any:
     Raises:
         FigLangError: it cannot be loaded, or is of a model of another kind.
     """
-    from transformers import AutoConfig
-
     try:
-        config = AutoConfig.from_pretrained(pretrained, **source)
+        config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the configuration of", pretrained, error))
     config = getattr(config, "thinker_config", config)
@@ -102,27 +82,23 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
     Raises:
         FigLangError: none does; the message names the model's kind.
     """
-    import transformers
-
-    from figlang_tasks.models import dual_encoder
-
-    own = getattr(config, "auto_map", None) or {}
-    for name in AUTO_CLASSES:
-        if name in own and trust_remote_code:
-            return getattr(transformers, name)
-    given = f"{pretrained!r} ({', '.join(config.architectures or [config.model_type])})"
-    found = models.generative_class(config)
-    if found is None and any(name in own for name in AUTO_CLASSES):
-        stop(f"{given} needs its own code. If you trust that code, add trust_remote_code=True")
+    own = [name for name in AUTO_CLASSES if name in (getattr(config, "auto_map", None) or {})]
+    if own and trust_remote_code:
+        return getattr(transformers, own[0])
     made_for = config.architectures or []
-    writes = found is not None and (not made_for or found._model_mapping[type(config)].__name__ in made_for)
-    if not writes and dual_encoder._model_class(config) is not None:
-        stop(f"{given} scores images with texts and cannot generate text: use --model figlang_clip")
-    if found is not None and (found is transformers.AutoModelForImageTextToText or hasattr(config, "vision_config")):
+    given = f"{pretrained!r} ({', '.join(made_for or [config.model_type])})"
+    found = models.generative_class(config)
+    if found is None and own:
+        stop(f"{given} needs its own code. If you trust that code, add trust_remote_code=True")
+    scores = any(name.endswith("Retrieval") for name in made_for)  # of BLIP, which also has a class that writes
+    if not scores and (
+        found is transformers.AutoModelForImageTextToText or (found and hasattr(config, "vision_config"))
+    ):
         return found
-    if found is not None or type(config) in transformers.AutoModelForCausalLM._model_mapping:
-        stop(f"{given} reads no images; figlang_vlm needs an image-text-to-text model. {models.TEXT_MODELS}")
-    stop(f"{given} is not an image-text-to-text model of transformers {transformers.__version__}")
+    stop(
+        f"{given} is not an image-text-to-text model of transformers {transformers.__version__}. Models that score "
+        f"images with texts (CLIP, SigLIP, BLIP's matching head) run as --model figlang_clip. {models.TEXT_MODELS}"
+    )
 
 
 def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
@@ -132,15 +108,11 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
         chat_template: file with the template to use in place of the checkpoint's.
 
     Raises:
-        FigLangError: it cannot be loaded, or lacks a tokenizer, a chat template or a number that it needs.
+        FigLangError: it cannot be loaded, or lacks a tokenizer or a chat template.
     """
-    from transformers import AutoProcessor
-
     try:
-        processor = AutoProcessor.from_pretrained(pretrained, **source)
+        processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
-        if missing := next((name for name in COUNTS if f"`{name}`" in str(error)), None):
-            stop(_cannot_count(pretrained, missing))
         stop(models.cannot_load("the processor of", pretrained, error))
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
@@ -153,34 +125,21 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
             f"{pretrained!r} has no chat template. Use its instruction-tuned checkpoint, or give a template: "
             "chat_template=PATH"
         )
-    if missing := next((name for name in COUNTS if getattr(processor, name, "not asked for") is None), None):
-        stop(_cannot_count(pretrained, missing))
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return processor
 
 
-def _cannot_count(pretrained: str, missing: str) -> str:
-    return (
-        f"the processor of {pretrained!r} lacks {missing}, which gives the number of tokens of an image. Use a newer "
-        "revision of the checkpoint, or add the value to processor_config.json (or preprocessor_config.json) of a "
-        f"local copy; in config.json it is {COUNTS[missing]}"
-    )
-
-
 def _template_of(path: str | None) -> str | None:
     if path is None:
         return None
-    problem = f"chat_template={path}: no file with a Jinja template"
     try:
         text = Path(str(path)).expanduser().read_text(encoding="utf-8")
-        if str(path).endswith(".json"):  # as older checkpoints keep theirs
-            text = json.loads(text)["chat_template"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        stop(f"{problem} ({type(error).__name__}: {error})")
-    if not isinstance(text, str) or not text.strip():
-        stop(f"{problem}; it is empty")
+    except (OSError, ValueError) as error:
+        stop(f"chat_template={path}: no file with a Jinja template ({error})")
+    if not text.strip():
+        stop(f"chat_template={path}: no file with a Jinja template; it is empty")
     return text
 
 
@@ -208,20 +167,17 @@ def load_model(
     Raises:
         FigLangError: it cannot be loaded, or weights are missing.
     """
-    from transformers import BitsAndBytesConfig
-
-    if load_in_4bit and load_in_8bit:
-        stop("use either load_in_4bit or load_in_8bit")
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
     loader = auto_class(pretrained, config, **source)
     try:
-        if load_in_4bit:
-            compute = torch.bfloat16 if dtype == "auto" else dtype
-            options["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
-        elif load_in_8bit:
-            options["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
+        if load_in_4bit or load_in_8bit:
+            options["quantization_config"] = transformers.BitsAndBytesConfig(
+                load_in_4bit=load_in_4bit,
+                load_in_8bit=load_in_8bit,
+                bnb_4bit_compute_dtype=torch.bfloat16 if dtype == "auto" else dtype,
+            )
         model, loaded = loader.from_pretrained(pretrained, **options)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the model", pretrained, error))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ from loguru import logger
 from torch.nn import functional
 from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
 
-from .memory import attempt, halved
+from .memory import Batches
 
 Inputs = Mapping[str, Any]
 Step = tuple[Any, dict[str, Any]]  # what a model gave, and with what (its cache, too) `generate` goes on from there
@@ -113,14 +112,13 @@ class Scorer:
     Attributes:
         shared: False once the shared prefix has proved wrong for this model; then every text is decoded token by token
             after a pass over images and prompt of its own, and the log says so.
-        max_rows: texts per forward pass, lowered where memory runs out.
     """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.shared = True
-        self.max_rows = MAX_TOKENS
+        self._rows = Batches(MAX_TOKENS, "candidate")
         self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
 
     def candidates(self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool) -> list[list]:
@@ -186,31 +184,31 @@ class Scorer:
         """
         if not self.shared:
             return [self.decoded(prefix, ids) for ids in tokens]
-        run = attempt(partial(self._prefill, prefix))
-        if run is None:
-            raise MemoryError("images and prompt do not fit into memory")
-        first, steps = run[0][0], run[1]
-        found = [[value] for value in first[[ids[0] for ids in tokens]].tolist()]
+        log_probs, steps = self._prefill(prefix)
+        found = [[value] for value in log_probs[0][[ids[0] for ids in tokens]].tolist()]
         waiting = sorted((i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i]))
         positions = prefix["input_ids"].shape[1]
         kind = frozenset(prefix)  # a prompt with an image goes other ways through a model than one without
+
+        def rest(batch: Sequence[int]) -> list[list[float]]:
+            return self._after(prefix["input_ids"], steps, [tokens[i] for i in batch])
+
         while waiting:
             length = len(tokens[waiting[0]])
-            rows = min(self.max_rows, MAX_POSITIONS // (positions + length), MAX_TOKENS // length)
+            rows = min(MAX_POSITIONS // (positions + length), MAX_TOKENS // length)
             # Texts much shorter than the longest wait for a batch of their own, where less of it is padding.
             batch = [i for i in waiting[: max(rows, 1)] if 3 * len(tokens[i]) >= 2 * length]
             try:
-                rest = attempt(partial(self._after, prefix["input_ids"], steps, [tokens[i] for i in batch]))
+                for part, values in self._rows.run(batch, rest):
+                    for i, each in zip(part, values, strict=True):
+                        found[i] += each
+            except MemoryError:
+                raise
             except Exception as error:
                 if kind in self._checked:
                     raise
                 self._distrust(f"{type(error).__name__}: {error}")
                 return self.log_probs(prefix, tokens)
-            if rest is None:
-                self.max_rows = halved(len(batch), "figlang_vlm", f"candidate of {length} tokens after {positions}")
-                continue
-            for i, values in zip(batch, rest, strict=True):
-                found[i] += values
             if kind not in self._checked:
                 # The longest of the batch, and the row that is furthest from the first and has most padding.
                 if not all(self._agree(self.decoded(prefix, tokens[i]), found[i]) for i in {batch[0], batch[-1]}):
@@ -223,16 +221,11 @@ class Scorer:
         """Return the log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn.
 
         This is what the model itself does when it answers in words: no input, mask, position or cache is made here.
-
-        Raises:
-            MemoryError: it does not fit.
         """
         waiting = iter(ids)
         # Not by a logits processor: Janus's generate drops those that it is given.
         forced = {"max_new_tokens": len(ids), "prefix_allowed_tokens_fn": lambda *_: [next(waiting)]}
-        out = attempt(partial(self._generate, prefix, **forced, eos_token_id=None))
-        if out is None:
-            raise MemoryError(f"{len(ids)} tokens after {prefix['input_ids'].shape[1]} do not fit into memory")
+        out = self._generate(prefix, **forced, eos_token_id=None)
         if out.sequences[0, -len(ids) :].tolist() != list(ids):
             raise RuntimeError(f"generate of {type(self.model).__name__} does not generate the tokens that it must")
         return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()

@@ -144,7 +144,7 @@ def counted(model: FigLangCLIP) -> Counter[str]:
         return before
 
     network = model._network.model
-    for name in ("vision_model", "text_model", "text_encoder", "qformer", "vilt", "bridgetower"):
+    for name in ("vision_model", "text_model", "text_encoder", "qformer", "vilt"):
         if hasattr(network, name):
             getattr(network, name).register_forward_pre_hook(watch(name), with_kwargs=True)
     return seen
@@ -220,15 +220,14 @@ def test_the_harness_gets_the_scores_of_transformers(
     assert sum("texts cut" in message for message in messages) == 1
 
 
-def test_by_its_name_with_the_template_for_it(checkpoints: dict[str, Path], tasks: TaskManager, tmp_path: Path) -> None:
-    arguments = f"pretrained={checkpoints['clip']},cache={tmp_path / 'cache'},text_batch_size=3"
+def test_by_its_name_with_the_template_for_it(checkpoints: dict[str, Path], tasks: TaskManager) -> None:
+    arguments = f"pretrained={checkpoints['clip']},text_batch_size=3"
     found = run("figlang_clip", tasks, ["rank_match"], model_args=arguments, device="cpu", batch_size="2")
     docs = [
         {"images": [mini_picture((n + step) % COUNT) for step in range(3)], "text": text}
         for n, text in enumerate(sentences(COUNT))
     ]
     assert apart(found["rank_match"], expected(checkpoints["clip"], "clip", docs)) < 1e-5
-    assert list((tmp_path / "cache").rglob("cache.db"))
 
 
 def test_a_task_in_words_is_refused_by_name(checkpoints: dict[str, Path], tasks: TaskManager) -> None:
@@ -301,19 +300,19 @@ def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str
     if kind in DUAL:
         assert seen == {"vision_model": 5, "text_model": 7}
     else:
-        parts = {"blip": "text_encoder", "blip-2": "qformer", "vilt": "vilt", "bridgetower": "bridgetower"}
-        assert seen.pop("vision_model", 5) == 5
+        parts = {"blip": "text_encoder", "blip-2": "qformer", "vilt": "vilt"}
+        assert seen.pop("vision_model", 5) <= sum(len(doc["images"]) for doc in docs), "in each batch of pairs once"
         pairs = {(id(shown), t) for d in docs for shown in d["images"] for t in d.get("candidates", [d.get("text")])}
         assert seen == {parts[kind]: len(pairs)}
-    model._sizes = {"image": 3, "pair": 3, "text": 4}
+    model._images.size, model._pairs.size, model._texts.size = 3, 3, 4
     assert apart(ask(model, docs), found) < 1e-6
-    model._sizes = {"image": AUTO_BATCH, "pair": AUTO_BATCH, "text": 256}
+    model._images.size, model._pairs.size, model._texts.size = AUTO_BATCH, AUTO_BATCH, 256
     assert apart(ask(model, docs[::-1])[::-1], found) < 1e-6
 
 
 def test_sizes_of_batches(checkpoints: dict[str, Path]) -> None:
-    sizes = load(checkpoints["clip"], batch_size="auto", text_batch_size=7)._sizes
-    assert sizes == {"image": AUTO_BATCH, "pair": AUTO_BATCH, "text": 7}
+    model = load(checkpoints["clip"], batch_size="auto", text_batch_size=7)
+    assert (model.batch_size, model._pairs.size, model._texts.size) == (AUTO_BATCH, AUTO_BATCH, 7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -388,58 +387,6 @@ def test_equal_pictures_and_texts_tie_exactly(kind: str, checkpoints: dict[str, 
     assert found[3][1] == found[3][3] == found[2][0]
 
 
-# --- the disk cache --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["clip", "siglip", "blip", "vilt"])
-def test_a_second_run_encodes_nothing(
-    kind: str, checkpoints: dict[str, Path], loaded: Callable[[str], FigLangCLIP], tmp_path: Path
-) -> None:
-    folder, docs = checkpoints[kind], some_docs()
-    cached = load(folder, cache=str(tmp_path))
-    found = ask(cached, docs)
-    assert found == ask(loaded(kind), docs)
-    again = load(folder, cache=str(tmp_path), batch_size=1)
-    seen = counted(again)
-    assert ask(again, docs) == found
-    assert not seen
-    more = [*docs, {"images": [noise(99)], "text": "stone"}]
-    assert ask(again, more)[:-1] == found
-    assert set(seen.values()) == {1}
-
-
-def test_what_does_not_share(checkpoints: dict[str, Path], tmp_path: Path) -> None:
-    """Another revision, other weights, another processor, another head or another length."""
-    docs, cache = some_docs(), str(tmp_path / "cache")
-
-    def encoded(folder: Path, **arguments: Any) -> bool:
-        model = load(folder, cache=cache, **arguments)
-        seen = counted(model)
-        ask(model, docs)
-        return bool(seen)
-
-    folder = tiny_encoders.write("clip", tmp_path / "model")
-    assert encoded(folder) and not encoded(folder)
-    assert encoded(folder, revision="other")
-    assert encoded(folder, max_length=5)
-    assert encoded(folder, dtype="bfloat16")
-    for settings in folder.glob("*processor_config.json"):  # one file or two, by version
-        settings.write_text(settings.read_text().replace("0.48", "0.5"))
-    assert encoded(folder)
-    tiny_encoders.write("clip", folder, seed=1)
-    assert encoded(folder)
-    assert encoded(checkpoints["blip"]) and encoded(checkpoints["blip"], head="cosine")
-
-
-def test_a_cache_that_cannot_be_written_costs_no_score(
-    checkpoints: dict[str, Path], loaded: Callable[[str], FigLangCLIP], tmp_path: Path, warnings_of_loguru: list[str]
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    docs = some_docs()
-    assert ask(load(checkpoints["clip"], cache=str(tmp_path / "file")), docs) == ask(loaded("clip"), docs)
-    assert any("out of use" in message for message in warnings_of_loguru)
-
-
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
@@ -469,11 +416,11 @@ def test_out_of_memory_halves_the_batch(
     tight = load(checkpoints[kind], text_batch_size=7)
     small_memory(tight, part, most=1)
     assert apart(ask(tight, docs), found) < 1e-6
-    halved = {"vision_model": "image", "text_model": "text", "text_encoder": "pair"}[part]
-    assert tight._sizes[halved] == 1
+    batches = {"vision_model": tight._images, "text_model": tight._texts, "text_encoder": tight._pairs}[part]
+    assert batches.size == 1
     assert sum("out of memory" in message for message in warnings_of_loguru) == 2
     small_memory(tight, part, most=0)
-    with pytest.raises(MemoryError, match=f"not enough memory for one {halved}"):
+    with pytest.raises(MemoryError, match=f"not enough memory for one {batches.what}"):
         ask(tight, docs)
 
 
@@ -521,12 +468,11 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("arguments", "message"),
     [
         ({"device_map": "auto", "use_cache": True}, "unknown argument device_map, use_cache; valid: pretrained, rev"),
-        ({"pretrained": ""}, "pretrained= is missing; valid: pretrained"),
+        ({"pretrained": ""}, "--model_args pretrained=<hub id or folder>"),
         ({"dtype": "int8"}, "dtype='int8'; valid: float32, bfloat16, float16, auto"),
-        ({"batch_size": "many"}, "batch_size='many', must be a whole number of at least 1"),
-        ({"cache": True}, "cache=True; valid: a folder, or off"),
-        ({"text_batch_size": 0}, "text_batch_size=0, must be"),
-        ({"max_length": -1}, "max_length=-1, must be"),
+        ({"batch_size": "many"}, "batch_size='many'; valid: a whole number from 1"),
+        ({"text_batch_size": 0}, "text_batch_size=0; valid"),
+        ({"max_length": -1}, "max_length=-1; valid"),
         (
             {"head": "itm"},
             "head='itm' for a model of type clip; valid: itm, cosine, for BlipForImageTextRetrieval alone",
@@ -536,12 +482,6 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_wrong_arguments(arguments: dict[str, Any], message: str, checkpoints: dict[str, Path]) -> None:
     with pytest.raises(FigLangError, match=re.escape(message)):
         FigLangCLIP(**({"pretrained": str(checkpoints["clip"])} | arguments))
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="has a GPU")
-def test_a_device_that_is_not_there(checkpoints: dict[str, Path]) -> None:
-    with pytest.raises(FigLangError, match="device='cuda:0', but torch sees no GPU"):
-        FigLangCLIP(pretrained=str(checkpoints["clip"]), device="cuda:0")
 
 
 def test_what_is_not_a_dual_encoder(checkpoints: dict[str, Path], tmp_path: Path) -> None:
@@ -573,7 +513,6 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(checkpoints: dict[str, Pa
             {"images": [noise(1)], "candidates": ["a", ""]},
             r"task rank, document 0: figlang_score: candidates\[1\] is ''",
         ),
-        ({"images": ["cat.png"], "text": "a"}, "task rank, document 0: a str instead of a PIL image"),
     ],
 )
 def test_requests_that_make_no_sense(doc: dict[str, Any], message: str, loaded: Callable[[str], FigLangCLIP]) -> None:

@@ -33,7 +33,7 @@ def test_the_default_checkpoint_is_the_published_one() -> None:
 def test_what_cannot_be_taken_is_named() -> None:
     with pytest.raises(FigLangError, match="liuhaotian/llava-v1.5-7b has the format .* https://huggingface.co/llava-h"):
         FigLangLlava(pretrained="liuhaotian/llava-v1.5-7b")
-    with pytest.raises(FigLangError, match="unknown model_args: max_frames_num, use_cache; valid: pretrained"):
+    with pytest.raises(FigLangError, match="unknown argument max_frames_num, use_cache; valid: pretrained"):
         FigLangLlava(use_cache=True, max_frames_num=32)
 
 

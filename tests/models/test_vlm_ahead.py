@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,54 +11,35 @@ from typing import Any
 
 import pytest
 from lmms_eval.api.instance import Instance
-from models.test_vlm import CANDIDATES, CONVERSATIONS, GREEDY, image, scores, text, user
-from models.tiny_vlms import write
+from models.test_vlm import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, scores, text, user
+from PIL import ImageFile
 
+from figlang_tasks.core import images
 from figlang_tasks.core.score_requests import KEY, read_answer
 from figlang_tasks.models import vlm
 from figlang_tasks.models.ahead import ahead, threads
-from figlang_tasks.models.vlm import FigLangVLM, VLMError
-
-
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., FigLangVLM]:
-    folder = tmp_path_factory.mktemp("checkpoints")
-    checkpoint = functools.cache(lambda family: str(write(family, folder)))
-    return lambda family="llava", **given: FigLangVLM(pretrained=checkpoint(family), device="cpu", **given)
+from figlang_tasks.models.vlm import VLMError
 
 
 class Documents:
-    """Requests whose documents are read by `read`; it gets the document's number and how often it was read before."""
+    """Requests, and the numbers of the documents that were read for them."""
 
-    def __init__(self, count: int, read: Callable[[int, int], list[dict]], settings: dict[str, Any]) -> None:
+    def __init__(self, count: int, read: Callable[[int], list[dict]], settings: dict[str, Any] = GREEDY) -> None:
         self.seen: list[int] = []
         self.by_thread: set[str] = set()
-        lock = threading.Lock()
-
-        def messages(doc: dict, number: int) -> list[dict]:
-            with lock:
-                before = self.seen.count(number)
-                self.seen.append(number)
-                self.by_thread.add(threading.current_thread().name)
-            return read(number, before)
-
-        self.requests = [
-            Instance(
-                request_type="generate_until",
-                arguments=(str(i), functools.partial(messages, number=i), dict(settings), i, "probe", "test"),
-                idx=0,
-                metadata={"task": "probe", "doc_id": i, "repeats": 1},
-            )
-            for i in range(count)
+        self.read = read
+        self.requests: list[Instance] = [
+            instance(functools.partial(self._messages, i), dict(settings), i) for i in range(count)
         ]
 
-    def answers(self, lm: FigLangVLM) -> list[str]:
-        lm.task_dict = {"probe": {"test": [{}] * len(self.requests)}}
-        return [answer.text for answer in lm.generate_until(self.requests)]
+    def _messages(self, number: int, doc: Any) -> list[dict]:
+        self.seen.append(number)
+        self.by_thread.add(threading.current_thread().name)
+        return self.read(number)
 
 
-def conversation(number: int, before: int = 0) -> list[dict]:
-    return CONVERSATIONS[number % len(CONVERSATIONS)]
+def question(number: int) -> list[dict]:
+    return [user(image(number), text("What is it?"))]
 
 
 def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:
@@ -103,40 +85,32 @@ def test_who_leaves_early_waits_for_what_has_begun_alone() -> None:
     assert release.is_set() and late == []
 
 
-WORDS = GREEDY | {"until": ["never said"]}
-
-
 @pytest.mark.parametrize(
-    ("family", "settings"),
+    ("family", "asks"),
     [
-        pytest.param("llava", WORDS, id="llava-words"),
-        pytest.param("qwen2_5_vl", WORDS, id="qwen2_5_vl-words", marks=pytest.mark.slow),
-        pytest.param("idefics3", WORDS, id="idefics3-words", marks=pytest.mark.slow),
-        pytest.param("idefics3", GREEDY | {KEY: {"kind": "candidates", "candidates": CANDIDATES}}, id="candidates"),
-        pytest.param("qwen2_5_vl", GREEDY | {KEY: {"kind": "match"}}, id="match"),
+        ("llava", {"until": ["never said"]}),
+        ("idefics3", {KEY: {"kind": "candidates", "candidates": CANDIDATES}}),
+        ("qwen2_5_vl", {KEY: {"kind": "match"}}),
     ],
+    ids=["words", "candidates", "match"],
 )
-def test_answers_are_those_of_work_done_when_it_is_due(
-    family: str, settings: dict[str, Any], build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch
+def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twice(
+    family: str, asks: dict[str, Any], build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_images = [each for each in CONVERSATIONS if any(part["type"] == "image" for part in each[-1]["content"])]
-
-    def read(number: int, before: int) -> list[dict]:
-        return with_images[number % len(with_images)]
-
     found = []
     lm = build(family, batch_size=3)
     for batches in (2, 0, 2):
         monkeypatch.setattr(vlm, "BATCHES_AHEAD", batches)
-        documents = Documents(12, read, settings)
-        found.append(documents.answers(lm))
+        documents = Documents(12, lambda number: with_images[number % len(with_images)], GREEDY | asks)
+        found.append(answers(lm, documents.requests))
         assert threading.main_thread().name not in documents.by_thread
+        assert sorted(documents.seen) == list(range(12))
     assert found[0] == found[1] == found[2], "to the last bit"
     assert len(set(found[0])) >= len(with_images)
 
 
-def test_images_of_several_requests_share_a_batch(build: Callable[..., FigLangVLM]) -> None:
-    settings = GREEDY | {KEY: {"kind": "match"}}
+def test_images_of_several_requests_share_a_batch(build: Build) -> None:
     messages = [
         [user(image(1), text("Does it match?"))],
         [user(image(2), image(3), text("Is this so, or is it not?"))],
@@ -152,49 +126,45 @@ def test_images_of_several_requests_share_a_batch(build: Callable[..., FigLangVL
         return generate(**options)
 
     lm.model.generate = count
-    documents = Documents(3, lambda number, before: messages[number], settings)
-    together = [read_answer(answer) for answer in documents.answers(lm)]
-    assert rows == [4, 2] or rows == [1, 4, 2], "but for the one that is tried first"
+    documents = Documents(3, lambda number: messages[number], GREEDY | {KEY: {"kind": "match"}})
+    together = [read_answer(answer) for answer in answers(lm, documents.requests)]
+    assert rows == [4, 2]
     for found, expected in zip(together, alone, strict=True):
         assert found == pytest.approx(expected, abs=1e-5)
-    assert sorted(documents.seen) == [0, 0, 1, 1, 2, 2], "read for the check, and once for all of its batches"
 
 
-def test_a_document_that_can_no_longer_be_read_is_named(build: Callable[..., FigLangVLM]) -> None:
-    def read(number: int, before: int) -> list[dict]:
-        if number == 5 and before:
+def test_a_document_that_cannot_be_read_is_named(build: Build) -> None:
+    def read(number: int) -> list[dict]:
+        if number == 5:
             raise OSError("the disk is gone")
-        return [user(image(number), text("What is it?"))]
+        return question(number)
 
     with pytest.raises(VLMError, match=r"^figlang_vlm: task probe, doc 5: OSError: the disk is gone$"):
-        Documents(8, read, GREEDY).answers(build(batch_size=2))
+        answers(build(batch_size=2), Documents(8, read).requests)
 
 
-def test_an_interrupt_ends_the_reading(build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = build(batch_size=2)
     generate, calls = lm.model.generate, []
 
     def interrupted(**options: Any) -> Any:
         calls.append(options)
-        if len(calls) == 3:  # the first is the trial
+        if len(calls) == 2:
             raise KeyboardInterrupt
         return generate(**options)
 
     monkeypatch.setattr(lm.model, "generate", interrupted)
-    documents = Documents(40, lambda number, before: [user(image(number), text("What is it?"))], GREEDY)
+    documents = Documents(40, question)
     with pytest.raises(KeyboardInterrupt):
-        documents.answers(lm)
-    # Two batches of two have been asked for, and two more are worked on ahead of the one in work.
-    assert len(documents.seen) <= 40 + 2 * (2 + vlm.BATCHES_AHEAD)
+        answers(lm, documents.requests)
+    # Of the batches of two two have run, two are made, and one waits with what threads read ahead.
+    assert len(documents.seen) <= 2 * (3 + vlm.BATCHES_AHEAD) + vlm.THREADS
 
 
 def test_memory_that_runs_out_in_the_processor_halves_the_batch(
-    build: Callable[..., FigLangVLM], monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
+    build: Build, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
-    def read(number: int, before: int) -> list[dict]:
-        return [user(image(number), text("What is it?"))]
-
-    expected = Documents(6, read, GREEDY).answers(build())
+    expected = answers(build(), Documents(6, question).requests)
     lm = build(batch_size=4)
     processed = lm._processed
 
@@ -204,17 +174,11 @@ def test_memory_that_runs_out_in_the_processor_halves_the_batch(
         return processed(batch)
 
     monkeypatch.setattr(lm, "_processed", limited)
-    assert Documents(6, read, GREEDY).answers(lm) == expected
+    assert answers(lm, Documents(6, question).requests) == expected
     assert lm.batch_size == 2 and any("going on with 2" in message for message in warnings_of_loguru)
 
 
 def test_a_truncated_picture_is_an_error_in_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-
-    from PIL import ImageFile
-
-    from figlang_tasks.core import images
-
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval sets it
     data = io.BytesIO()
     image(1, 400)["url"].resize((800, 800)).save(data, "JPEG")

@@ -27,12 +27,11 @@ SIDE = 32
 COUNT = 6
 """Documents of the tasks that the tests make."""
 LENGTHS = {"clip": 40, "siglip": 24, "siglip2": 24, "align": 64, "blip": 20, "vilt": 20}
-LENGTHS |= {"aimv2": 40, "blip_model": 20, "blip-2": 20, "bridgetower": 20}
+LENGTHS |= {"aimv2": 40, "blip_model": 20, "blip-2": 20}
 CLASSES = {
     "blip": "BlipForImageTextRetrieval",
     "blip_model": "BlipModel",
     "blip-2": "Blip2ForImageTextRetrieval",
-    "bridgetower": "BridgeTowerForImageAndTextRetrieval",
     "vilt": "ViltForImageAndTextRetrieval",
 }
 """Of checkpoints that are not of the class that ``AutoModel`` takes."""
@@ -179,20 +178,6 @@ def _blip2(folder: Path) -> tuple[Any, Any]:
     return transformers.Blip2ForImageTextRetrieval(config), processor
 
 
-def _bridgetower(folder: Path) -> tuple[Any, Any]:
-    """Its text model is RoBERTa: of 22 positions 2 are padding's."""
-    tokenizer = _bert(folder, 10**30)
-    text = _sizes() | {"vocab_size": len(tokenizer), "max_position_embeddings": 22, "pad_token_id": 1}
-    vision = {"hidden_size": 64, "num_hidden_layers": 2, "image_size": SIDE, "patch_size": 8}  # a head has 64
-    config = transformers.BridgeTowerConfig(
-        text_config=text, vision_config=vision, **_sizes(), share_link_tower_layers=False
-    )
-    image = transformers.BridgeTowerImageProcessor(
-        size={"shortest_edge": SIDE}, crop_size={"shortest_edge": SIDE}, size_divisor=8
-    )
-    return transformers.BridgeTowerForImageAndTextRetrieval(config), transformers.BridgeTowerProcessor(image, tokenizer)
-
-
 def _vilt(folder: Path) -> tuple[Any, Any]:
     config = transformers.ViltConfig(
         vocab_size=len(SPECIALS) + len(WORDS),
@@ -224,7 +209,6 @@ KINDS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "blip": _blip,
     "blip_model": _blip_model,
     "blip-2": _blip2,
-    "bridgetower": _bridgetower,
     "vilt": _vilt,
 } | ({"siglip2": _siglip2} if hasattr(transformers, "Siglip2Tokenizer") else {})  # transformers 5
 
@@ -260,8 +244,6 @@ def reference(folder: Path, kind: str, image: Any, text: str, cosine: bool = Fal
             return (found[0, 0] if cosine else found.softmax(dim=-1)[0, 1]).item()
         if kind == "blip-2":
             return model(**inputs, use_image_text_matching_head=True).logits_per_image.softmax(dim=1)[0, 1].item()
-        if kind == "bridgetower":
-            return model(**inputs).logits.softmax(dim=-1)[0, 1].item()
         if kind == "vilt":
             return model(**inputs).logits[0, 0].sigmoid().item()
         found = model(**inputs)

@@ -63,6 +63,7 @@ def train(
         FigLangError: the data or the encoder is not available, the folder exists, or a setting is out of range.
     """
     from figlang_tasks.models import probe, probe_pair
+    from figlang_tasks.models.dual_encoder import FigLangCLIP
 
     for name, value, least in (("seeds", seeds, 1), ("epochs", epochs, 1), ("batch-size", batch_size, 1)):
         if value < least:
@@ -73,8 +74,8 @@ def train(
     tested = _tested(dataset, table)
     documents = _trainable(dataset, tested, FIGURATIVE + OTHERS[: -1 if without_none else None])
     encoder = probe.encoder_name(encoder)
-    own = probe_pair.encoder(encoder, revision, device=device, batch_size="auto")
-    settings = {"encoder": encoder, "revision": revision, "identity": own.identity()}
+    own = FigLangCLIP(encoder, revision, device=device, batch_size="auto")
+    settings = {"encoder": encoder, "revision": own.commit or revision}
 
     def features(of: Sequence[Document]) -> Any:
         return probe_pair.features(
