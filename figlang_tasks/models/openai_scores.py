@@ -21,25 +21,23 @@ probability is then taken for 0.
 from __future__ import annotations
 
 import math
-import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, NamedTuple
 
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
 from lmms_eval.models.chat.openai import OpenAICompatible
 from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded, log_usage
 from lmms_eval.protocol import ChatMessages
 from loguru import logger
-from openai import APIConnectionError, APIStatusError, APITimeoutError
+from openai import APIStatusError, APITimeoutError
 from tqdm import tqdm
 
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
+
+from .ahead import ahead, threads
 
 TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
 NO_LOGPROBS = (
@@ -57,48 +55,19 @@ class OpenAIScoresError(RuntimeError):
     """A score request cannot be answered; the message names task and document."""
 
 
-@dataclass(frozen=True)
-class FirstToken:
-    """The API's log-probabilities of the first token of an answer.
-
-    Attributes:
-        log_probs: token and log-probability (nats) of the most probable ones; several tokens may read the same.
-        counts: tokens read and written.
-    """
-
-    log_probs: tuple[tuple[str, float], ...]
-    counts: TokenCounts
-
-
-@dataclass(frozen=True)
-class Match:
-    """A score of kind ``match``.
-
-    Attributes:
-        score: 0 to 1.
-        error: how far off it is at most, since a word was not among the tokens; None if both were.
-    """
+class Match(NamedTuple):
+    """A score of kind ``match``, 0 to 1, and how far off it is at most, since a word was not among the tokens."""
 
     score: float
-    error: float | None = None
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A score request and its completions under way, one for each score request of kind ``candidates`` or image."""
-
-    index: int
-    where: str
-    wanted: ScoreRequest
-    completions: list[Future[FirstToken]]
+    error: float = 0.0
 
 
 class FigLangOpenAI(OpenAICompatible):
     """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those of that class.
 
-    ``num_concurrent`` requests run at a time; ``max_retries`` and ``retry_backoff_s`` hold for refusals (429), dropped
-    connections, errors of the server and requests over their ``timeout`` (seconds in which the server sends nothing).
-    Unlike the harness's class for words, a score request that fails to the end ends the run.
+    ``num_concurrent`` requests run at a time; ``max_retries`` holds for refusals (429), dropped connections, errors of
+    the server and requests over their ``timeout`` (seconds in which the server sends nothing). Unlike the harness's
+    class for words, a score request that fails to the end ends the run.
 
     Raises:
         FigLangError: the time limit is no number above 0.
@@ -117,6 +86,7 @@ class FigLangOpenAI(OpenAICompatible):
             raise FigLangError(f"figlang_openai: timeout={timeout}: must be a number above 0, the seconds to wait")
         super().__init__(timeout=timeout, **others)
         self.client = self.client.with_options(timeout=seconds)  # the harness's class takes it and leaves it unused
+        self._retrying = self.client.with_options(max_retries=int(self.max_retries))  # the harness tries again itself
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order.
@@ -145,53 +115,34 @@ class FigLangOpenAI(OpenAICompatible):
     def _scores(self, requests: Sequence[Instance], indices: Sequence[int]) -> dict[int, GenerationResult]:
         answers: dict[int, GenerationResult] = {}
         errors: list[float] = []
-        under_way: deque[_Asked] = deque()
-        bar = tqdm(total=len(indices), disable=self.rank != 0, desc="Model Responding")
-
-        def finish() -> None:
-            asked = under_way.popleft()
-            with _naming(asked.where):
-                firsts = [completion.result() for completion in asked.completions]
-                if asked.wanted.kind == "match":
-                    matches = [match(first.log_probs, asked.wanted) for first in firsts]
-                    scores = [found.score for found in matches]
-                    errors.extend(found.error for found in matches if found.error is not None)
-                else:
-                    scores = candidates(firsts[0].log_probs, asked.wanted)
-                read, written = (
-                    sum(getattr(first.counts, name) or 0 for first in firsts)
-                    for name in ("input_tokens", "output_tokens")
-                )
-                answer = GenerationResult(score_requests.answer(scores), TokenCounts(read, written))
-            answers[asked.index] = answer
-            bar.update()
-
-        # Bounded, so that no more encoded images are in memory than are being sent.
-        with bar, ThreadPoolExecutor(self.num_concurrent) as pool:
-            try:
-                for index in indices:
-                    while under_way and sum(len(asked.completions) for asked in under_way) >= self.num_concurrent:
-                        finish()
-                    if is_budget_exceeded():
-                        answers[index] = GenerationResult(BUDGET_EXCEEDED, TokenCounts())
-                        continue
-                    _, _, _, doc_id, task, _ = requests[index].args
-                    where = f"task {task}, doc {doc_id}"
-                    with _naming(where):
-                        wanted, prompts = self._prompts(requests[index])
-                    completions = [pool.submit(self._first_token, prompt) for prompt in prompts]
-                    under_way.append(_Asked(index, where, wanted, completions))
-                while under_way:
-                    finish()
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        concurrent = max(1, int(self.num_concurrent))
+        with (
+            threads(concurrent) as pool,
+            closing(ahead(lambda index: pool.submit(self._scored, requests[index]), indices, concurrent)) as scored,
+        ):
+            for index, (answer, unsure) in tqdm(scored, "Model Responding", len(indices), disable=self.rank != 0):
+                answers[index] = answer
+                errors += unsure
         if errors:
             logger.warning(
                 f"figlang_openai: for {len(errors)} images one word of a match was not among the {TOP} most probable "
                 f"tokens; its probability counts as 0, so the error of these scores is up to {max(errors):.2g}"
             )
         return answers
+
+    def _scored(self, request: Instance) -> tuple[GenerationResult, list[float]]:
+        """Return the answer to a score request, and the errors of its scores that are not exact."""
+        _, _, _, doc_id, task, _ = request.args
+        if is_budget_exceeded():
+            return GenerationResult(BUDGET_EXCEEDED, TokenCounts()), []
+        with _naming(f"task {task}, doc {doc_id}"):
+            wanted, prompts = self._prompts(request)
+            tokens, counts = zip(*map(self._first_token, prompts), strict=True)
+            read, written = (sum(each) for each in zip(*counts, strict=True))
+            matches = [match(each, wanted) for each in tokens] if wanted.kind == "match" else []
+            scores = [found.score for found in matches] or candidates(tokens[0], wanted)
+            answer = GenerationResult(score_requests.answer(scores), TokenCounts(read, written))
+            return answer, [found.error for found in matches if found.error]
 
     def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
         """Return what is to be scored, and the conversations that the API is to answer for it."""
@@ -215,7 +166,11 @@ class FigLangOpenAI(OpenAICompatible):
         encoded = messages.to_openai_messages()
         return wanted, [encoded] if wanted.kind == "candidates" else _each_image_alone(encoded)
 
-    def _first_token(self, messages: list[dict[str, Any]]) -> FirstToken:
+    def _first_token(self, messages: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], tuple[int, int]]:
+        """Return the most probable first tokens of an answer, and the numbers of tokens read and written.
+
+        Several tokens may read the same.
+        """
         payload: dict[str, Any] = {
             "model": self.model_version,
             "messages": messages,
@@ -227,7 +182,12 @@ class FigLangOpenAI(OpenAICompatible):
         if self.enable_thinking_kwarg is not None:
             enabled = str(self.enable_thinking_kwarg).lower() == "true"
             payload["extra_body"] = {"chat_template_kwargs": {"enable_thinking": enabled}}
-        response = self._create(payload)
+        try:
+            response = self._retrying.chat.completions.create(**payload)
+        except APIStatusError as error:
+            if error.status_code == 400 and "logprob" in str(error).lower():
+                raise ValueError(f"{NO_LOGPROBS}. It says: {error}") from error
+            raise
         logprobs = response.choices[0].logprobs if response.choices else None
         if logprobs is None or not logprobs.content or not logprobs.content[0].top_logprobs:
             raise ValueError(NO_LOGPROBS)
@@ -235,25 +195,7 @@ class FigLangOpenAI(OpenAICompatible):
         read, written = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
         log_usage(self.model_version, task_name=None, input_tokens=read, output_tokens=written, source="model")
         found = [(top.token, top.logprob) for top in logprobs.content[0].top_logprobs]
-        return FirstToken(
-            tuple((token, value) for token, value in found if math.isfinite(value)), TokenCounts(read, written)
-        )
-
-    def _create(self, payload: Mapping[str, Any]) -> Any:
-        tries = max(1, int(self.max_retries))
-        for attempt in range(1, tries + 1):
-            try:
-                return self.client.chat.completions.create(**payload)
-            except (APIConnectionError, APIStatusError) as error:
-                if isinstance(error, APIStatusError) and not _passes(error.status_code):
-                    if "logprob" in str(error).lower():
-                        raise ValueError(f"{NO_LOGPROBS}. It says: {error}") from error
-                    raise
-                logger.info(f"figlang_openai: attempt {attempt} of {tries} failed: {error}")
-                if attempt == tries:
-                    raise
-            time.sleep(self.retry_backoff_s)
-        raise AssertionError("the last attempt returns or raises")
+        return [(token, value) for token, value in found if math.isfinite(value)], (read, written)
 
 
 def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> Match:
@@ -312,11 +254,6 @@ def _word(token: str) -> str:
 
 def _listed(log_probs: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{token!r} {value:.2f}" for token, value in log_probs)
-
-
-def _passes(status: int) -> bool:
-    """Whether a refusal may pass: time-out, conflict, rate limit, trouble of the server."""
-    return status in (408, 409, 429) or status >= 500
 
 
 def _each_image_alone(messages: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -4,13 +4,12 @@
 
     lmms_eval --tasks vflute --model figlang_replay --model_args samples=results/my_run --output_path rescored
 
-`samples` is a samples file of lmms-eval or lm-eval, a folder with such files at any depth, or a glob pattern. Files of
+`samples` is a samples file of lmms-eval or lm-eval, or a folder with such files at any depth. Files of
 ``--predict_only`` runs serve as well.
 """
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import reprlib
@@ -54,27 +53,21 @@ class Saved:
 
 
 def find(samples: str) -> dict[str, list[Path]]:
-    """Return the samples files that a file name, folder or glob pattern names, by task.
+    """Return the samples files that are a file, or lie in a folder, by task.
 
     Raises:
         RunError: there are none.
     """
     given = Path(samples).expanduser()
-    if given.is_dir():
-        paths = sorted(given.rglob("*samples_*.jsonl"))
-    elif given.is_file():
-        paths = [given]
-    else:
-        paths = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
     by_task: dict[str, list[Path]] = {}
-    for path in paths:
+    for path in sorted(given.rglob("*samples_*.jsonl")) if given.is_dir() else [given]:
         named = SAMPLES_NAME.fullmatch(path.name)
-        if named:
+        if named and path.is_file():
             by_task.setdefault(named["task"], []).append(path)
     if not by_task:
         raise RunError(
             f"samples={samples}: no file .._samples_<task>.jsonl there (lm-eval: samples_<task>_...jsonl); valid: "
-            f"such a file as --log_samples writes it, a folder that holds some, or a glob pattern"
+            "such a file as --log_samples writes it, or a folder that holds some"
         )
     return by_task
 
@@ -152,7 +145,7 @@ class Replay(Offline):
     """Answers every request with what was saved for its task and document.
 
     Args:
-        samples: file, folder or glob pattern.
+        samples: file or folder.
         missing: what to do where nothing was saved: ``error``, or ``empty`` to answer with an empty text.
         harness: see :class:`Offline`.
 
@@ -168,7 +161,7 @@ class Replay(Offline):
         if missing not in MISSING:
             _end(f"missing={missing}; valid: {', '.join(MISSING)}")
         if samples is None:
-            _end("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER_OR_GLOB")
+            _end("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER")
         self._missing = missing
         self._samples = str(samples)  # the command line makes a number of what looks like one
         self._saved: dict[str, dict[int, Saved]] = {}
