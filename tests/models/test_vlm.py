@@ -422,7 +422,8 @@ def test_score_requests_that_make_no_sense_name_their_document(built: Built) -> 
 @pytest.mark.parametrize("beams", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_answers_of_the_demo_model_are_those_of_the_harness_class(beams: int) -> None:
     llava_hf = pytest.importorskip("lmms_eval.models.chat.llava_hf", exc_type=ImportError)  # it imports decord
-    task, options = "figlang_mini", {"limit": 4, "gen_kwargs": f"num_beams={beams}"}
+    task = "figlang_mini"
+    options: dict[str, Any] = {"limit": 4, "gen_kwargs": f"num_beams={beams}"}
     ours = FigLangVLM(str(DEMO_MODEL_DIR), device="cpu", batch_size=3)
     found = demo_runs.answers(demo_runs.evaluate(task, ours, None, **options), task)
     theirs = llava_hf.LlavaHf(pretrained=str(DEMO_MODEL_DIR), device="cpu", device_map="cpu")
