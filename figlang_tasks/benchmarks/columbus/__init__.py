@@ -1,0 +1,1 @@
+"""COLUMBUS: which word or phrase does a rebus convey?"""

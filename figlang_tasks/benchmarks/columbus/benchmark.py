@@ -1,0 +1,51 @@
+"""COLUMBUS: which word or phrase does a rebus convey? (arXiv 2409.04053)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from figlang_tasks.benchmarks.columbus import measures, rows, task
+from figlang_tasks.core.benchmark import Asked, Benchmark
+from figlang_tasks.core.checks import Fetched
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import Source
+
+
+def asked(data: DataId, record: Mapping[str, Any]) -> Asked:
+    """What the task asks for that read this data."""
+    _, *parts = data.part.split("-")
+    graph = {"graph": "true"} if "graph" in parts else {}
+    return {"dataset": data.dataset, "order": "published" if "published" in parts else "benchmark"} | graph
+
+
+def fetch() -> Iterator[Fetched]:
+    """Download the hub's release, and read it once."""
+    found, documents = rows.here(), rows.load(rows.NAME, "benchmark")
+    yield Fetched(f"COLUMBUS, {len(documents)} rows", found.folder, found.revision)
+
+
+BENCHMARK = Benchmark(
+    name="columbus",
+    about="which phrase does a rebus convey?",
+    citation="""\
+@article{kraaijveld2024columbus,
+  title = {{COLUMBUS}: Evaluating {COgnitive} Lateral Understanding through Multiple-choice {reBUSes}},
+  author = {Kraaijveld, Koen and Jiang, Yifan and Ma, Kaixin and Ilievski, Filip},
+  year = {2024},
+  eprint = {2409.04053},
+  url = {https://arxiv.org/abs/2409.04053},
+  archivePrefix = {arXiv}
+}""",
+    sources=(Source(rows.NAME, repository="koen-47/COLUMBUS", revision=rows.REVISION, gigabytes=0.01),),
+    measures=measures.of_records,
+    load=lambda asked, _: rows.load(asked["dataset"], asked["order"], "graph" in asked),
+    keys=("order",),
+    optional_keys=("graph",),
+    asked=asked,
+    options=task.Options,
+    preflight=task.preflight,
+    count=lambda _: 1005,  # of the hub's release
+    fetch=fetch,
+    check=rows.check,
+)

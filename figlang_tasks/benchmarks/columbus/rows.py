@@ -1,0 +1,181 @@
+"""COLUMBUS as documents: from the hub's repository, or from an archive of the authors' repository.
+
+Both hold one of two releases: v1 has 1,008 rows, v2 leaves three of them out. The number of rows says which one it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core import checks, hub, images, json_lines
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import USE_THE_RELEASE, DataError
+from figlang_tasks.core.row_files import brief
+
+if TYPE_CHECKING:
+    import datasets
+
+NAME = "COLUMBUS"
+REVISION = "d34984c1019fbf9b5ebafb3c50051dd24f42c7c4"
+LETTERS = "ABCD"
+RELEASES = {1008: "v1", 1005: "v2"}
+ORDERS = ("benchmark", "published")
+DESCRIPTIONS = {"nodes": "nodes", "graph": "nodes_and_edges"}
+"""The description that each prompt shows."""
+OUTPUTS = "results/analysis/results/prompt_3/blip-2_flan-t5-xxl_prompt_3.json"
+"""Of the archive: it says in which order the published runs had the options, and has the descriptions."""
+EXTRACTED = ("options_published_runs.json", "graph_descriptions.json")
+"""The same by id, in two files of their own."""
+
+_SUFFIX = re.compile(r"(_\d+)?(_icon|_non-icon)?\Z")
+
+
+def here() -> hub.Snapshot:
+    """The release on this machine, or downloaded from the hub."""
+    return hub.snapshot(hub.source(NAME), ["metadata.jsonl", "images/*"])
+
+
+@hub.kept(maxsize=8)
+def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
+    """Return the documents, sorted by id.
+
+    Columns: `id`, `data`, `unit` (the phrase), `kind` (text or icon), `overlap` (the puzzle is there in both kinds),
+    `candidates` (the four options), `answer` (a letter), `image` (undecoded); with `graph` also `nodes` and
+    `nodes_and_edges`, descriptions of the picture.
+
+    Args:
+        order: of the options: ``benchmark``, as released, or ``published``, as the published runs had it.
+        graph: whether descriptions are asked for.
+
+    Raises:
+        DataError: the data is not available or not valid; the message names row and remedy.
+    """
+    import datasets
+
+    if order not in ORDERS:
+        raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
+    found = here()
+    rows, faults = read(found.folder)
+    checks.end_with_the_first(faults, "columbus")
+    part = [RELEASES[len(rows)], *(["published"] if order == "published" else []), *(["graph"] if graph else [])]
+    if len(part) > 1:
+        runs = _published_runs(found.folder, rows)
+        for row in rows:
+            if order == "published":
+                right = row["candidates"][LETTERS.index(row["answer"])]
+                row["candidates"] = [runs[row["id"]]["options"][letter] for letter in LETTERS]
+                row["answer"] = LETTERS[row["candidates"].index(right)]
+            if graph:
+                row |= {name: runs[row["id"]][name] for name in DESCRIPTIONS.values()}
+    texts = [{name: value for name, value in row.items() if name != "image"} for row in rows]
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
+    data = str(DataId(dataset, "-".join(part), digest, found.revision))
+    documents = datasets.Dataset.from_list([row | {"data": data} for row in rows])
+    return documents.cast_column("image", datasets.Image(decode=False))
+
+
+def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """The valid rows of a release, sorted by id, and what is wrong with the others."""
+    table, faults = folder / "benchmark.json", list[str]()
+    if table.is_file():
+        lines = [(f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)]
+    else:
+        table = folder / "metadata.jsonl"
+        read_lines, faults = json_lines.read(table)
+        lines = [(line.where, line.values) for line in read_lines]
+    if len(lines) not in RELEASES:
+        sizes = " or ".join(f"{count:,} ({name})" for count, name in RELEASES.items())
+        faults.append(f"{table} has {len(lines)} rows, must have {sizes}. {USE_THE_RELEASE}")
+    pictures = folder / "results" / "benchmark" / "images"
+    found: dict[str, dict[str, Any]] = {}
+    for where, values in lines:
+        try:
+            row = _row(where, values, pictures if pictures.is_dir() else folder / "images")
+            if row["id"] in found:
+                raise DataError(f"{where}: {row['id']} is there twice. {USE_THE_RELEASE}")
+            if RELEASES.get(len(lines)) == "v1":  # whose tables count by the names: one flag is wrong
+                row["kind"] = "icon" if row["id"].endswith("_icon") else "text"
+            found[row["id"]] = row
+        except DataError as error:
+            faults.append(str(error))
+    return [found[row_id] for row_id in sorted(found)], faults
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(json_lines.content_of(path))
+    except ValueError as error:
+        raise DataError(f"{path} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
+
+
+def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
+    """A row as a document, but for the identity of the data; a `DataError` if it is not valid."""
+    given = values if isinstance(values, Mapping) else {}
+    name = PurePosixPath(str(given.get("image") or given.get("file_name"))).name
+    row_id = name.removesuffix(".png")
+    if row_id == name:
+        raise DataError(f"{where} names no .png file as its image. {USE_THE_RELEASE}")
+    where = f"{where} ({row_id})"
+    options, right = given.get("options"), given.get("correct")
+    texts: Any = list(options.values()) if isinstance(options, Mapping) and [*options] == [*LETTERS] else options
+    whole = isinstance(texts, list) and all(isinstance(text, str) and text.strip() for text in texts)
+    if not whole or len(texts) != len(LETTERS) or len({text.casefold() for text in texts}) < len(LETTERS):
+        raise DataError(f"{where}: options is {brief(options)}, must be four different texts. {USE_THE_RELEASE}")
+    if isinstance(right, Mapping):  # the hub's library gives all four letters, of which three have no text
+        right = {letter: text for letter, text in right.items() if text is not None}
+    answers = [letter for letter, text in zip(LETTERS, texts, strict=True) if right in (letter, text, {letter: text})]
+    if len(answers) != 1:
+        raise DataError(f"{where}: correct is {brief(right)}, which is none of the options. {USE_THE_RELEASE}")
+    for flag in ("is_icon", "is_overlap"):
+        if not isinstance(given.get(flag), bool):
+            raise DataError(f"{where}: {flag} is {brief(given.get(flag))}, must be true or false. {USE_THE_RELEASE}")
+    file = pictures / name  # of the hub's, a link, which the path of an image may not be
+    image = {"bytes": file.read_bytes() if images.is_file(file) else None, "path": None}
+    images.check(image, where)
+    return {
+        "id": row_id,
+        "unit": _SUFFIX.sub("", row_id).replace("_", " "),
+        "kind": "icon" if given["is_icon"] else "text",
+        "overlap": given["is_overlap"],
+        "candidates": texts,
+        "answer": answers[0],
+        "image": image,
+    }
+
+
+def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By id what the published runs were asked: `options` by letter, `nodes` and `nodes_and_edges`."""
+    if (folder / OUTPUTS).is_file():
+        answered = _json(folder / OUTPUTS)["results"]
+        runs = {PurePosixPath(row["image"]).stem: row | row["metadata"] for row in answered}
+    elif all((folder / name).is_file() for name in EXTRACTED):
+        options, descriptions = (_json(folder / name) for name in EXTRACTED)
+        runs = {row_id: options[row_id] | descriptions[row_id] for row_id in options}
+    else:
+        raise DataError(
+            f"{folder} has no {OUTPUTS}: descriptions and order=published need the archive of the authors' repository "
+            "in place of the hub's files (docs/cards/columbus.md)"
+        )
+    for row in rows:
+        options = runs.get(row["id"], {}).get("options", {})
+        if sorted(options.values()) != sorted(row["candidates"]):
+            raise DataError(f"{folder}: the published runs do not have the options of {row['id']}. {USE_THE_RELEASE}")
+    return runs
+
+
+def check() -> checks.Report:
+    """What ``figlang data check columbus`` says: of rows, pictures and options, and what the files do not have."""
+    folder, found = checks.on_this_machine("columbus", hub.source(NAME)).folder, checks.Findings()
+    with found.fault():
+        rows, faults = read(folder)
+        found.note(faults)
+        found.count(f"sound rows, {RELEASES.get(len(rows), 'of no release')}", len(rows), len(rows) + len(faults))
+    if not found.faults:
+        with found.refused("Not all tasks can run"):
+            load(NAME, "published", True)
+    return found.report(str(folder))

@@ -1,0 +1,113 @@
+"""What the COLUMBUS task files name: documents, prompts, scoring.
+
+Kraaijveld et al. 2024, "COLUMBUS: Evaluating COgnitive Lateral Understanding through Multiple-choice reBUSes", arXiv
+2409.04053.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from PIL import Image
+
+from figlang_tasks.answers.verdict import Read
+from figlang_tasks.benchmarks.columbus import parse
+from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
+from figlang_tasks.benchmarks.columbus.rows import DESCRIPTIONS, LETTERS
+from figlang_tasks.core import images, score_requests
+from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core.options import Kwargs, one_of, true_or_false
+from figlang_tasks.core.options import Options as TaskOptions
+from figlang_tasks.core.prompting import render, user_turn
+from figlang_tasks.metrics import ranking
+from figlang_tasks.scoring import judged
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Options(TaskOptions):
+    """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
+
+    Attributes:
+        prompt: ``plain``, ``rebus``, ``nodes`` or ``graph``: the paper's prompts 1 to 4. The last two describe the
+            picture, and need ``graph=true`` in ``dataset_name``.
+        picture: whether the picture is shown; without it ``prompt`` must describe it.
+    """
+
+    OF: ClassVar[str] = "COLUMBUS"
+
+    prompt: str = one_of(("plain", "rebus", *DESCRIPTIONS))
+    picture: bool = true_or_false(default=True)
+
+
+def preflight(config: Mapping[str, Any], asked: Asked) -> None:
+    """Whether the prompt has what it needs; see `Benchmark.preflight`."""
+    for options in Options.blocks(config):
+        if options.prompt in DESCRIPTIONS and "graph" not in asked:
+            raise ValueError(f"prompt={options.prompt} describes pictures: write graph=true into dataset_name")
+        if not options.picture and options.prompt not in DESCRIPTIONS:
+            raise ValueError(f"picture=false with prompt={options.prompt}; valid: {', '.join(DESCRIPTIONS)}")
+    answers_words = not score_requests.is_asked(config) and config.get("model") not in (None, score_requests.REPLAY)
+    if config.get("task") == "columbus_match" and answers_words:
+        raise ValueError(
+            f"it compares scores of the options, but {config['model']} answers in words: run columbus, or use a model "
+            "class that gives scores (figlang_clip, figlang_vlm, figlang_openai)"
+        )
+
+
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
+    """Return the prompt as one text."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    return render(
+        "columbus/question.jinja",
+        prompt=options.prompt,
+        picture=options.picture,
+        description=doc.get(DESCRIPTIONS.get(options.prompt, "")),
+        options=doc["candidates"],
+    )
+
+
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
+    """Return the picture, RGB; nothing in a task without pictures."""
+    shown = Options.of(lmms_eval_specific_kwargs).picture
+    return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")] if shown else []
+
+
+def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
+    """Return the prompt as one user turn, the picture before the text."""
+    shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
+    return [user_turn(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
+
+
+def by_letter(doc: Document) -> dict[str, str]:
+    """The options of a document by their letters."""
+    return dict(zip(LETTERS, doc["candidates"], strict=True))
+
+
+def doc_to_target(doc: Document) -> str:
+    """Return the right answer in the form that the released rule reads."""
+    return chance_answers(doc)[0][doc["answer"]]
+
+
+def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
+    """Return the possible answers to `doc` by label, and its label (for ``figlang_tasks.models.baselines``)."""
+    return {letter: f"({letter}) {text}" for letter, text in by_letter(doc).items()}, doc["answer"]
+
+
+def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Judge one output: its record and its numbers. No answer is a wrong answer, and so is a tie of scores."""
+    output, options = results[0], by_letter(doc)
+    scores = score_requests.read_answer(output)
+    if scores is not None and len(scores) == len(options):
+        official: str | None = LETTERS[scores.index(max(scores))]  # the first of equals, as released
+        found = Read(None if ranking.tied_at_top(scores) else official, "read", "argmax")
+    else:
+        scores, found = None, parse.letter(output, options)
+        official = parse.parse_official(output or "", options)
+    record = {name: doc[name] for name in ("id", "data", "unit", "kind", "overlap")}
+    record |= {"gold": doc["answer"], "predicted": found.value, "predicted_official": official}
+    status = found.status if scores is None else "scores"
+    return judged(record | {"status": status, "rule": found.rule, "scores": scores}, COLUMBUS)

@@ -1,0 +1,200 @@
+"""COLUMBUS: rows of both releases, prompts, how an output is read, and the paper's Table 2 from released outputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import runpy
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.columbus import release
+from benchmarks.run_and_check import accepted, refused
+from demo_runs import estimates, evaluate
+from models import tiny_encoders
+
+from figlang_tasks.benchmarks.columbus import rows, task
+from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.columbus.parse import letter, parse_official
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.hub import DataError
+
+SHARED = "data/columbus/benchmark.json"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "columbus_outputs"
+OPTIONS = dict(zip("ABCD", ["up and about", "about to", "just about", "last of the Mohicans"], strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    return tmp_path / "COLUMBUS"
+
+
+@pytest.fixture
+def released(shared_file: Path, folder: Path) -> Path:
+    folder.symlink_to(shared_file.parent)
+    return shared_file.parent
+
+
+@pytest.mark.parametrize(
+    ("output", "official", "ours", "rule"),
+    [  # official: by hand, by the branches of AnalysisReport.py, lines 517 to 557
+        ("(A) up and about", "A", "A", "alone"),
+        ("B) about to", "B", "B", "alone"),
+        ("(A)\nup  and about", "A", "A", "alone"),
+        ("C", "C", "C", "alone"),
+        ("About to", "B", "B", "said"),
+        ("last of the Mohicans", None, "D", "said"),  # the option is not put into lower case
+        ("(A) up and about.", None, "A", "alone"),
+        ("(A)", None, "A", "alone"),
+        ("E) about to", None, None, "alone"),
+        ("It is either (A) up and about or (B) about to.", None, None, "conflict"),
+        ("(A) about to", None, None, "conflict"),
+        ('The phrase is "just about".', None, "C", "said"),
+        ("It is 'about to', not 'just about'.", None, "B", "said"),
+        ('The phrase is "up and about and away".', None, None, "nothing"),
+        ('The phrase is "about to". Others: up and about, just about.', None, "B", "said"),
+        ("<think>(A) or B</think>(C) just about", None, "C", "alone"),
+        ("", None, None, "empty"),
+        (None, None, None, "missing"),
+    ],
+)
+def test_how_an_output_is_read(output: str | None, official: str | None, ours: str | None, rule: str) -> None:
+    assert parse_official(output or "", OPTIONS) == official
+    found = letter(output, OPTIONS)
+    assert (found.value, found.rule) == (ours, rule)
+
+
+@pytest.mark.parametrize(("scores", "ours", "official"), [([1, 3, 2, 0], "B", "B"), ([1, 3, 3, 0], None, "B")])
+def test_the_first_of_equal_scores_is_official(scores: list[float], ours: str | None, official: str) -> None:
+    doc = dict.fromkeys(("id", "data", "unit", "kind", "overlap"), "x") | {
+        "candidates": [*OPTIONS.values()],
+        "answer": "B",
+    }
+    record = task.process_results(doc, [json.dumps({"scores": scores})])["sample"]
+    assert (record["predicted"], record["predicted_official"], record["status"]) == (ours, official, "scores")
+
+
+def test_both_layouts_and_both_releases(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = release.invented(1005)
+    for row, right in zip(table, ("A", {"A": None, "B": "phrase 0"}, "phrase 1"), strict=False):
+        row["correct"] = right  # the hub may have it in these ways too
+    table[0]["options"] = [*table[0]["options"].values()]
+    release.write(folder, table)
+    hub = accepted(BENCHMARK, dataset="COLUMBUS", order="benchmark")
+    with pytest.raises(DataError, match="need the archive of the authors' repository"):
+        BENCHMARK.load({"dataset": "COLUMBUS", "order": "benchmark", "graph": "true"}, True)
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "other"))
+    release.write(tmp_path / "other" / "COLUMBUS", release.invented(1005)[::-1], archive=True, runs=True)
+    archive = accepted(BENCHMARK, dataset="COLUMBUS", order="benchmark")
+    assert hub["data"][0] == archive["data"][0] and hub["id"] == archive["id"]
+    assert DataId.parse(hub["data"][0]).part == "v2" and archive[2]["unit"] == "phrase 100"
+    for asked in ({"order": "published"}, {"order": "benchmark", "graph": "true"}):
+        documents = BENCHMARK.load({"dataset": "COLUMBUS"} | asked, True)
+        data = DataId.parse(documents["data"][0])
+        assert data.digest != DataId.parse(hub["data"][0]).digest and BENCHMARK.asked is not None
+        assert BENCHMARK.asked(data, {}) == {"dataset": "COLUMBUS"} | asked
+        for one, other in zip(archive, documents, strict=True):
+            right = one["candidates"]["ABCD".index(one["answer"])]
+            assert other["candidates"]["ABCD".index(other["answer"])] == right
+    assert other["nodes_and_edges"] == "Node 1\nEdge 1\n"
+
+
+FAULTS: list[tuple[Callable[[list[dict[str, Any]]], Any], str]] = [
+    (lambda table: table.pop(), "has 1004 rows, must have 1,008 (v1) or 1,005 (v2)"),
+    (lambda table: table[4]["options"].pop("D"), "row 5 (phrase_2_1_icon): options is {'A'"),
+    (lambda table: table[4]["options"].update(B="PHRASE 2"), "must be four different texts"),
+    (lambda table: table[4].update(correct={"A": "x"}), "correct is {'A': 'x'}, which is none of the options"),
+    (lambda table: table[4].update(is_icon="yes"), "row 5 (phrase_2_1_icon): is_icon is 'yes', must be true or false"),
+    (lambda table: table[4].update(image=table[0]["image"]), "row 5: phrase_0_1_icon is there twice"),
+    (lambda table: table[4].update(image="../../phrase"), "row 5 names no .png file as its image"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), FAULTS)
+def test_a_faulty_row_is_named(folder: Path, damage: Callable[[list[dict[str, Any]]], Any], message: str) -> None:
+    table = release.invented(1005)
+    damage(table)
+    release.write(folder, table, archive=True)
+    assert message in refused(BENCHMARK, dataset="COLUMBUS", order="benchmark")
+
+
+@pytest.mark.parametrize("content", [None, release.picture()[:-20]])
+def test_a_missing_and_a_damaged_picture_are_named(folder: Path, content: bytes | None) -> None:
+    release.write(folder, release.invented(1005))
+    file = folder / "images" / "phrase_7_1_icon.png"
+    file.unlink() if content is None else file.write_bytes(content)
+    assert "line 15 (phrase_7_1_icon): the image " in refused(BENCHMARK, dataset="COLUMBUS", order="benchmark")
+
+
+def test_an_unknown_order_and_options_that_do_not_fit() -> None:
+    with pytest.raises(DataError, match="order=windows; valid: benchmark, published"):
+        BENCHMARK.load({"dataset": "COLUMBUS", "order": "windows"}, True)
+    for block, message in (
+        ({"prompt": "graph"}, "write graph=true into dataset_name"),
+        ({"prompt": "rebus", "picture": False}, "picture=false with prompt=rebus; valid: nodes, graph"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            task.preflight({"lmms_eval_specific_kwargs": {"default": block}}, {"order": "benchmark"})
+    config = {"task": "columbus_match", "model": "llava", "lmms_eval_specific_kwargs": {"default": {"prompt": "rebus"}}}
+    with pytest.raises(ValueError, match="but llava answers in words: run columbus"):
+        task.preflight(config, {})
+
+
+# SHA-256 of the 1,008 prompts in the order of benchmark.json, joined by NUL: of the released prompts, shared/facts
+PROMPTS = {
+    ("plain", True): ("590bfb7aab087b5d", "caee786059c0d6b2"),
+    ("rebus", True): ("ac8d675a287d51de", "da4f89520ecb27f3"),
+    ("nodes", True): ("3995ef3020b172e6", "030bd2c540223198"),
+    ("graph", True): ("d2f2d8f704218dfc", "89c40b2f79690bc0"),
+    ("nodes", False): ("f59231b1e96f314a", "54f934eb8b0f4594"),
+    ("graph", False): ("1935c1a1ff6a3640", "1cf5f220503253e3"),
+}
+
+
+@pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
+def test_the_counts_and_every_prompt_of_the_release(shared_file: Path, released: Path) -> None:
+    documents = BENCHMARK.load({"dataset": "COLUMBUS", "order": "benchmark"}, True)
+    assert DataId.parse(documents["data"][0]).part == "v1" and len(set(documents["unit"])) == 637
+    assert (documents["kind"].count("text"), sum(documents["overlap"])) == (638, 678)
+    ids = [row["image"].removesuffix(".png") for row in json.loads(shared_file.read_text("utf-8"))]
+    for place, order in enumerate(rows.ORDERS):
+        found = BENCHMARK.load({"dataset": "COLUMBUS", "order": order, "graph": "true"}, True).remove_columns("image")
+        by_id = {doc["id"]: doc for doc in found}
+        for (prompt, picture), digests in PROMPTS.items():
+            texts = [task.doc_to_text(by_id[each], {"prompt": prompt, "picture": picture}) for each in ids]
+            assert hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16] == digests[place], (
+                prompt,
+                picture,
+                order,
+            )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared_file", [SHARED], indirect=True)
+@pytest.mark.parametrize(
+    ("model", "text", "icon"),  # Table 2 of v1
+    [("clip", "56.3", "52.7"), ("blip-2_flan-t5-xxl", "68.2", "72.2"), ("qwenvl", "57.8", "64.3")],
+)
+def test_table_2_from_released_outputs(released: Path, model: str, text: str, icon: str, tmp_path: Path) -> None:
+    samples = runpy.run_path(str(EXAMPLE / "convert.py"))["samples"](released / "rows" / f"rows_{model}.json")
+    (tmp_path / "samples_columbus_released.jsonl").write_text(samples)
+    results = evaluate("columbus_released", "figlang_replay", f"samples={tmp_path}", include_path=str(EXAMPLE))
+    found = estimates(results, "columbus_released")
+    shares = [Decimal(100 * found[f"acc_official_{kind}"].value) for kind in ("text", "icon")]
+    assert [str(share.quantize(Decimal("0.1"), ROUND_HALF_UP)) for share in shares] == [text, icon]
+
+
+@pytest.mark.slow
+def test_chance_and_a_dual_encoder(folder: Path, tmp_path: Path) -> None:
+    release.write(folder, release.invented(1008), archive=True, runs=True)
+    found = estimates(evaluate("columbus_text", "figlang_random", "seed=3"), "columbus_text")
+    assert found["acc"].value == found["acc_official"].value == pytest.approx(0.25, abs=0.04)
+    assert found["parse_rate_official"].value == 1 and {"acc_overlap_icon", "acc_official_text"} <= found.keys()
+    clip = f"pretrained={tiny_encoders.write('clip', tmp_path / 'clip')},device=cpu"
+    results = evaluate("columbus_match", "figlang_clip", clip, limit=6)
+    for record in (sample["sample"] for sample in results["samples"]["columbus_match"]):
+        assert record["predicted"] == "ABCD"[record["scores"].index(max(record["scores"]))]
