@@ -78,9 +78,9 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
         task: one of its tasks.
         short: abbreviate names, hashes, and the signature of the scorer.
     """
+    from figlang_tasks.results.provenance import generation_arguments
     from figlang_tasks.scoring.evaluation import VERSION
     from figlang_tasks.scoring.explanations import short as short_scorer
-    from figlang_tasks.submit.provenance import generation_arguments
 
     found = task.config.get("metadata")
     metadata = found if isinstance(found, Mapping) else {}

@@ -1,7 +1,8 @@
-"""``figlang submit``: files for leaderboards, registries and the hub from saved samples. It asks before each upload."""
+"""``figlang submit``: files for leaderboards, registries and the hub from saved samples."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,13 +60,13 @@ Fallback = Annotated[
 def submit() -> None:
     """Make files for leaderboards, registries or the hub.
 
-    The commands write files; only `hub --push` uploads them.
+    The commands write files; they do not upload them.
 
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     figlang submit score2024 figlang2024.zip
     figlang submit figlang2022 results/MODEL -o submission.jsonl
-    figlang submit irfl results/MODEL --format email
+    figlang submit irfl results/MODEL
     figlang submit hub results/MODEL --repo ORG/MODEL
     figlang submit every-eval-ever results/MODEL -o eee --organization ME --relationship third_party
     """
@@ -94,15 +95,7 @@ def figlang2024(
         from figlang_tasks.submit import figlang2024 as target
 
         written = target.write(runs.read(run), output, task)
-    report = {
-        "written": str(output),
-        "data": written.data,
-        "n": len(written.rows),
-        "entailment": sum(row.label == 1 for row in written.rows),
-        "without_label": written.unlabelled,
-        "without_explanation": written.empty,
-        "upload": target.UPLOAD,
-    }
+    report = {"written": str(output), **written, "upload": target.UPLOAD}
     _say(report, as_json, _written_text(report))
 
 
@@ -178,13 +171,13 @@ def figlang2022(
     """
     with _errors("figlang2022"):
         from figlang_tasks.results import runs
-        from figlang_tasks.submit import answered, the_task
         from figlang_tasks.submit import figlang2022 as target
+        from figlang_tasks.submit import the_task
 
         read = runs.read(run)
         chosen = the_task(read, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
         label = fallback.capitalize() if fallback else None
-        fallbacks = target.write_submission(answered(chosen).path, output, fallback=label)
+        fallbacks = target.write_lines(chosen, output, label)
         if fallbacks:
             say(
                 f"figlang submit figlang2022: {fallbacks} labels are the fallback, not the model's: they may add up "
@@ -208,32 +201,28 @@ def irfl(
         Literal["match", "detect", "detect_grid"] | None,
         typer.Option(help="The tasks of the row, if the runs have several kinds.", show_default=False),
     ] = None,
-    form: Annotated[
-        Literal["text", "markdown", "csv", "email"], typer.Option("--format", help="How the row is written.")
-    ] = "text",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write instead of printing.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the values, 0 to 1, as JSON.")] = False,
 ) -> None:
-    """Make a row for IRFL's leaderboard.
+    """Make the e-mail with a row for IRFL's leaderboard.
 
     It has detection accuracies in percent, and precision at k if the run has it.
 
     \b
     figlang submit irfl results/MODEL
-    figlang submit irfl results/MODEL --family match --format email -o irfl.txt
-    figlang submit irfl "CLIP ViT-L/14=results/MODEL" --format csv
+    figlang submit irfl "CLIP ViT-L/14=results/MODEL" --family match -o irfl.txt
     """
     with _errors("irfl"):
         from figlang_tasks.results.runs import read
         from figlang_tasks.submit import irfl as target
-        from figlang_tasks.submit import write_checked
+        from figlang_tasks.submit import write
 
         found = target.row([read(run) for run in runs], family)  # of one model: names need no paths
-        text = target.FORMATS[form](found)
+        text = target.as_email(found)
         if output is not None:
-            write_checked(output, text.encode("utf-8"))
+            write(output, text.encode("utf-8"))
     report = {
         "model": found.model,
         "family": found.family,
@@ -255,73 +244,48 @@ def hub(
     repo: Annotated[str, typer.Option(help="The model's repository on the hub, ORG/MODEL.", show_default=False)],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL, without --push"),
-    ] = None,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=ORG/NAME[@COMMIT]",
-            help="The hub repository of a dataset without a known one, e.g. MetaCLUE=me/metaclue.",
-            show_default=False,
-        ),
+        typer.Option("-o", "--output", help="Folder to write into.", show_default="MODEL"),
     ] = None,
     source_url: Annotated[
         str | None, typer.Option(help="Page with more about the runs, for the entries.", show_default=False)
     ] = None,
-    push: Annotated[bool, typer.Option("--push", help="Show the changes, ask, then upload.")] = False,
-    pr: Annotated[bool, typer.Option("--pr", help="With --push: open a pull request.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --push: do not ask.")] = False,
 ) -> None:
     """Make results files for a model's repository on the hub.
 
-    The command writes .eval_results/*.yaml and a section of the model card into a folder. If README.md exists there,
-    only this section is replaced. With --push the command shows the changes, asks, and uploads them as one commit. It
-    uses the token of HF_TOKEN or `hf auth login`.
+    The command writes .eval_results/*.yaml and a section of the model card into a folder, and prints the command that
+    uploads it. If README.md exists there, only this section is replaced.
 
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
-    figlang submit hub results/MODEL --repo ORG/MODEL --push
-    figlang submit hub results/MODEL --repo THEIR/MODEL --push --pr
     """
-    if (pr or yes) and not push:
-        raise typer.BadParameter("--pr and --yes go with --push")
     with _errors("hub"):
+        from huggingface_hub.utils import HFValidationError, validate_repo_id
+
         from figlang_tasks.results.runs import read_all
         from figlang_tasks.submit import hub_results as target
 
         try:
-            datasets = dict(target.parse_dataset(text) for text in dataset or [])
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--dataset") from error
-        target.check_repository(repo)
-        made = target.files(read_all(runs), datasets, source_url)
-        if made.without:
-            say(
-                f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}, because their hub "
-                "repository is not known (--dataset NAME=ORG/NAME names it); the model card has their results",
-                err=True,
-            )
-        if output is not None or not push:
-            for path in target.write(made, output or Path(repo.rpartition("/")[2])):
-                say(f"written: {printable(path)}")
-        if not push:
-            say(f"to upload: copy the files to https://huggingface.co/{repo}, or run again with --push")
-            return
-        from huggingface_hub import HfApi
-
-        api = HfApi()
-        planned = target.plan(api, repo, made)
-        if not planned.changes:
-            say(f"{repo} is up to date: nothing to upload")
-            return
-        for change in planned.changes:
-            say(change.diff() + "\n")
-        names = ", ".join(change.path for change in planned.changes)
-        how = "as a pull request to" if pr else "to the main branch of"
-        say(f"{len(planned.changes)} file(s), {names}, {how} the model repository {api.endpoint}/{repo}")
-        if not yes:
-            typer.confirm("Upload?", abort=True)
-        say(f"uploaded: {target.push(api, planned, pr)}")
+            validate_repo_id(repo)
+        except HFValidationError as error:
+            raise typer.BadParameter(printable(error), param_hint="--repo") from error
+        folder = output or Path(repo.rpartition("/")[2])
+        made = target.files(read_all(runs), source_url)
+        is_new = not (folder / target.README).exists()
+        for path in target.write(made, folder):
+            say(f"written: {printable(path)}")
+    if made.without:
+        say(
+            f"figlang submit hub: no .eval_results entries for {', '.join(made.without)}, which the hub does not have; "
+            "the model card has their results",
+            err=True,
+        )
+    if is_new:
+        say(
+            "figlang submit hub: README.md is new, and would replace one of the repository. If it has one: "
+            f"hf download {repo} README.md --local-dir {shlex.quote(printable(folder))}, then this command again",
+            err=True,
+        )
+    say(f"to upload as a pull request: hf upload {repo} {shlex.quote(printable(folder))} . --create-pr")
 
 
 @app.command("every-eval-ever")
@@ -394,12 +358,12 @@ def _board(name: str) -> Callable[..., None]:
             from figlang_tasks.submit import board
 
             path = output or Path(f"{name}.zip")
-            made = board.write(benchmarks()[name], read_all(runs), path, task or ())
+            made = board.write_zip(benchmarks()[name], read_all(runs), path, task or ())
         submission = benchmarks()[name].submission
         assert submission is not None
         text = (
-            f"written: {printable(path)} ({', '.join(made['files'])}, of {', '.join(made['tasks'])}), read back and "
-            f"compared\nto upload: {submission.upload}"
+            f"written: {printable(path)} ({', '.join(made['files'])}, of {', '.join(made['tasks'])}))"
+            f"\nto upload: {submission.upload}"
         )
         _say({"written": str(path), **made, "upload": submission.upload}, as_json, text)
 
@@ -428,10 +392,7 @@ def _written_text(report: dict[str, Any]) -> str:
     for name, words in told.items():
         if report.get(name):
             counts.append(f"{report[name]} {words}")
-    return (
-        f"written: {printable(report['written'])} ({', '.join(counts)}), read back and compared\n"
-        f"to upload: {report['upload']}"
-    )
+    return f"written: {printable(report['written'])} ({', '.join(counts)})\nto upload: {report['upload']}"
 
 
 @contextmanager

@@ -35,14 +35,12 @@ class Parts:
         of: by scope, in the order of tables; scopes that are not there are shown as they are, with blanks.
         kind: what a part is.
         group_kind: what a group of parts is; "" if there are no groups.
-        group_source: what the groups are taken from.
         in_short: scopes that are shown beside the whole where there is room for few, as in the paper's main table.
     """
 
     of: Mapping[str, Part] = field(default_factory=dict)
     kind: str = "part"
     group_kind: str = ""
-    group_source: str = ""
     in_short: tuple[str, ...] = ()
 
     def name(self, scope: str) -> str:
@@ -64,12 +62,10 @@ class BarChart:
 
     Attributes:
         title: unique in the report: it names dataset or task.
-        about: what the bars are, for those who do not see them.
         label: of the axis.
     """
 
     title: str
-    about: str
     label: str
 
 
@@ -121,13 +117,9 @@ class Instructions:
     """The instructions of a benchmark with a task for each, ``TASK_instruction_07``, which asks all rows with it.
 
     Attributes:
-        count: how many there are, numbered from 1.
-        text: ``(number) -> words``.
         source: where they are from.
         measure: what is shown by instruction, a share.
     """
 
-    count: int
-    text: Callable[[int], str]
     source: str
     measure: str

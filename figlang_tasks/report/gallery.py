@@ -46,7 +46,7 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
         most: cards, of all tasks; each task has the same share, small ones leave theirs to the others. 0: no gallery.
 
     Raises:
-        RunError: a row, in the gallery or not, is not as its task writes it; names file and row.
+        RunError: a row is not as its task writes it; names file and row.
     """
     album, found, notices = Album(), [], list[str]()
     tasks = {task: _by_card(task, runs) for task in dict.fromkeys(task for run in runs for task in run.tasks)}
@@ -54,25 +54,18 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
     for task, rows in tasks.items():
         of_runs = [run.tasks[task] for run in runs if task in run.tasks]
         for of in of_runs:
-            _check(of)
+            if of.explained:
+                samples.explained(of.path, of.lines)
         originals = _originals(of_runs[0], notices) if share else None
         if 0 < share < len(rows):
             notices.append(f"{task}: the first {share} of {len(rows)} rows are in the gallery")
-        for place, lines in enumerate(rows.values()):
-            if place < share:
-                found.append(_card(task, runs, lines, originals, album if pictures else None))
-            else:  # to see that it can be read
-                _card(task, runs, lines, None, None)
+        for lines in list(rows.values())[:share]:
+            found.append(_card(task, runs, lines, originals, album if pictures else None))
     made, damaged = _thumbnails(album, size)
     for picture in (picture for card in found for picture in card["pictures"]):
         if picture["picture"] is not None and made[picture["picture"]] is None:
             picture["picture"] = None
     return Gallery(found, made, [*_merged(notices), *damaged])
-
-
-def _check(task: TaskRun) -> None:
-    if task.explained:
-        samples.explained(task.path, task.lines)
 
 
 def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]:

@@ -1,37 +1,7 @@
 "use strict";
 // Builds the gallery out of text nodes alone: nothing that a model or a benchmark wrote is ever read as markup.
 (() => {
-  const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
-
-  // --- light and dark -----------------------------------------------------------------------------------------------
-
-  const theme = byId("theme");
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
-  const tellTheme = () => {
-    theme.textContent = isDark() ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
-    theme.setAttribute("aria-pressed", String(isDark()));
-  };
-  theme.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    tellTheme();
-  });
-  prefersDark.addEventListener("change", tellTheme);
-  tellTheme();
-  theme.hidden = false;
-
-  // --- print --------------------------------------------------------------------------------------------------------
-
-  // For browsers that do not know ::details-content.
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details.table:not([open])")];
-    for (const table of opened) table.open = true;
-  });
-  addEventListener("afterprint", () => { for (const table of opened) table.open = false; });
-
   const filters = byId("filters");
   if (!filters) return;
   filters.hidden = false;
@@ -76,8 +46,6 @@
     near.unobserve(image);
     image.src = pictures()[image.dataset.picture];
   }
-
-  addEventListener("beforeprint", () => document.querySelectorAll("#cards > li:nth-child(-n + 12) img:not([src])").forEach(load));
 
   // A picture of a card; `lazily`: its source is set when it comes near.
   function picture(card, shown, caption, lazily, boxes) {
@@ -217,7 +185,6 @@
 
   function read() {
     const values = Object.fromEntries(new FormData(filters));
-    const bound = (text) => (text.trim() === "" ? null : Number(text) / 100);
     return {
       text: values.text.trim().toLowerCase(),
       task: values.task ?? "",
@@ -225,8 +192,6 @@
       source: values.source ?? "",
       outcome: values.outcome ?? "",
       status: values.status ?? "",
-      least: bound(values.least),
-      most: bound(values.most),
       sort: values.sort,
     };
   }
@@ -236,10 +201,7 @@
 
   function fits(answer) {
     if (chosen.outcome && answer.outcome !== chosen.outcome) return false;
-    if (chosen.status && answer.status !== chosen.status) return false;
-    if (chosen.least === null && chosen.most === null) return true;
-    if (typeof answer.score !== "number") return false;
-    return answer.score >= (chosen.least ?? -Infinity) && answer.score <= (chosen.most ?? Infinity);
+    return !chosen.status || answer.status === chosen.status;
   }
 
   function matches(card) {
@@ -262,13 +224,11 @@
   }
 
   const worst = (card) => Math.min(...regarded(card).map((answer) => ORDER.indexOf(answer.outcome)));
-  const collator = new Intl.Collator("en", { numeric: true });
   const byScore = (sign) => (first, second) => {
     const [one, other] = [meanScore(first), meanScore(second)];
     return one === null || other === null ? (one === null) - (other === null) : sign * (one - other);
   };
   const SORTS = {
-    id: (first, second) => collator.compare(first.id, second.id),
     "score-up": byScore(1),
     "score-down": byScore(-1),
     outcome: (first, second) => worst(first) - worst(second),
@@ -304,17 +264,6 @@
   more.addEventListener("click", () => draw(BATCH));
 
   const opener = (place) => list.children[place]?.querySelector("button.open");
-
-  list.addEventListener("keydown", (event) => {
-    const buttons = [...list.querySelectorAll("button.open")];
-    const place = buttons.indexOf(document.activeElement);
-    if (place < 0) return;
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    if (place + step >= drawn) draw(BATCH);
-    opener(Math.min(Math.max(place + step, 0), drawn - 1))?.focus();
-  });
 
   // --- one sample ---------------------------------------------------------------------------------------------------
 
@@ -381,7 +330,6 @@
       dialog.showModal();
     }
     dialog.scrollTop = 0;
-    history.replaceState(null, "", `#sample=${encodeURIComponent(card.task)}/${encodeURIComponent(card.id)}`);
   }
 
   byId("close").addEventListener("click", () => dialog.close());
@@ -393,28 +341,9 @@
     if (step && event.target.tagName !== "PRE") show(shownPlace + step);
   });
   dialog.addEventListener("close", () => {
-    history.replaceState(null, "", "#gallery");
     while (shownPlace >= drawn && drawn < matching.length) draw(BATCH);
     (opener(shownPlace) ?? focusAfter)?.focus();
   });
 
-  function follow() {
-    const found = /^#sample=([^/]+)\/(.+)$/.exec(location.hash);
-    if (!found) return;
-    let task, id;
-    try {
-      [task, id] = [decodeURIComponent(found[1]), decodeURIComponent(found[2])];
-    } catch {
-      return; // an address that was cut off
-    }
-    if (!matching.some((card) => card.task === task && card.id === id)) {
-      filters.reset();
-      update();
-    }
-    show(matching.findIndex((card) => card.task === task && card.id === id));
-  }
-
   update();
-  follow();
-  addEventListener("hashchange", follow);
 })();

@@ -13,27 +13,30 @@ import json
 import math
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
-from figlang_tasks.report import gallery, how_it_was_run, thumbnails
-from figlang_tasks.results.runs import Run
+from figlang_tasks.core.text import listing
+from figlang_tasks.report import gallery, thumbnails
+from figlang_tasks.results import provenance
+from figlang_tasks.results.runs import Run, limited
 
 if TYPE_CHECKING:
-    from figlang_tasks.report.sections import Group, Table
+    import pandas as pd
+
+    from figlang_tasks.report.sections import Group
 
 GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``; by it a report is known again."""
 
 _FOLDER = Path(__file__).resolve().parent
-_MOST_COLUMNS = 12
 # Within <script> and for older readers of JSON as JavaScript.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -90,8 +93,12 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     sizes = [picture and [picture["width"], picture["height"]] for picture in shown.pictures]
     kept = [picture for picture in shown.pictures if picture is not None]
-    told = [how_it_was_run.of(run) for run in runs]
-    contradictions = [f"{run.name}, results of {each}" for run in told for each in run.contradictions]
+    contradictions = [
+        f"{run.name}, results of {task.task}: {listing(task.contradictions)}"
+        for run in runs
+        for task in run.tasks.values()
+        if task.contradictions
+    ]
     html = (
         _environment()
         .get_template("page.jinja")
@@ -102,18 +109,23 @@ def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, 
             style=Markup(style),
             script=Markup(script),
             groups=found,
-            runs=told,
+            names=[run.name for run in runs],
+            cut={run.name: cut for run in runs if (cut := limited(run))},
+            told=[
+                (run.name, provenance.of_run(run), {each.task: provenance.of_task(each) for each in run.tasks.values()})
+                for run in runs
+            ],
             contradictions=contradictions,
             notices=shown.notices,
             samples=len(shown.cards),
             cards=_json({"runs": [run.name for run in runs], "cards": shown.cards, "sizes": sizes}),
             pictures=_json([picture and picture["src"] for picture in shown.pictures]),
-            made=[
-                ("made", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
-                ("figlang_tasks", figlang_tasks.__version__),
-                ("Python", platform.python_version()),
-                *([("command", redacted(command))] if command else []),
-            ],
+            made={
+                "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+                "figlang_tasks": figlang_tasks.__version__,
+                "Python": platform.python_version(),
+                "command": redacted(command),
+            },
         )
     )
     # Half a surrogate pair has no bytes in UTF-8.
@@ -135,17 +147,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["data_url"] = lambda text, kind: f"data:{kind};charset=utf-8,{quote(text)}"
-    environment.filters["fitted"] = _fitted
-    environment.filters["breakable"] = lambda text: escape(text).replace("_", Markup("_<wbr>"))
+    environment.filters["html"] = _html
     return environment
 
 
-def _fitted(table: Table) -> Table:
-    """A table with more columns than a page holds, its rows and columns swapped if that makes them fewer."""
-    if len(table.head) <= _MOST_COLUMNS or len(table.rows) + 1 >= len(table.head):
-        return table
-    head, *rows = zip(table.head, *table.rows, strict=True)
-    return replace(table, head=head, rows=tuple(rows))
+def _html(shown: pd.DataFrame) -> Markup:
+    """A table of texts, escaped; the first column is the head of each row."""
+    import pandas as pd
+
+    whole = shown.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)  # an interval stays in one line
+    with pd.option_context("display.max_colwidth", None):
+        html = whole.set_index(shown.columns[0]).to_html(border=0, index_names=False)
+    return Markup(html.replace('<tr style="text-align: right;">', "<tr>"))  # the policy of the page allows no style
 
 
 def _policy(style: str, script: str) -> str:

@@ -1,11 +1,10 @@
-"""Files for leaderboards, registries and model cards, made of finished runs.
-
-Each is checked before it is written, and read back before it takes its place.
-"""
+"""Files for leaderboards, registries and model cards, made of finished runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import io
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from figlang_tasks.core import hub
@@ -85,43 +84,27 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | 
     raise SubmissionError(f"{run.path} has samples of {others}, not of {wanted}{note}: give a run of that task")
 
 
-def write_checked(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file completely or not at all: write a temporary file, read it back, then move it into place.
-
-    Args:
-        path: the file; its folder must be there.
-        content: all of it.
-        check: reads the written file back, and raises if it is not what was meant.
+def write(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all.
 
     Raises:
-        SubmissionError: it cannot be written, or is not what was meant when it is read back.
+        SubmissionError: it cannot be written.
     """
-    if path.is_dir():
-        raise SubmissionError(f"{path} is a folder: name a file in it")
-
-    def read_back(written: Path) -> None:
-        if written.read_bytes() != content:
-            raise SubmissionError(f"{path} changed while it was written: is the disk damaged?")
-        if check is not None:
-            check(written)
-
     try:
-        write_whole(path, content, read_back)
+        write_whole(path, content)
     except OSError as error:
         raise SubmissionError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip of files; the same files give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
 
 
 def plain(text: str) -> str:
     """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
     return whole_characters(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
-
-
-def repeated(items: Iterable[str]) -> list[str]:
-    """Items that are there more than once, each once, in order of their second appearance."""
-    seen: set[str] = set()
-    twice: dict[str, None] = {}
-    for item in items:
-        if item in seen:
-            twice[item] = None
-        seen.add(item)
-    return list(twice)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, answered, write_checked
+from figlang_tasks.submit import SubmissionError, answered, write, zipped
 
 
-def write(
+def write_zip(
     benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()
 ) -> dict[str, list[str]]:
     """Write the zip.
@@ -49,20 +47,5 @@ def write(
         files = submission.files({part: answered(task).records for part, task in tasks.items()})
     except DataError as error:
         raise SubmissionError(f"{listing(task.path for task in tasks.values())}: {error}") from error
-
-    def check(path: Path) -> None:
-        with zipfile.ZipFile(path) as archive:
-            if {name: archive.read(name) for name in archive.namelist()} != files:
-                raise SubmissionError(f"{output} does not read back as it was written")
-
-    write_checked(output, packed(files), check)
+    write(output, zipped(files))
     return {"files": list(files), "tasks": [task.task for task in tasks.values()]}
-
-
-def packed(files: Mapping[str, bytes]) -> bytes:
-    """A zip of files; the same files give the same bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return content.getvalue()

@@ -1,8 +1,7 @@
 """Runs in the form of Every Eval Ever, schema 0.3.0: an aggregate JSON file and a JSON lines file of samples.
 
-The form is that of https://github.com/evaleval/every_eval_ever (package 0.3.0). ``every_eval_ever.schema.json`` beside
-this module is ours: what of it these files use, and stricter. Files lie as the datastore wants them:
-``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` and ``UUID_samples.jsonl``.
+The form is that of https://github.com/evaleval/every_eval_ever (package 0.3.0), whose validator tests ask. Files lie as
+the datastore wants them: ``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` and ``UUID_samples.jsonl``.
 """
 
 from __future__ import annotations
@@ -15,23 +14,22 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted, without_paths
+from figlang_tasks.results import provenance
+from figlang_tasks.results.provenance import Value
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, all_rows, brief, plain, provenance, write_checked
-from figlang_tasks.submit.provenance import CONFIDENCE, Value
+from figlang_tasks.scoring import Measure
+from figlang_tasks.submit import SubmissionError, all_rows, brief, plain
+from figlang_tasks.submit import write as write_file
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
-RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
-DEPLOYMENTS = ("self_deployed", "externally_managed", "unknown")
-AVAILABILITIES = ("open_weights", "closed_weights", "unknown")
+CONFIDENCE = 0.95
 
-_SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")
 _COMPONENT = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
 _WHOLE_NUMBERS = ("max_tokens",)
 _ARGUMENTS = {"max_new_tokens": "max_tokens", "temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
@@ -45,10 +43,10 @@ class About:
 
     Attributes:
         organization: who evaluated.
-        relationship: one of :data:`RELATIONSHIPS`: of them to the model's developers.
+        relationship: of them to the model's developers (``third_party``, ...).
         model: ``DEVELOPER/MODEL``; None: as the run's arguments name it.
-        deployment: one of :data:`DEPLOYMENTS`.
-        availability: one of :data:`AVAILABILITIES`.
+        deployment: who ran it (``self_deployed``, ...).
+        availability: of its weights (``open_weights``, ...).
     """
 
     organization: str
@@ -59,7 +57,7 @@ class About:
 
 
 def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True) -> list[Path]:
-    """Write two files for each run and dataset, checked against the schema; return their paths.
+    """Write two files for each run and dataset; return their paths.
 
     The same samples get the same file names again.
 
@@ -83,16 +81,11 @@ def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True
                 if made.setdefault(folder / name, content) is not content:
                     raise SubmissionError(f"{run.path}: its samples are those of another given run: give each run once")
     for path, content in made.items():
-        if path.suffix == ".jsonl":
-            _check_samples(path.name, content)
-        else:
-            _check(json.loads(content), "aggregate", path.name)
-    for path, content in made.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SubmissionError(f"{path.parent} cannot be written: {error.strerror}") from error
-        write_checked(path, content)
+        write_file(path, content)
     return list(made)
 
 
@@ -257,27 +250,15 @@ def _texts(**values: Any) -> dict[str, str]:
 
 def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
     """One row for each sample with a score; no rows if the task has no metric of single samples."""
-    metric = _per_row(task)
-    if metric is None:
+    measure = _per_row(task)
+    if measure is None or measure.each is None:
         return []
-    each = task.measures.by_name[metric].each
-    assert each is not None  # else no line has a number of it
     rows = []
-    for number, line in enumerate(task.lines, start=1):
-        score = line.get(metric)
+    for line in task.lines:
+        sample = line["sample"]
+        score = measure.each(sample) if measure.counts(sample) else None
         if score is None:
             continue  # e.g. a negative, in a metric of the positives
-        if not isinstance(score, int | float) or not math.isfinite(score):
-            raise SubmissionError(
-                f"{task.path}, line {number}: {metric} is {brief(score)}, must be a finite number: restore the file "
-                "that the harness wrote"
-            )
-        sample = line["sample"]
-        if each(sample) != score:
-            raise SubmissionError(
-                f"{task.path}, line {number}: {metric} is {score}, but its `sample` gives {each(sample)}: restore the "
-                "file that the harness wrote"
-            )
         prompt, reference = plain(str(line.get("input", ""))), plain(str(line.get("target", "")))
         rows.append(
             {
@@ -285,7 +266,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
                 "evaluation_id": log_id,
                 "model_id": model,
                 "evaluation_name": task.task,
-                "evaluation_result_id": _result_id(task, metric),
+                "evaluation_result_id": _result_id(task, measure.name),
                 "sample_id": plain(sample["id"]),
                 "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
                 "interaction_type": "single_turn",
@@ -309,15 +290,13 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _per_row(task: TaskRun) -> str | None:
+def _per_row(task: TaskRun) -> Measure | None:
     """The metric that says whether a sample is right; in NYK-MS its name begins with the question."""
-    names = [
-        name for name in task.measures.by_name if any(isinstance(line.get(name), int | float) for line in task.lines)
-    ]
+    found = [measure for measure in task.measures.all if measure.each and any(map(measure.counts, task.records))]
     for wanted in _PER_ROW:
-        for name in names:
-            if name == wanted or name.endswith(f"_{wanted}"):
-                return name
+        for measure in found:
+            if measure.name == wanted or measure.name.endswith(f"_{wanted}"):
+                return measure
     return None
 
 
@@ -334,31 +313,5 @@ def _extracted(sample: Mapping[str, Any]) -> str:
     return ""
 
 
-# --- writing and checking --------------------------------------------------------------------------------------------
-
-
 def _json(content: Any, indent: int | None = None) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=indent).encode("utf-8")
-
-
-@lru_cache(maxsize=2)
-def _validator(part: str) -> Any:
-    """Validator of ``aggregate`` or ``sample``."""
-    from jsonschema import Draft7Validator
-
-    schema = json.loads(_SCHEMA.read_text(encoding="utf-8"))
-    return Draft7Validator({"$schema": schema["$schema"], "definitions": schema["definitions"], **schema[part]})
-
-
-def _check_samples(name: str, content: bytes) -> None:
-    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
-        _check(json.loads(line), "sample", f"{name}, line {number}")
-
-
-def _check(content: Any, part: str, where: str) -> None:
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(part).iter_errors(content))
-    if error is not None:
-        place = "/".join(str(step) for step in error.absolute_path) or "the top"
-        raise SubmissionError(f"{where}: not what schema {VERSION} wants at {place}: {brief(error.message)}")

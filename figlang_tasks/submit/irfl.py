@@ -6,20 +6,17 @@ the samples and compared with what the run reported.
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import figlang_tasks
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.core.text import listing, table
+from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, answered, brief, provenance
+from figlang_tasks.submit import SubmissionError, answered, brief
 
 BOARD = "https://irfl-dataset.github.io"
 UPLOAD = f"the leaderboard accepts rows by e-mail: the address is on {BOARD}"
@@ -139,8 +136,9 @@ def _values(
 
 def _accuracies(task: TaskRun) -> dict[str, float]:
     """Accuracy of a detection task, by type."""
-    records = _records(task, {"type": str, "answer": int, "status": str})
-    if task.task.startswith("irfl_match") and (unscored := [each["id"] for each in records if not each.get("scores")]):
+    _check_rows(task)
+    unscored = [record["id"] for record in task.records if not record.get("scores")]
+    if unscored and task.task.startswith("irfl_match"):
         raise SubmissionError(
             f"{task.path}: {len(unscored)} rows have no matching scores ({listing(unscored)}): use a model class that "
             "gives them, or submit irfl_detect"
@@ -150,30 +148,23 @@ def _accuracies(task: TaskRun) -> dict[str, float]:
 
 def _precisions(task: TaskRun) -> dict[str, float]:
     """Mean precision at k of a retrieval task, by type."""
-    records = _records(task, {"type": str, "row": str, "positive": bool, "images": int, "value": int | float})
-    found = Counter(record["row"] for record in records)
-    for record in records:
+    _check_rows(task)
+    values = _of_rows(task, "p@k")
+    found = Counter(record["row"] for record in task.records)
+    for record in task.records:
         if found[record["row"]] != record["images"]:
             raise SubmissionError(
                 f"{task.path}: row {brief(record['row'])} has {found[record['row']]} of {record['images']} images"
             )
-    return _of_rows(task, "p@k")
+    return values
 
 
-def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The task's records, each with the fields, all rows of the release there."""
+def _check_rows(task: TaskRun) -> None:
+    """Check that all rows of the release are there."""
     table = task.data.part
     if task.dataset != "IRFL" or table not in tables.ROWS:
         raise SubmissionError(f"{task.path}: rows of {brief(str(task.data))}, not of IRFL's release")
-    records = [line["sample"] for line in task.lines]
-    for number, record in enumerate(records, start=1):
-        for field, kind in fields.items():
-            if not isinstance(record.get(field), kind):
-                raise SubmissionError(
-                    f"{task.path}, line {number}: `sample` has {field}={brief(record.get(field))}: restore the file "
-                    "that the harness wrote"
-                )
-    rows = {str(record.get("row")) for record in records}
+    rows = {str(record.get("row")) for record in task.records}
     count = None if table in tables.INFERRED else tables.ROWS[table]
     wanted = {f"{table}-{number}" for number in range(count or len(rows))}
     if rows != wanted:
@@ -183,10 +174,10 @@ def _records(task: TaskRun, fields: Mapping[str, Any]) -> list[Mapping[str, Any]
             f"it: {listing(foreign) or 'none'}): evaluate {task.task} again without --limit"
         )
     if table in tables.TYPES:
-        found = Counter(record["type"].replace("figurative_literal", "figurative+literal") for record in records)
+        kinds = (str(record.get("type")) for record in task.records)
+        found = Counter(kind.replace("figurative_literal", "figurative+literal") for kind in kinds)
         if found != tables.TYPES[table]:
             raise SubmissionError(f"{task.path}: its rows are of {dict(found)}, the release has {tables.TYPES[table]}")
-    return records
 
 
 def _of_rows(task: TaskRun, name: str) -> dict[str, float]:
@@ -194,60 +185,21 @@ def _of_rows(task: TaskRun, name: str) -> dict[str, float]:
     return {scope: found.total() for (measure, scope), found in task.statistics.items() if measure == name}
 
 
-# --- how it is written -----------------------------------------------------------------------------------------------
-
-
-def as_markdown(found: BoardRow) -> str:
-    """The row as a Markdown table, in percent; below it that of retrieval, if there is one."""
+def as_email(found: BoardRow) -> str:
+    """An e-mail with the row, and what the organisers need to judge it."""
     model = brief(found.model)
     parts = [table([["Model", *COLUMNS], [model, *_percent(found.detection)]])]
     if found.retrieval is not None:
-        parts.append("Retrieval, precision@k:")
-        parts.append(table([["Model", *COLUMNS], [model, *_percent(found.retrieval)]]))
-    return "\n\n".join(parts) + "\n"
-
-
-def as_text(found: BoardRow) -> str:
-    """The row as aligned lines, in percent."""
-    lines = [f"{'model':24}  {brief(found.model)}", f"{'asked for':24}  {FAMILIES[found.family]}"]
-    for title, values in (("accuracy", found.detection), ("precision@k", found.retrieval)):
-        if values is not None:
-            lines += ["", f"{title}, percent"]
-            lines += [f"{name:24}  {text:>5}" for name, text in zip(COLUMNS, _percent(values), strict=True)]
-    return "\n".join(lines) + "\n"
-
-
-def as_csv(found: BoardRow) -> str:
-    """The row as CSV with a head: task (detection, retrieval), model, and the columns in percent."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["task", "model", *COLUMNS])
-    # A spreadsheet takes a cell that begins so for a formula.
-    model = re.sub(r"^(?=\s*[=+\-@])", "'", brief(found.model))
-    for title, values in (("detection", found.detection), ("retrieval", found.retrieval)):
-        if values is not None:
-            writer.writerow([title, model, *_percent(values)])
-    return text.getvalue()
-
-
-def as_email(found: BoardRow) -> str:
-    """An e-mail with the row, and what the organisers need to judge it."""
+        parts += ["Retrieval, precision@k:", table([["Model", *COLUMNS], [model, *_percent(found.retrieval)]])]
+    tables_of_row = "\n\n".join(parts)
     return (
-        f"Subject: IRFL leaderboard: {brief(found.model)}\n\n"
+        f"Subject: IRFL leaderboard: {model}\n\n"
         f"Dear IRFL team,\n\n"
         f"please add this model to the leaderboard (zero-shot; accuracy in percent):\n\n"
-        f"{as_markdown(found)}\n"
+        f"{tables_of_row}\n\n"
         f"How it was evaluated: {FAMILIES[found.family]}; all rows of the four detection tables, IRFL revision "
         f"{brief(found.revision)};\nfiglang_tasks {figlang_tasks.__version__}.\n"
     )
-
-
-FORMATS: Mapping[str, Callable[[BoardRow], str]] = {
-    "text": as_text,
-    "markdown": as_markdown,
-    "csv": as_csv,
-    "email": as_email,
-}
 
 
 def _percent(values: Mapping[str, float]) -> list[str]:

@@ -7,24 +7,30 @@ from collections.abc import Sequence
 import figlang_tasks
 from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import listing, printable, table
-from figlang_tasks.results import measures
+from figlang_tasks.results import measures, provenance
 from figlang_tasks.results.runs import Run, TaskRun, with_folds
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.submit import SubmissionError, all_rows, plain, provenance
+from figlang_tasks.submit import SubmissionError, all_rows, plain
 
 BEGIN = "<!-- figlang_tasks: begin; `figlang submit hub` replaces what stands up to the end mark -->"
 END = "<!-- figlang_tasks: end -->"
-_BEGIN_START = "<!-- figlang_tasks: begin"
 
 
 def section(found: Sequence[Run]) -> str:
     """Return the section: for each task its metrics with intervals, and how to reproduce them.
 
     Raises:
-        SubmissionError: a run was cut short, or reported no metrics.
+        SubmissionError: a run was cut short.
+        RunError: a run reported no metrics, or its samples do not give what it reported.
     """
     whole = [with_folds(all_rows(run)) for run in found]
-    parts = [BEGIN, "## Figurative language", _introduction(whole)]
+    count = sum(len(run.tasks) for run in whole)
+    introduction = (
+        f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
+        "percent, with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks "
+        f"{figlang_tasks.__version__}."
+    )
+    parts = [BEGIN, "## Figurative language", introduction]
     for run in whole:
         for task in run.tasks.values():
             parts += [f"### {_code(task.task)}", _table(task), _facts(run, task)]
@@ -34,36 +40,22 @@ def section(found: Sequence[Run]) -> str:
 def placed(section: str, readme: str | None) -> str:
     """Return a README with `section` in place of an earlier one, else at its end; all else stays as it is.
 
-    Args:
-        section: as `section` returns it.
-        readme: the README; None if there is none.
-
     Raises:
         SubmissionError: it has a begin mark without an end mark, or several.
     """
     if readme is None:
         return section
-    marks = readme.count(_BEGIN_START), readme.count(END)
-    if marks == (0, 0):
-        gap = "\n" * (2 - (len(readme) - len(readme.rstrip("\n")))) if readme else ""
-        return readme + gap + section
-    start, stop = readme.find(_BEGIN_START), readme.find(END)
-    if marks != (1, 1) or start > stop:
+    before, begin, rest = readme.partition(BEGIN)
+    old, end, after = rest.partition(END)
+    if begin and end and BEGIN not in old + after and END not in before + after:
+        return before + section.removesuffix("\n") + after
+    if begin or END in readme:
         raise SubmissionError(
-            f"the README has {marks[0]} begin and {marks[1]} end marks of figlang_tasks (<!-- figlang_tasks: ... -->), "
-            "must be one of each in this order: correct them, or delete all of them"
+            "the marks of figlang_tasks in the README (<!-- figlang_tasks: ... -->) are not one begin and one end: "
+            "correct them, or delete all of them"
         )
-    after = readme[stop + len(END) :]
-    return readme[:start] + section.removesuffix("\n") + after
-
-
-def _introduction(found: Sequence[Run]) -> str:
-    count = sum(len(run.tasks) for run in found)
-    return (
-        f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
-        "percent, with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks "
-        f"{figlang_tasks.__version__}."
-    )
+    gap = "\n" * (2 - (len(readme) - len(readme.rstrip("\n")))) if readme else ""
+    return readme + gap + section
 
 
 def _table(task: TaskRun) -> str:
@@ -87,10 +79,10 @@ def _facts(run: Run, task: TaskRun) -> str:
     facts = {
         "mean": f"unweighted, of {listing([_code(fold.task) for fold in task.folds])}" if task.folds else None,
         "data": where,
-        "options": _coded(provenance.options(run)),
-        "task version": _coded(task.version),
-        "prompt hash": _coded(provenance.metadata(task, "prompt_hash")),
-        "explanation scorer": _coded(task.signature),
+        "options": _code(provenance.options(run)),
+        "task version": _code(task.version),
+        "prompt hash": _code(provenance.metadata(task, "prompt_hash")),
+        "explanation scorer": _code(task.signature),
         "harness": f"{_code(name)} {_code(version)}",
         "date": date.date().isoformat() if date else None,
         "samples": f"SHA-256 {listing([_code(each.sha256) for each in task.folds or [task]])}",
@@ -98,16 +90,9 @@ def _facts(run: Run, task: TaskRun) -> str:
     return "\n".join(f"- {title}: {fact}" for title, fact in facts.items() if fact)
 
 
-def _coded(text: str | None) -> str | None:
-    return _code(text) if text else None
-
-
-def _code(text: str) -> str:
+def _code(text: str | None) -> str:
     """Untrusted text as a code span in one line, without local paths; it cannot end the span, nor the section."""
-    safe = (
-        printable(plain(without_paths(text)), limit=1000)
-        .replace("`", "'")
-        .replace("<!--", "<! --")
-        .replace("-->", "-- >")
-    )
-    return f"`{safe}`"
+    if not text:
+        return ""
+    safe = printable(plain(without_paths(text)), limit=1000).replace("`", "'")
+    return f"`{safe.replace('<!--', '<! --').replace('-->', '-- >')}`"

@@ -36,10 +36,12 @@ def test_one_metric_stands_for_a_task_everywhere() -> None:
     bold = {part.partition("`")[0]: re.findall(r"\| \*\*(.+?)\*\* ", part) for part in card.split("### `")[1:]}
     assert bold == {task: [name] for task, name in HEADLINES.items()}
 
-    shown = overview(pair, by_task(pair), published=False)
+    shown = overview(pair, by_task(pair), [], published=False)
     assert shown is not None
-    drawn = {row["task"]: row["metric"] for row in csv.DictReader(shown.charts[0].csv.splitlines())}
-    assert drawn == {task: metric_name(name) for task, name in HEADLINES.items()}
+    drawn = {row["category"].partition(" ")[::2] for row in csv.DictReader(shown.charts[0].csv.splitlines())}
+    assert len(drawn) == len(HEADLINES)
+    for short, name in drawn:
+        assert name in {metric_name(of) for task, of in HEADLINES.items() if task.endswith(short)}
 
     results = {
         **pair[0].results,

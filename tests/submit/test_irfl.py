@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 from collections.abc import Callable
@@ -130,24 +128,13 @@ def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
     }
 
 
-def test_every_form_says_the_same(folder: Path) -> None:
-    found = irfl.BoardRow(
-        "=cmd|'x'\x1b", "match", row(folder).detection, {name: 0.125 for name in irfl.COLUMNS}, REVISION
-    )
-    percents = ["76.3", "29.0", "33.3", "36.1", "99.6"]
-    table = list(csv.reader(io.StringIO(irfl.as_csv(found))))
-    assert table[0] == ["task", "model", *irfl.COLUMNS]
-    assert table[1] == ["detection", "'=cmd|'x' ", *percents]
-    assert table[2] == ["retrieval", "'=cmd|'x' ", *["12.5"] * 5]
-    for form, write_form in irfl.FORMATS.items():
-        text = write_form(found)
-        assert "\x1b" not in text and text.endswith("\n")
-        assert text.count("12.5") == 5, form
-        places = [text.index(percent) for percent in percents]
-        assert places == sorted(places), form
-    assert irfl.as_markdown(found).splitlines()[2].startswith(r"| =cmd\|'x'  |")
-    assert "IRFL leaderboard" in irfl.as_email(found).splitlines()[0]
-    assert REVISION in irfl.as_email(found) and "matching scores" in irfl.as_email(found)
+def test_the_email_has_the_row_in_percent(folder: Path) -> None:
+    found = irfl.BoardRow("=cmd|'x'\x1b", "match", row(folder).detection, dict.fromkeys(irfl.COLUMNS, 0.125), REVISION)
+    text = irfl.as_email(found)
+    assert "\x1b" not in text and text.count("12.5") == 5 and REVISION in text and "matching scores" in text
+    places = [text.index(percent) for percent in ("76.3", "29.0", "33.3", "36.1", "99.6")]
+    assert places == sorted(places)
+    assert r"| =cmd\|'x'  |" in text and "IRFL leaderboard" in text.splitlines()[0]
 
 
 def test_one_family_is_named_where_there_are_two(folder: Path) -> None:
@@ -197,11 +184,7 @@ def change(lines: Lines, **values: Any) -> Lines:
         ),
         (lambda lines: change(lines, type="figurative_literal"), r"the release has \{'figurative': 131"),
         (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: use a"),
-        (
-            lambda lines: [{**each, "answer": "A"} for each in lines],
-            "line 1: `sample` has answer=A: restore the file",
-        ),
-        (lambda lines: change(lines, type=None), "`sample` has type=None: restore the file"),
+        (lambda lines: change(lines, type=None), "its rows are of .*, the release has"),
         (lambda lines: [{**each, "data": f"IRFL/x@{REVISION}:0"} for each in lines], "rows of IRFL/x@0.*not of IRFL's"),
         (lambda lines: [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in lines], "not of IRFL's release"),
     ],

@@ -52,15 +52,11 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     if named["family"] == "retrieve":
         retrieval = BarChart(
             f"{dataset}: retrieval",
-            "Bars of the precision at k of ranking figurative above partially literal images, in percent; chance is "
-            "that of a ranking by scores.",
             "precision@k (percent)",
         )
         yield from by_class(retrieval, "p@k", _chance_of_retrieval)
         by_k = BarChart(
             f"{dataset}: retrieval by k",
-            "Bars of the precision at k by k, how many figurative images a row has, in percent; chance is that of a "
-            "ranking by scores.",
             "precision@k (percent)",
         )
         yield Bars(chart=by_k, measure="p@k", panel=f"{panel}: {what}", chance=_chance_of_retrieval, split=_by_k)
@@ -68,21 +64,17 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     kind = _DETECTION[named["family"]]
     accuracy = BarChart(
         f"{dataset}: detection {kind}",
-        f"Bars of the accuracy of choosing the figurative image {kind}, in percent.",
         "accuracy (percent)",
     )
     yield from by_class(accuracy, "acc", _chance_of_choice)
     preference = BarChart(
         f"{dataset}: literal preference",
-        "Bars of the share of failures in which a partially literal image was chosen, in percent; chance is that "
-        "of a failure at random.",
         "literal preference (percent of failures)",
     )
     measure = "literal_preference"
     yield Bars(chart=preference, measure=measure, category=what, panel=panel, chance=_chance_of_literal)
     orders = BarChart(
         f"{dataset}: order of the images of a simile",
-        "Bars of the share of similes whose first image scores higher than the second, in percent.",
         "share of similes (percent)",
     )
     for measure in _ORDERS:
@@ -153,8 +145,6 @@ def _by_k(records: Records) -> dict[str, Records]:
 def _letters(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     chart = BarChart(
         f"{task}: letters named",
-        "Bars of the share of each letter among the letters that the model named when every row was asked in all "
-        "four rotations, in percent; without position bias each has 25.",
         "share of the letters named (percent)",
     )
     for letter in LETTERS:

@@ -12,7 +12,6 @@ from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Records
 def _retrieval(dataset: str, task: str, scopes: Mapping[str, Collection[str]]) -> Iterator[Bars]:
     chart = BarChart(
         f"{dataset}: retrieval by kind of candidates",
-        "Bars of the precision at 1 of finding an image's own metaphor among other statements, in percent.",
         "precision@1 (percent)",
     )
     kind = task.rpartition("retrieve_")[2].replace("_", " ")

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_COUNT
 from figlang_tasks.core.presentation import Instructions, Part, Parts
-from figlang_tasks.core.prompting import render
 
 PARTS = Parts(
     kind="source",
     group_kind="phenomenon",
-    group_source="arXiv 2405.01474, Table 3",
     of={
         "vismet": Part("HAIVMet (vismet)", "metaphor / simile"),
         "irfl_metaphor_simile": Part("IRFL (metaphor / simile)", "metaphor / simile"),
@@ -29,8 +26,6 @@ PARTS = Parts(
 """The sources, in the order of Table 3; Table 7 and Figure 11 group by phenomenon."""
 
 INSTRUCTIONS = Instructions(
-    count=INSTRUCTION_COUNT,
-    text=lambda number: render("vflute/question.jinja", instruction=number, claim="..."),
     source="Table 8 (arXiv 2405.01474)",
     measure="f1@0",
 )

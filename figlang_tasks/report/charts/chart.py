@@ -36,7 +36,6 @@ class Chart:
     Attributes:
         id: unique on the page; letters, digits and ``-``.
         title: what it shows, for its caption.
-        alt: what it shows and what is to be seen in it, in words and numbers.
         svg: the drawing, an SVG file; the page shows it as a picture, so that nothing in it can run.
         csv: its data, a header line first.
         wide: whether it takes the whole width of the page; two others fit beside each other.
@@ -45,15 +44,10 @@ class Chart:
 
     id: str
     title: str
-    alt: str
     svg: str
     csv: str
     wide: bool = False
     narrow: str = ""
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", self.id):
-            raise ValueError(f"chart id {self.id!r}: must be letters, digits and -")
 
 
 class Reference(NamedTuple):
@@ -69,11 +63,6 @@ class Reference(NamedTuple):
     value: float
     kind: str = "model"
 
-    @property
-    def csv_kind(self) -> str:
-        """What a table of the chart's data says."""
-        return "chance" if self.kind == "chance" else f"published {self.kind}"
-
 
 Panels = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
 """Values by panel, category and series."""
@@ -83,15 +72,9 @@ References = Mapping[tuple[str, str], Sequence[Reference]]
 
 
 def numbered(groups: Iterable[Iterable[str]], order: Sequence[str]) -> dict[str, int]:
-    """The series of all groups, each with the number of its style: its place in `order`, where it stands there.
-
-    Raises:
-        ValueError: there are none.
-    """
-    names = list(dict.fromkeys(name for group in groups for name in group))
-    if not names:
-        raise ValueError("there is nothing to draw")
-    everyone = dict.fromkeys([*order, *names])
+    """The series of all groups, each with the number of its style: its place in `order`, where it stands there."""
+    names = {name for group in groups for name in group}
+    everyone = dict.fromkeys([*order, *sorted(names)])
     return {name: number for number, name in enumerate(everyone) if name in names}
 
 

@@ -30,7 +30,6 @@ class Curve:
 def curves(
     chart_id: str,
     title: str,
-    alt: str,
     x: Sequence[float],
     panels: Mapping[str, Mapping[str, Curve]],
     *,
@@ -42,20 +41,13 @@ def curves(
     """Curves over the same x from 0 to 1, a panel for the whole and for each part.
 
     Args:
-        chart_id, title, alt: see `Chart`.
+        chart_id, title: see `Chart`.
         x: n ascending values in [0, 1].
         panels: curves by panel and series.
         x_label, y_label: names of the axes, which are also heads of columns in the CSV.
         marks: values of x to be marked by a line.
         order: as in `bars`.
-
-    Raises:
-        ValueError: the id is not valid, there is no panel, or a curve has not n values.
     """
-    for panel, lines in panels.items():
-        for name, curve in lines.items():
-            if len(curve.y) != len(x) or len(curve.low) not in (0, len(x)) or len(curve.high) != len(curve.low):
-                raise ValueError(f"{panel}, {name}: {len(curve.y)} values for {len(x)} places")
     series = numbered(panels.values(), order)
     columns = min(4, len(panels))
     rows = math.ceil(len(panels) / columns)
@@ -80,7 +72,7 @@ def curves(
         figure.supxlabel(x_label, fontsize=12)
         figure.supylabel(y_label, fontsize=12)
     head = ("panel", "run", x_label, y_label, "low", "high")
-    return Chart(chart_id, title, alt, file.getvalue(), csv_text(head, _rows(x, panels)), wide)
+    return Chart(chart_id, title, file.getvalue(), csv_text(head, _rows(x, panels)), wide)
 
 
 def _rows(x: Sequence[float], panels: Mapping[str, Mapping[str, Curve]]) -> Iterator[tuple[object, ...]]:
@@ -94,37 +86,25 @@ def _rows(x: Sequence[float], panels: Mapping[str, Mapping[str, Curve]]) -> Iter
 def dots(
     chart_id: str,
     title: str,
-    alt: str,
     series: Mapping[str, Mapping[int, Estimate]],
     *,
     x_label: str,
     y_label: str,
     order: Sequence[str] = (),
 ) -> Chart:
-    """A dot for each run at each numbered place, and a line at the mean of each run; arguments as of `curves`.
-
-    Raises:
-        ValueError: the id is not valid, or there is nothing to draw.
-    """
+    """A dot for each run at each numbered place, and a line at the mean of each run; arguments as of `curves`."""
     numbers = numbered([series], order)
-    finite = {
-        name: {place: each.value for place, each in found.items() if math.isfinite(each.value)}
-        for name, found in series.items()
-    }
-    if not any(finite.values()):
-        raise ValueError(f"{chart_id}: there is nothing to draw")
     with drawn(HALF, 330) as (figure, file):
         legend(figure, [(name, of_series(number)) for name, number in numbers.items()])
         axes = figure.add_subplot(xlabel=x_label, ylabel=y_label)
-        axes.set_xticks(sorted({place for found in finite.values() for place in found}))
-        for shift, (name, found) in enumerate(finite.items()):
-            style = of_series(numbers[name])
-            axes.plot([place + 0.2 * shift / len(finite) for place in found], list(found.values()), **style)
-            if found:
-                axes.axhline(sum(found.values()) / len(found), color=style["color"], linestyle="--", linewidth=1.2)
+        axes.set_xticks(sorted({place for found in series.values() for place in found}))
+        for shift, (name, found) in enumerate(series.items()):
+            style, values = of_series(numbers[name]), [each.value for each in found.values()]
+            axes.plot([place + 0.2 * shift / len(series) for place in found], values, **style)
+            axes.axhline(sum(values) / len(values), color=style["color"], linestyle="--", linewidth=1.2)
     rows = [
         (name, place, each.value, each.low, each.high)
         for name, found in series.items()
         for place, each in found.items()
     ]
-    return Chart(chart_id, title, alt, file.getvalue(), csv_text(("run", x_label, y_label, "low", "high"), rows))
+    return Chart(chart_id, title, file.getvalue(), csv_text(("run", x_label, y_label, "low", "high"), rows))

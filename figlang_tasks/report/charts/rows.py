@@ -1,9 +1,9 @@
-"""Charts of rows with marks and intervals: values of runs by category, all tasks, and differences."""
+"""Charts of rows with marks and intervals: values of runs by category, and differences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -147,107 +147,57 @@ def _of_runs(values: Mapping[str, Estimate], series: Mapping[str, int]) -> list[
     ]
 
 
-def _names(series: Mapping[str, int]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [(name, of_series(number)) for name, number in series.items()]
-
-
-def _data(about: Sequence[object], values: Mapping[str, Estimate], beside: Iterable[Reference]) -> Iterator[Sequence]:
-    for name, found in values.items():
-        yield (*about, "run", name, found.value, found.low, found.high)
-    for each in beside:
-        yield (*about, each.csv_kind, each.name, each.value, None, None)
-
-
 def bars(
     chart_id: str,
     title: str,
-    alt: str,
     panels: Panels,
     *,
     label: str,
     references: References | None = None,
     order: Sequence[str] = (),
     side_by_side: bool = False,
+    whole: bool = False,
 ) -> Chart:
     """Values (0 to 100) of each run by category, with intervals, in panels.
 
     Args:
-        chart_id, title, alt: see `Chart`.
+        chart_id, title: see `Chart`.
         panels: a value that is NaN has no mark.
         label: what the values are.
         references: what to compare with: chance is a line across the marks, others are marks below them.
         order: the series of all charts of a page, so that one looks alike in all of them.
         side_by_side: put the panels beside each other, with the same categories; else one below the other.
-
-    Raises:
-        ValueError: the id is not valid, or there is no panel.
+        whole: as wide as the page, and drawn for telephones too.
     """
     beside = references or {}
     series = numbered((group for panel in panels.values() for group in panel.values()), order)
-    wide = side_by_side and len(panels) > 1
+    side_by_side = side_by_side and len(panels) > 1
     every = dict.fromkeys(category for groups in panels.values() for category in groups)
     room = {category for (_, category), found in beside.items() if any(each.kind != "chance" for each in found)}
     lines = {
         panel: [
             Line(
-                wrapped(category, 22),
+                wrapped(category, 26 if whole else 22),
                 _of_runs(groups.get(category, {}), series),
                 beside.get((panel, category), ()),
                 category in room,
             )
-            for category in (every if wide else groups)
+            for category in (every if side_by_side else groups)
         ]
         for panel, groups in panels.items()
     }
-    data = (
-        row
-        for panel, groups in panels.items()
-        for category, group in groups.items()
-        for row in _data((panel, category), group, beside.get((panel, category), ()))
-    )
-    head = ("panel", "category", "kind", "name", "value", "low", "high")
-    svg = _draw(lines, label, _names(series), WHOLE if wide else HALF, side_by_side=wide)
-    return Chart(chart_id, title, alt, svg, csv_text(head, data), wide)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A task of the overview: its name without what the group says and its whole name, what is shown of it (0 to 100,
-    by run), and what it is read beside."""
-
-    label: str
-    task: str
-    metric: str
-    values: Mapping[str, Estimate]
-    references: Sequence[Reference] = ()
-
-
-def overview(
-    chart_id: str, title: str, alt: str, groups: Mapping[str, Sequence[Row]], *, label: str, order: Sequence[str] = ()
-) -> Chart:
-    """The value of each run in a row for each task of each dataset, as wide as the page; arguments as of `bars`."""
-    series = numbered((row.values for rows in groups.values() for row in rows), order)
-    lines = {
-        dataset: [
-            Line(
-                f"{wrapped(row.label, 26)}\n{row.metric}",
-                _of_runs(row.values, series),
-                row.references,
-                any(each.kind != "chance" for each in row.references),
-            )
-            for row in rows
-        ]
-        for dataset, rows in groups.items()
-    }
-    wide, narrow = (_draw(lines, label, _names(series), width) for width in (WHOLE, PHONE))
-    data = (
-        cells
-        for dataset, rows in groups.items()
-        for row in rows
-        for cells in _data((dataset, row.task, row.metric), row.values, row.references)
-    )
-    head = ("dataset", "task", "metric", "kind", "name", "value", "low", "high")
-    return Chart(chart_id, title, alt, wide, csv_text(head, data), True, narrow)
+    data: list[tuple[object, ...]] = []
+    for panel, groups in panels.items():
+        for category, group in groups.items():
+            data += [(panel, category, "run", name, *found[:3]) for name, found in group.items()]
+            for each in beside.get((panel, category), ()):
+                kind = "chance" if each.kind == "chance" else f"published {each.kind}"
+                data.append((panel, category, kind, each.name, each.value, None, None))
+    csv = csv_text(("panel", "category", "kind", "name", "value", "low", "high"), data)
+    names = [(name, of_series(number)) for name, number in series.items()]
+    wide = whole or side_by_side
+    svg = _draw(lines, label, names, WHOLE if wide else HALF, side_by_side=side_by_side)
+    return Chart(chart_id, title, svg, csv, wide, _draw(lines, label, names, PHONE) if whole else "")
 
 
 @dataclass(frozen=True)
@@ -267,46 +217,25 @@ class Effect:
     against: str = ""
 
 
-def forest(
-    chart_id: str,
-    title: str,
-    alt: str,
-    panels: Mapping[str, Sequence[Effect]],
-    data: Sequence[Sequence[object]],
-    *,
-    label: str,
-) -> Chart:
+def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Effect]], csv: str, *, label: str) -> Chart:
     """Differences with their intervals around 0, in panels with one scale; those that are significant are filled.
 
     Args:
-        chart_id, title, alt, label: as of `bars`.
+        chart_id, title, label: as of `bars`.
         panels: effects by panel.
-        data: what becomes the CSV, the header first.
-
-    Raises:
-        ValueError: the id is not valid, or there are no effects.
+        csv: the data.
     """
-    effects = [effect for found in panels.values() for effect in found]
-    if not effects:
-        raise ValueError(f"{chart_id}: there is nothing to draw")
-    farthest = max(
-        (abs(end) for each in effects for end in (each.value, each.low, each.high) if end is not None), default=1.0
-    )
+    ends = [end for found in panels.values() for each in found for end in (each.value, each.low, each.high)]
+    farthest = max(abs(end) for end in ends if end is not None)
     most = next((limit for limit in (1, 2, 4, 10, 20, 40, 60, 80) if farthest <= limit), 100)
     lines = {panel: [_effect(each) for each in found] for panel, found in panels.items()}
-    svg = _draw(lines, f"{label}; right: points, p", (), ends=(-most, most))
-    return Chart(chart_id, title, alt, svg, csv_text([str(head) for head in data[0]], data[1:]))
+    return Chart(chart_id, title, _draw(lines, f"{label}; right: points, p", (), ends=(-most, most)), csv)
 
 
 def _effect(of: Effect) -> Line:
     colour = (BETTER if of.better else WORSE) if of.strong else QUIET
     style = {"color": colour, "marker": "s", "linestyle": "none", "markerfacecolor": colour if of.strong else "white"}
     label = f"{wrapped(of.label, 28)}" + (f" {_MINUS} {wrapped(of.against, 28)}" if of.against else "")
-    text = f"{points(of.value)} ({of.note})"
-    return Line(label, [Mark(of.value, of.low, of.high, text, style, of.strong)])
-
-
-def points(value: float) -> str:
-    """A difference as people read it: its sign, and one digit."""
-    rounded = round(value, 1)
-    return f"{rounded:+.1f}".replace("-", _MINUS) if rounded else "0.0"
+    rounded = round(of.value, 1)
+    points = f"{rounded:+.1f}".replace("-", _MINUS) if rounded else "0.0"
+    return Line(label, [Mark(of.value, of.low, of.high, f"{points} ({of.note})", style, of.strong)])

@@ -15,14 +15,14 @@ from figlang_tasks.report.sections.bars import bar_section
 from figlang_tasks.report.sections.differences import compared, differences
 from figlang_tasks.report.sections.explanations import explanation_quality
 from figlang_tasks.report.sections.instructions import prompt_sensitivity
-from figlang_tasks.report.sections.layout import Cell, Group, Section, Table
-from figlang_tasks.report.sections.overview import overview, verdict_section
+from figlang_tasks.report.sections.layout import Group, Section, Table
+from figlang_tasks.report.sections.overview import overview
 from figlang_tasks.report.sections.parsing import parsing
 from figlang_tasks.report.sections.results import Results, by_task, dataset_name, instruction_of, slug
-from figlang_tasks.report.sections.tables import all_metrics, by_part
+from figlang_tasks.report.sections.tables import numbers
 from figlang_tasks.results.runs import Run, with_folds
 
-__all__ = ["Cell", "Group", "Section", "Table", "build"]
+__all__ = ["Group", "Section", "Table", "build"]
 
 _Maker = Callable[[], Section | None]
 
@@ -36,7 +36,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
         seed: of the tests for significance.
 
     Returns:
-        Verdicts and overview, a group for each dataset, the differences between runs, and how outputs were read.
+        The overview, a group for each dataset, the differences between runs, and how outputs were read.
 
     Raises:
         ValueError: there are no runs.
@@ -49,7 +49,7 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     plain = {task: of for task, of in results.items() if instruction_of(task, of) is None}
     tests = cache(lambda: compared(runs, plain, seed))
     makers: dict[tuple[str, str], list[_Maker]] = {
-        ("overview", "Overview"): [lambda: verdict_section(tests()[0]), lambda: overview(runs, plain, published)]
+        ("overview", "Overview"): [lambda: overview(runs, plain, tests()[0], published)]
     }
     for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in results.values()):
         makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results, plain, published)
@@ -70,6 +70,5 @@ def _of_dataset(dataset: str, results: Results, plain: Results, published: bool)
         lambda: explanation_quality(prefix, own, published),
         *(partial(bar_section, prefix, section, own, published) for section in benchmark.charts),
         lambda: prompt_sensitivity(prefix, every),
-        lambda: by_part(prefix, own, published),
-        lambda: all_metrics(prefix, own, published),
+        lambda: numbers(prefix, own, published),
     ]

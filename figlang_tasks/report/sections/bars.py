@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from figlang_tasks.core.presentation import BarChart, Bars, BarSection
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Panels, Reference, References
+from figlang_tasks.report.charts import Reference
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Result, Results, dataset_name, listed, percent, references
+from figlang_tasks.report.sections.results import Result, Results, dataset_name, percent, references
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record
 
 
@@ -32,7 +32,6 @@ def bar_section(prefix: str, section: BarSection, results: Results, published: b
         charts.bars(
             f"{prefix}-{section.id}-{number}",
             chart.title,
-            f"{chart.about} {told(*drawn[chart])}",
             drawn[chart].panels,
             label=chart.label,
             references=drawn[chart].references,
@@ -97,23 +96,3 @@ def _split(bars: Bars, declared: Measures, records: Sequence[Record]) -> dict[st
 def _chance(bars: Bars, records: Sequence[Record]) -> list[Reference]:
     level = 100 * bars.chance(records)
     return [Reference("chance", level, "chance")] if np.isfinite(level) else []
-
-
-def told(panels: Panels, beside: References) -> str:
-    """The values of a chart of bars as a sentence for each panel."""
-    sentences = []
-    for panel, groups in panels.items():
-        parts = []
-        for category, group in groups.items():
-            values = listed({name: found.value for name, found in group.items()})
-            parts.append(f"{category}: {values}{told_references(beside.get((panel, category), ()))}")
-        sentences.append((f"{panel}: " if panel else "") + "; ".join(parts) + ".")
-    return " ".join(sentences)
-
-
-def told_references(found: Sequence[Reference]) -> str:
-    """What values are read beside, in brackets; "" if there is nothing."""
-    chance: Mapping[str, float] = {each.name: each.value for each in found if each.kind == "chance"}
-    published = {each.name: each.value for each in found if each.kind != "chance"}
-    parts = [*([listed(chance)] if chance else []), *([f"published: {listed(published)}"] if published else [])]
-    return f" ({'; '.join(parts)})" if parts else ""

@@ -8,11 +8,11 @@ from itertools import combinations
 
 from loguru import logger
 
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Effect
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Results, dataset_name, metric_name, short_names, slug, tested
+from figlang_tasks.report.sections.results import Results, dataset_name, metric_name, short_names, slug
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.runs import Run
@@ -20,7 +20,7 @@ from figlang_tasks.results.verdict import ALPHA, better, count_tests, p_text
 
 
 def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:
-    """Every two runs by the metrics to test of the tasks that they share.
+    """Every two runs by the main metric of the tasks that they share.
 
     Args:
         results: of the tasks to show.
@@ -47,16 +47,15 @@ def compared(runs: Sequence[Run], results: Results, seed: int) -> tuple[list[Dif
     runs, left_out = comparison.whole(runs)
     notes = [f"{left_out[0].upper()}{left_out[1:]}."] if left_out else []
     for task, of_task in results.items():
-        metrics = tested(of_task)
-        if len(of_task) < 2 or not metrics:
+        if len(of_task) < 2:
             continue
         alone = [replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks]
         try:
-            found += comparison.compare(alone, metrics, overall=True, seed=seed)
+            found += comparison.compare(alone, seed=seed)
         except ComparisonError:  # of some pair; the others can be compared
             for pair in combinations(alone, 2):
                 try:
-                    found += comparison.compare(pair, metrics, overall=True, seed=seed)
+                    found += comparison.compare(pair, seed=seed)
                 except ComparisonError as error:
                     notes.append(f"Not compared: {error}.")
     if notes:
@@ -77,48 +76,15 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
         else:
             panels.setdefault(metric, []).append(_effect(each, each.second, each.first))
     of = f"{pairs[0][1]} against {pairs[0][0]}" if len(pairs) == 1 else "every two runs"
-    return charts.forest(
-        chart_id,
-        f"{dataset}: {of}",
-        f"A forest plot of differences in points. {_told(found)}",
-        panels,
-        _data(found),
-        label="difference in points",
-    )
+    head = ("task", "metric", "scope", "first", "second", "value_first", "value_second", "difference", "low", "high")
+    names = (*head, "p_randomization", "p_holm", "p_bootstrap")
+    csv = csv_text(names, [[getattr(each, name) for name in names] for each in found])
+    return charts.forest(chart_id, f"{dataset}: {of}", panels, csv, label="difference in points")
 
 
 def _effect(of: Difference, label: str, against: str = "") -> Effect:
-    scale, winner = _scale(of), better(of)
+    found, winner = measures.named(of.metric), better(of)
+    scale = 100 if found is None or found[0].percent else 1
     low, high = (None if end is None else scale * end for end in (of.low, of.high))
-    is_better = winner == of.second
-    return Effect(label, scale * of.difference, low, high, _p(of), winner is not None, is_better, against)
-
-
-def _scale(of: Difference) -> int:
-    """To points, of a share."""
-    found = measures.named(of.metric)
-    return 100 if found is None or found[0].percent else 1
-
-
-def _p(of: Difference) -> str:
-    return "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
-
-
-def _told(found: Sequence[Difference]) -> str:
-    sentences = []
-    for each in found:
-        points = round(_scale(each) * each.difference, 1)
-        sentences.append(
-            f"{each.task}, {metric_name(each.metric)}, {each.second} against {each.first}: "
-            f"{f'{points:+.1f}' if points else '0.0'}, {_p(each)}."
-        )
-    return " ".join(sentences)
-
-
-def _data(found: Sequence[Difference]) -> list[tuple[object, ...]]:
-    head = ("task", "metric", "first", "second", "value_first", "value_second", "difference", "low", "high")
-    tests = ("p_randomization", "p_holm", "p_bootstrap")
-    rows: list[tuple[object, ...]] = [(*head, *tests)]
-    for each in found:
-        rows.append((each.task, each.name, *(getattr(each, name) for name in (*head[2:], *tests))))
-    return rows
+    p = "no test" if of.p_holm is None else f"p {p_text(of.p_holm)}"
+    return Effect(label, scale * of.difference, low, high, p, winner is not None, winner == of.second, against)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from figlang_tasks.metrics import entailment
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Curve, Reference
-from figlang_tasks.report.sections.bars import told
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import (
     Result,
     Results,
-    listed,
     metric_name,
     percent,
     places,
@@ -82,7 +80,6 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result], published: boo
     return charts.bars(
         chart_id,
         f"{task}: {name} by {parts.kind}",
-        f"Bars of {name} with 95 % intervals, for each {parts.kind} and each threshold. {told(panels, beside)}",
         panels,
         label=f"{name} (percent)",
         references=beside,
@@ -105,8 +102,6 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
     return charts.curves(
         chart_id,
         f"{task}: {name} by threshold",
-        f"Curves of {name} (percent) for t from 0 to 1: of all rows, with bands of 95 % intervals, and of each "
-        f"{named.kind} of {task}. {' '.join(_told_curves(result.run, panels, thresholds) for result in results)}",
         entailment.CURVE_THRESHOLDS,
         panels,
         x_label="threshold t",
@@ -114,15 +109,6 @@ def _curves(chart_id: str, task: str, results: Sequence[Result]) -> Chart:
         marks=thresholds[1:],
         order=results[0].runs,
     )
-
-
-def _told_curves(run: str, panels: Mapping[str, Mapping[str, Curve]], thresholds: Sequence[float]) -> str:
-    own = {name: lines[run] for name, lines in panels.items() if run in lines}
-    at = {name: [curve.y[round(100 * t)] for t in thresholds] for name, curve in own.items()}
-    values = ", ".join(f"{value:.1f} at {t:.2f}" for value, t in zip(at["all"], thresholds, strict=True))
-    last = {name: values[-1] for name, values in at.items() if name != "all"}
-    parts = f"; at {thresholds[-1]:.2f} by part: {listed(last)}" if last else ""
-    return f"{run}, all rows: {values}{parts}."
 
 
 def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str, Curve]:

@@ -2,81 +2,49 @@
 
 from __future__ import annotations
 
-import statistics as descriptive
-
 import numpy as np
 
-from figlang_tasks.core.presentation import Instructions
 from figlang_tasks.report import charts
-from figlang_tasks.report.sections.layout import Cell, Section, Table
+from figlang_tasks.report.sections.layout import Section, Table
 from figlang_tasks.report.sections.results import Results, instruction_of, metric_name, percent
-from figlang_tasks.report.sections.tables import N
 from figlang_tasks.scoring import Estimate
 
 
 def prompt_sensitivity(prefix: str, results: Results) -> Section | None:
     """A measure by instruction, for the tasks that ask all rows with one and the same."""
+    import pandas as pd
+
     by_base: dict[str, dict[str, dict[int, Estimate]]] = {}
-    counts: dict[tuple[str, str], set[int]] = {}
-    declared: dict[str, Instructions] = {}
+    declared = next(iter(results.values()))[0].benchmark.instructions
     for task, of_task in results.items():
-        if named := instruction_of(task, of_task):
-            base, number, declares = named
-            declared[base] = declares
+        if declared and (named := instruction_of(task, of_task)):
+            base, number = named
             for result in of_task:
-                if (value := result.estimate(declares.measure)) is not None:
+                value = result.estimate(declared.measure)
+                if value is not None and np.isfinite(value.value):
                     by_base.setdefault(base, {}).setdefault(result.run, {})[number] = percent(value)
-                    counts.setdefault((base, result.run), set()).add(result.of.rows)
-    tables, found = [], []
+    if declared is None or not by_base:
+        return None
+    name = metric_name(declared.measure)
+    drawn, tables = [], []
     for place, (base, series) in enumerate(by_base.items()):
-        of, name = declared[base], metric_name(declared[base].measure)
-        told = []
-        rows = []
-        for run, values in series.items():
-            finite = {number: each.value for number, each in values.items() if np.isfinite(each.value)}
-            if not finite:
-                continue
-            worst, best = (end(finite, key=lambda number: finite[number]) for end in (min, max))
-            mean = descriptive.fmean(finite.values())
-            spread = descriptive.stdev(finite.values()) if len(finite) > 1 else 0.0
-            told.append(
-                f"{run}: {finite[worst]:.1f} (instruction {worst}) to {finite[best]:.1f} (instruction {best}), mean "
-                f"{mean:.1f}, standard deviation {spread:.1f}."
-            )
-            numbers = (finite[worst], mean, finite[best], spread)
-            rows.append(
-                (
-                    Cell(run),
-                    Cell(" / ".join(map(str, sorted(counts[base, run]))), numeric=True),
-                    Cell(str(len(finite)), numeric=True),
-                    *(Cell(f"{each:.1f}", numeric=True) for each in numbers),
-                    *(Cell(str(number), of.text(number), True) for number in (worst, best)),
-                )
-            )
-        if not rows:
-            continue
-        heads = ("instructions", "min", "mean", "max", "sd", "worst instruction", "best instruction")
-        tables.append(
-            Table(
-                f"{base}: {name} over the instructions",
-                (Cell("model"), N, *(Cell(head, numeric=True) for head in heads)),
-                tuple(rows),
-                f"Percent; sd: standard deviation of the sample of instructions. They are those of {of.source}.",
-            )
+        values = pd.DataFrame({run: {n: each.value for n, each in found.items()} for run, found in series.items()})
+        shown = values.agg(["count", "min", "mean", "max", "std"]).T.rename(columns={"count": "instructions"})
+        shown = shown.map("{:.1f}".format).assign(
+            instructions=values.count().map(str), worst=values.idxmin().map(str), best=values.idxmax().map(str)
         )
-        found.append(
+        shown = shown.rename_axis("model").reset_index()
+        note = f"Percent; std: standard deviation over the instructions, those of {declared.source}."
+        tables.append(Table(f"{base}: {name} over the instructions", shown, note))
+        drawn.append(
             charts.dots(
                 f"{prefix}-instructions-{place}",
                 f"{base}: {name} by instruction",
-                f"A dot for each instruction and run, and a line at each run's mean. {' '.join(told)}",
                 series,
                 x_label="instruction",
                 y_label=f"{name} (percent)",
                 order=next(iter(results.values()))[0].runs,
             )
         )
-    if not tables:
-        return None
-    times = " or ".join(str(count) for count in sorted({declared[base].count for base in by_base}))
-    intro = f"All rows asked with one and the same instruction, {times} times: how much a score depends on the wording."
-    return Section(f"{prefix}-instructions", "Prompt sensitivity", intro, tuple(tables), tuple(found))
+    intro = "All rows asked with one and the same instruction: how much a score depends on the wording."
+    return Section(f"{prefix}-instructions", "Prompt sensitivity", intro, tuple(tables), tuple(drawn))

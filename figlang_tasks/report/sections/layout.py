@@ -6,41 +6,26 @@ Texts may hold names of runs and of tasks, which are untrusted: the page has to 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from figlang_tasks.report.charts import Chart
 
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table.
-
-    Attributes:
-        text: what stands there.
-        title: more about it, for a tooltip; "" if there is nothing to add.
-        numeric: to be set flush right.
-        published: from a paper, not measured in these runs.
-    """
-
-    text: str
-    title: str = ""
-    numeric: bool = False
-    published: bool = False
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the first cell of a row is its head.
+    """A table.
 
     Attributes:
         caption: what it shows.
-        head: heads of the columns.
-        rows: as many cells as `head` each.
+        shown: texts; the first column is the head of each row.
         note: what stands below; "" if nothing does.
     """
 
     caption: str
-    head: tuple[Cell, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    shown: pd.DataFrame
     note: str = ""
 
 
@@ -51,7 +36,7 @@ class Section:
     Attributes:
         id: unique on the page; letters, digits and ``-``.
         title, intro: its head, and what to read first.
-        tables, charts: what it holds; the page shows charts first.
+        charts, tables: what it holds.
         notes: what to know about them, a paragraph each.
         lines: paragraphs that follow the intro.
     """

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from figlang_tasks.report import charts
-from figlang_tasks.report.charts import Chart, Row
-from figlang_tasks.report.sections.bars import told_references
-from figlang_tasks.report.sections.layout import Cell, Section, Table
+from figlang_tasks.report.charts import Reference
+from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import (
     Results,
     dataset_name,
     headline,
-    listed,
     metric_name,
     percent,
     references,
@@ -23,75 +20,50 @@ from figlang_tasks.results import runs as finished
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.runs import Run
 from figlang_tasks.results.verdict import verdicts
-
-_MOST_OPEN = 12  # sentences that a page shows unasked
-
-
-def verdict_section(differences: Sequence[Difference]) -> Section | None:
-    """Which of every two runs is better on each task; many sentences are folded.
-
-    Args:
-        differences: all that the report shows.
-    """
-    found = verdicts(differences)
-    if not found:
-        return None
-    folded = Table(f"{len(found)} verdicts", (Cell("verdict"),), tuple((Cell(sentence),) for sentence in found))
-    if len(found) > _MOST_OPEN:
-        return Section("overview-verdicts", "Which run is better", "", tables=(folded,))
-    return Section("overview-verdicts", "Which run is better", "", lines=tuple(found))
+from figlang_tasks.scoring import Estimate
 
 
-def overview(runs: Sequence[Run], results: Results, published: bool) -> Section | None:
-    """The main metric of each task, and notes on the runs.
+def overview(
+    runs: Sequence[Run], results: Results, differences: Sequence[Difference], published: bool
+) -> Section | None:
+    """Which of every two runs is better on each task, the main metric of each task, and notes on the runs.
 
     Args:
         runs: all of the report.
         results: of the tasks to show.
+        differences: all that the report shows.
         published: whether to show what was published.
     """
-    rows = {task: row for task in results if (row := _row(task, results, published)) is not None}
+    panels: dict[str, dict[str, dict[str, Estimate]]] = {}
+    beside: dict[tuple[str, str], list[Reference]] = {}
+    without = []
+    for task, of_task in results.items():
+        if (metric := headline(of_task)) is None:
+            without.append(task)
+            continue
+        dataset = of_task[0].of.dataset
+        short = short_names([each for each, own in results.items() if own[0].of.dataset == dataset])
+        panel, category = dataset_name(dataset), f"{short[task]} {metric_name(metric)}"
+        values = {of.run: percent(value) for of in of_task if (value := of.estimate(metric)) is not None}
+        panels.setdefault(panel, {})[category] = values
+        beside[panel, category] = references(task, of_task, metric) if published else []
     notes = _notes(runs)
-    if without := [task for task in results if task not in rows]:
+    if without:
         notes.append(f"Not in this picture, since they have no share to show: {', '.join(without)}.")
-    if not rows and not notes:
+    if not panels and not notes:
         return None
-    intro = "The main metric of each task, with its 95 % interval. The sections below have all others."
-    return Section("overview-tasks", "All tasks", intro, charts=_charts(rows, results), notes=tuple(notes))
-
-
-def _row(task: str, results: Results, published: bool) -> Row | None:
-    of_task = results[task]
-    if (metric := headline(of_task)) is None:
-        return None
-    values = {of.run: percent(value) for of in of_task if (value := of.estimate(metric)) is not None}
-    beside = references(task, of_task, metric) if published else []
-    return Row(task, task, metric_name(metric), values, beside)
-
-
-def _charts(rows: dict[str, Row], results: Results) -> tuple[Chart, ...]:
-    groups: dict[str, list[Row]] = {}
-    for dataset in dict.fromkeys(results[task][0].of.dataset for task in rows):
-        own = [row for task, row in rows.items() if results[task][0].of.dataset == dataset]
-        short = short_names([row.task for row in own])
-        groups[dataset_name(dataset)] = [replace(row, label=short[row.task]) for row in own]
-    if not groups:
-        return ()
-    told = " ".join(
-        f"{row.task}, {row.metric}: {listed({run: found.value for run, found in row.values.items()})}"
-        f"{told_references(row.references)}."
-        for row in rows.values()
+    order = next(iter(results.values()))[0].runs if results else ()
+    chart = charts.bars(
+        "overview-all",
+        "The main metric of each task",
+        panels,
+        label="percent, with 95 % intervals",
+        references=beside,
+        order=order,
+        whole=True,
     )
-    return (
-        charts.overview(
-            "overview-all",
-            "The main metric of each task",
-            f"A mark with its 95 % interval for each task and run, in percent. {told}",
-            groups,
-            label="percent",
-            order=next(iter(results.values()))[0].runs,
-        ),
-    )
+    drawn = (chart,) if panels else ()
+    return Section("overview-tasks", "Overview", "", (), drawn, tuple(notes), tuple(verdicts(differences)))
 
 
 def _notes(runs: Sequence[Run]) -> list[str]:

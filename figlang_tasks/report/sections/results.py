@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from os.path import commonprefix
 
-import numpy as np
-
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
-from figlang_tasks.core.presentation import Instructions, Parts
+from figlang_tasks.core.presentation import Parts
 from figlang_tasks.report.charts import Reference
 from figlang_tasks.results import measures
 from figlang_tasks.results import published as papers
@@ -99,16 +97,6 @@ def comparable_heads(results: Sequence[Result]) -> list[str]:
     return [head for head in shared if head not in {*scheme.by_name, explained.MEAN_SCORE}]
 
 
-def tested(results: Sequence[Result]) -> list[str]:
-    """The metrics to test: the headline metric, and those of the thresholds of explanation scores."""
-    heads, declared = comparable_heads(results), measures_of(results)
-    wanted = {measures.headline(heads)}
-    if results[0].of.explained:
-        scheme = explained.scheme_of(results[0].of.records[0])
-        wanted |= {name for name in scheme.by_name if not name.startswith("v1")}
-    return [name for name in heads if name in wanted and not declared[name].diagnostic]
-
-
 def headline(results: Sequence[Result]) -> str | None:
     """The metric that stands for a task, if it is a share of right answers; of those that are comparable, if any is."""
     found = measures.headline(comparable_heads(results) or [head for result in results for head in result.heads])
@@ -128,10 +116,10 @@ def places(results: Sequence[Result]) -> dict[str, list[str]]:
     return {scope: of_scope for scope, of_scope in found.items() if of_scope}
 
 
-def instruction_of(task: str, results: Sequence[Result]) -> tuple[str, int, Instructions] | None:
-    """Of a task that asks all rows with one instruction: the name without it, its number, and where it is from."""
-    declared, named = results[0].benchmark.instructions, _INSTRUCTION.fullmatch(task)
-    return None if declared is None or named is None else (named["of"], int(named["number"]), declared)
+def instruction_of(task: str, results: Sequence[Result]) -> tuple[str, int] | None:
+    """Of a task that asks all rows with one instruction: the name without it, and its number."""
+    named = _INSTRUCTION.fullmatch(task) if results[0].benchmark.instructions else None
+    return (named["of"], int(named["number"])) if named else None
 
 
 def comparable(task: str, results: Sequence[Result], metrics: Sequence[str]) -> tuple[list[str], str]:
@@ -186,8 +174,3 @@ def percent(found: Estimate) -> Estimate:
     """A share in percent, with its interval alone."""
     low, high = (None if end is None else 100 * end for end in (found.low, found.high))
     return Estimate(100 * found.value, low, high)
-
-
-def listed(values: Mapping[str, float]) -> str:
-    """``A 85.5, B 60.0``."""
-    return ", ".join(f"{name} {value:.1f}" for name, value in values.items() if np.isfinite(value))

@@ -18,8 +18,8 @@ from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.cli.cite import signature
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core import hub
-from figlang_tasks.results import runs
-from figlang_tasks.submit import all_rows, provenance
+from figlang_tasks.results import provenance, runs
+from figlang_tasks.submit import all_rows
 
 Rows = list[dict[str, Any]]
 TEST = {"dataset": "V-FLUTE", "split": "test"}

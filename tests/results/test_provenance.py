@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import hashlib
 import math
 from datetime import datetime, timezone
 from pathlib import Path
@@ -13,16 +13,12 @@ import report_runs
 from results_files import measures_of
 from submit.published import records, write_run
 from submit.test_hub_results import results
-from varied_runs import strong
 
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.text import listing
-from figlang_tasks.metrics import intervals
-from figlang_tasks.results import measures, runs
+from figlang_tasks.results import measures, provenance, runs
+from figlang_tasks.results.provenance import Data, Value
 from figlang_tasks.results.runs import TaskRun
 from figlang_tasks.scoring import Estimate
-from figlang_tasks.submit import SubmissionError, brief, plain, provenance
-from figlang_tasks.submit.provenance import Data, Value
 
 VFLUTE = "d920d848e21b6aba96e03704b134c546f89b74f4"  # the commit of it that this package reads
 
@@ -140,25 +136,8 @@ def test_a_value_that_cannot_be(wrong: float, tmp_path: Path) -> None:
     configs = {task: {"metadata": {"measures": measures_of({"meteor": wrong})}}}
     lines = {task: report_runs.lines_of(task)}
     run = runs.read(str(report_runs.write_run(tmp_path, lines, configs=configs)))
-    with pytest.raises(SubmissionError, match=f"meteor is {wrong}, which is not between 0 and 1: restore"):
+    with pytest.raises(runs.RunError, match=f"meteor is {wrong}, which is not between 0 and 1: restore"):
         provenance.values(run.tasks[task])
-
-
-def test_categories_of_idioms_are_results_of_their_own() -> None:
-    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
-    task = runs.read(str(folder)).tasks["figlang_mini_irfl_detect_idiom"]
-    assert {"acc", "acc_figurative", "acc_figurative_literal"} < {value.name for value in provenance.values(task)}
-
-
-def test_rows_of_rankings_and_rotations_count_once() -> None:
-    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
-    tasks = runs.read(str(folder)).tasks
-    for task, name in (
-        ("figlang_mini_irfl_retrieve_metaphor", "p@k"),
-        ("figlang_mini_irfl_detect_idiom_circular", "acc"),
-    ):
-        (value,) = [value for value in provenance.values(tasks[task]) if value.name == name]
-        assert value.estimate.rows == len({record["row"] for record in tasks[task].records}) < len(tasks[task].lines)
 
 
 def test_where_no_results_file_tells_estimates_they_are_computed(tmp_path: Path) -> None:
@@ -199,10 +178,6 @@ def test_values_as_people_read_them(
     assert (found.shown(), found.measure.bounds, found.measure.higher_is_better) == (shown, bounds, higher_is_better)
 
 
-def test_intervals_are_those_of_the_tasks() -> None:
-    assert provenance.CONFIDENCE == inspect.signature(intervals.share).parameters["confidence"].default
-
-
 A, B = "a" * 40, "b" * 40
 
 
@@ -225,8 +200,22 @@ def test_what_a_task_was_evaluated_on(data: str, revision: str | None, expected:
     assert provenance.data(TaskRun("x", "", Path(), "", DataId.parse(data), (line,), {}, {}, None, None)) == expected
 
 
-def test_texts_for_terminals_and_files() -> None:
-    assert brief("a\x1b[31m\n\u2028b") == "a [31m b"
-    assert brief("é" * 90) == "é" * 77 + "..."
-    assert (listing(range(5)), listing(range(7))) == ("0, 1, 2, 3, 4", "0, 1, 2, 3, 4, and 2 more")
-    assert plain("a\0\ud800\ud83d\udfff\ue000🫖") == "a" + 4 * "\N{REPLACEMENT CHARACTER}" + "\ue000🫖"
+def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
+    arguments = {"model": "figlang_random", "tasks": "figlang_mini", "limit": None, "seed": [0, 1]}
+    folder = report_runs.write_run(
+        tmp_path / "run",
+        {"figlang_mini": report_runs.lines_of("figlang_mini", 2)},
+        {"model_args": "pretrained=org/model,api_key=hf_secret", "resolved_cli_args": arguments},
+        lmms_eval_version="main@ab92d7f",
+        total_evaluation_time_seconds="12.7",
+    )
+    run = runs.read(f"mine={folder}")
+    facts, task = provenance.of_run(run), provenance.of_task(run.tasks["figlang_mini"])
+    assert facts["options"].startswith("--model figlang_random --model_args 'pretrained=org/model,api_key=[REDACTED]'")
+    assert facts["options"].endswith("--tasks figlang_mini --seed 0,1") and facts["seconds"] == "12.7"
+    assert "ab92d7f" not in str(facts)  # of the folder above the harness's package
+    (file,) = folder.glob("*.jsonl")
+    assert (task["SHA-256 of it"], task["samples file"]) == (hashlib.sha256(file.read_bytes()).hexdigest(), file.name)
+    assert (task["version"], task["prompt hash"], task["rows"]) == ("2-0", "abc123", "2")
+    next(folder.glob("*results.json")).unlink()
+    assert provenance.of_run(runs.read(str(folder))) == {"read from": str(folder)}

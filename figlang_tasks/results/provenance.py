@@ -1,24 +1,25 @@
-"""Facts about a finished run for registries and model cards: metrics, data, command and versions."""
+"""Where the numbers of a run come from: facts for reports, model cards and registries, without secrets."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.errors import RunError
+from figlang_tasks.core.redaction import redacted
 from figlang_tasks.results.options import OPTIONS, given, text
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.runs import Run, TaskRun, limited
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
-from figlang_tasks.submit import SubmissionError
-
-CONFIDENCE = 0.95
 
 # Those of a machine change no result; a run that was cut is not published.
-_PUBLISHED = tuple(each for each in OPTIONS if each not in ("device", "use_cache", "limit", "offset", "samples"))
+PUBLISHED = tuple(each for each in OPTIONS if each not in ("device", "use_cache", "limit", "offset", "samples"))
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -60,6 +61,53 @@ class Data:
     revision: str | None
 
 
+def of_run(run: Run) -> dict[str, str]:
+    """Facts about a run; what its files do not tell is left out."""
+    date = evaluated_at(run)
+    return _told(
+        {
+            "read from": run.path,
+            "cut to": limited(run),
+            "options": options(run, OPTIONS),
+            "harness": " ".join(harness(run)) if run.results else None,
+            "transformers": run.results.get("transformers_version"),
+            "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
+            "chat template": run.results.get("chat_template_sha"),
+            "seconds": run.results.get("total_evaluation_time_seconds"),
+        }
+    )
+
+
+def of_task(task: TaskRun) -> dict[str, str]:
+    """Facts about a task of a run; what its files do not tell is left out."""
+    about = _metadata(task)
+    return _told(
+        {
+            "version": task.version,
+            "data": str(task.data),
+            "data revision": about.get("data_revision"),
+            "rows": len(task.lines),
+            "versions": about.get("versions"),
+            "prompt hash": about.get("prompt_hash"),
+            "generation": task.config.get("generation_kwargs"),
+            "task options": task.config.get("lmms_eval_specific_kwargs"),
+            "few-shot exemplars": task.config.get("num_fewshot"),
+            "explanation scorer": task.signature or task.scorer,
+            "samples file": task.path.name,
+            "SHA-256 of it": task.sha256,
+        }
+    )
+
+
+def _told(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The facts that there are, as texts without secrets."""
+    shown = {name: redacted(value) for name, value in facts.items() if value not in (None, "", {})}
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in shown.items()
+    }
+
+
 def values(task: TaskRun, scopes: bool = False) -> list[Value]:
     """The task's metrics, in the order of tables.
 
@@ -68,12 +116,11 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
         scopes: also those of parts of the benchmark. Without, those alone that the benchmark shows in short.
 
     Raises:
-        SubmissionError: the run reported none: there is no results file beside the samples; or one that cannot be.
-        RunError: the results file tells no metrics (lm-eval's tells no intervals), and a row is not as its task writes
-            it.
+        RunError: there is no results file beside the samples; it has a value that cannot be; or it tells no metrics
+            (lm-eval's tells no intervals), and a row is not as its task writes it.
     """
     if not task.reported and not task.config:
-        raise SubmissionError(
+        raise RunError(
             f"{task.path}: no metrics: the results file of the run (*results*.json) is not next to it, or has no "
             f"results of {task.task}"
         )
@@ -87,7 +134,7 @@ def values(task: TaskRun, scopes: bool = False) -> list[Value]:
     for value in found:
         low, high = value.measure.bounds
         if not low <= value.estimate.value <= high:
-            raise SubmissionError(
+            raise RunError(
                 f"{task.path}: {value.name} is {value.estimate.value:g}, which is not between {low:g} and {high:g}: "
                 "restore the results file that the harness wrote"
             )
@@ -113,18 +160,18 @@ def evaluated_at(run: Run) -> datetime | None:
     """When the run was evaluated, in UTC; None if its results file does not say.
 
     Raises:
-        SubmissionError: the results file has a number for it that is no time.
+        RunError: the results file has a number for it that is no time.
     """
     date = run.results.get("date")
     if isinstance(date, int | float):  # lm-eval: seconds since 1970
         try:
             return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
         except (ValueError, OverflowError, OSError) as error:
-            raise SubmissionError(
+            raise RunError(
                 f"{run.path}: the results file has the date {date}, which is no time in seconds: restore the file that "
                 "the harness wrote"
             ) from error
-    arguments = (run.results.get("config") or {}).get("resolved_cli_args") or {}
+    arguments = _config(run).get("resolved_cli_args") or {}
     try:
         zone = ZoneInfo(arguments.get("timezone") or "Asia/Singapore")  # lmms-eval's default
         local = datetime.strptime(str(date), "%Y%m%d_%H%M%S").replace(tzinfo=zone)
@@ -140,8 +187,7 @@ def harness(run: Run) -> tuple[str, str]:
     ``utils.py``, line 840), so of any project: that is none. The plugin records the package's.
     """
     for task in run.tasks.values():
-        found = task.config.get("metadata")
-        recorded = found.get("versions") if isinstance(found, Mapping) else None
+        recorded = _metadata(task).get("versions")
         if isinstance(recorded, Mapping) and recorded.get("lmms-eval"):
             return "lmms_eval", str(recorded["lmms-eval"])
     for name in ("lmms_eval", "lm_eval"):
@@ -153,35 +199,38 @@ def harness(run: Run) -> tuple[str, str]:
 
 def model_arguments(run: Run) -> str:
     """``--model_args`` of the run as one text, keys and passwords in it masked."""
-    return _arguments(run, "model_args")
+    return text(_config(run).get("model_args") or "")
 
 
 def generation_arguments(run: Run) -> str:
     """``--gen_kwargs`` of the run, as `model_arguments`."""
-    return _arguments(run, "gen_kwargs")
-
-
-def _arguments(run: Run, option: str) -> str:
-    return text((run.results.get("config") or {}).get(option) or "")
+    return text(_config(run).get("gen_kwargs") or "")
 
 
 def model_id(run: Run) -> str | None:
     """The model's id on the hub (ORG/NAME) by the run's arguments; None if they name no such thing."""
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
-    options = "pretrained|model|model_version|model_id"
-    found = re.search(rf"(?:^|,)(?:{options})=({name}/{name})(?:,|$)", model_arguments(run))
+    arguments = "pretrained|model|model_version|model_id"
+    found = re.search(rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", model_arguments(run))
     return found[1] if found else None
 
 
-def options(run: Run) -> str:
-    """The options of the run that change a result, by its results file; "" if it tells none."""
-    config = run.results.get("config") or {}
-    told = config.get("resolved_cli_args")
-    return given({**config, **(told if isinstance(told, Mapping) else {})}, _PUBLISHED)
+def options(run: Run, names: Iterable[str] = PUBLISHED) -> str:
+    """The options of the run, by its results file; "" if it tells none. The default are those that change a result."""
+    told = _config(run).get("resolved_cli_args")
+    return given({**_config(run), **(told if isinstance(told, Mapping) else {})}, names)
 
 
 def metadata(task: TaskRun, name: str) -> str | None:
     """An entry of the task's metadata in the results file, as text; None if it is not there."""
-    found = task.config.get("metadata")
-    value = found.get(name) if isinstance(found, Mapping) else None
+    value = _metadata(task).get(name)
     return None if value is None else str(value)
+
+
+def _metadata(task: TaskRun) -> Mapping[str, Any]:
+    found = task.config.get("metadata")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _config(run: Run) -> Mapping[str, Any]:
+    return run.results.get("config") or {}
