@@ -26,8 +26,8 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import generate, schema
 from figlang_tasks.benchmarks.metaclue import rows as metaclue
-from figlang_tasks.benchmarks.metaclue.annotations import import_files
 from figlang_tasks.benchmarks.metaclue.check import check as check_metaclue
+from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.hub import DataError, source

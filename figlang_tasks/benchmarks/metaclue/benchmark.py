@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.metaclue import card, charts, check, measures, pictures, rows, task
-from figlang_tasks.benchmarks.metaclue.annotations import import_files
+from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 

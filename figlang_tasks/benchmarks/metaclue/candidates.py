@@ -13,35 +13,25 @@ neither of the order of the file nor of Python's version. All test images with m
 
 No negative is a ground truth of its image, and no concept that is put in is one that the image's own annotations have
 at that place. All candidates of an image differ. Comparisons ignore case, spacing and a final full stop.
-
-Such rows can be written (``python -m figlang_tasks.benchmarks.metaclue.candidates FOLDER``), edited and read back: a
-file ``candidates/random50.jsonl`` beside the annotations is taken in place of a draw.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from loguru import logger
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue.annotations import Table
-from figlang_tasks.benchmarks.metaclue.schema import TEXT, Annotation, Metaphor, is_text, statement
-from figlang_tasks.core import hub, json_lines
-from figlang_tasks.core.checks import end_with_the_first
+from figlang_tasks.benchmarks.metaclue.schema import Annotation, Metaphor, statement
+from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.core.text import printable
 
 SEED = 2023
-FOLDER = "candidates"
 _HARD = {"neg_prim": ("primary",), "neg_sec": ("secondary",)} | {
     "neg_prim_rel": ("primary", "relationship"),
     "neg_sec_rel": ("secondary", "relationship"),
@@ -77,46 +67,25 @@ class Candidates:
 
 @hub.kept(maxsize=12)
 def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
-    """Return the candidates of a setting, read or drawn, in the order of the annotations, and a digest of them.
+    """The candidates of a setting in the order of the annotations, and a digest of them.
 
     Args:
         dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
         name: one of :data:`SETTINGS`.
 
     Raises:
-        DataError: the annotations are not available or do not suffice, or a file of candidates is not valid.
+        DataError: the annotations are not available or do not suffice.
     """
-    if name not in SETTINGS:
-        raise DataError(f"MetaCLUE has no retrieval setting {name!r}; known: {', '.join(SETTINGS)}")
-    given = of_file(dataset, name)
-    rows, faults = given or (draw(dataset, name), [])
-    end_with_the_first(faults, "metaclue")
+    rows = draw(dataset, name)
     logger.info(
-        f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {SETTINGS[name].count} candidates, "
-        + (f"from {annotation_file.read(dataset).folder / FOLDER}" if given else f"drawn, seed {SEED}")
+        f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {SETTINGS[name].count} candidates, drawn, "
+        f"seed {SEED}"
     )
     return tuple(rows), digest(rows)
 
 
-def of_file(dataset: str, name: str) -> tuple[list[Candidates], list[str]] | None:
-    """The candidates that a file has for a setting, and its faults; None if there is no file.
-
-    Raises:
-        DataError: the annotations are not available or do not suffice.
-    """
-    table = annotation_file.read(dataset)
-    path = table.folder / FOLDER / f"{name}.jsonl"
-    try:
-        lines, faults = json_lines.read(path)
-    except DataError as error:
-        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
-            return None
-        return [], [f"{error}: correct or delete it"]  # not to be taken for no file: a draw would stand in its place
-    return _checked(lines, faults, path, name, pool_of(dataset, table))
-
-
 def digest(rows: Iterable[Candidates]) -> str:
-    """Return the first 12 hex digits of the SHA-256 over candidates, the same for drawn and read ones."""
+    """The first 12 hex digits of the SHA-256 over candidates."""
     found = hashlib.sha256()
     for row in rows:
         found.update(f"{row.image}\n{row.answer}\n".encode() + "\n".join(row.texts).encode() + b"\0")
@@ -141,6 +110,8 @@ def draw(dataset: str, name: str) -> list[Candidates]:
     Raises:
         DataError: as :func:`load`.
     """
+    if name not in SETTINGS:
+        raise DataError(f"MetaCLUE has no retrieval setting {name!r}; known: {', '.join(SETTINGS)}")
     setting = SETTINGS[name]
     rows = pool_of(dataset, annotation_file.read(dataset))
     if setting.kind == "swap":
@@ -240,7 +211,8 @@ def _hard_negatives(dataset: str, rows: Sequence[Annotation], kind: str) -> _Neg
 def _swapped(dataset: str, rows: Sequence[Annotation]) -> Iterator[Candidates]:
     left_out = []
     for row in rows:
-        usable = _swappable(row)
+        own = {normal(metaphor.statement) for metaphor in row.metaphors}
+        usable = [metaphor for metaphor in row.metaphors if normal(_turned(metaphor)) not in own]
         if not usable:
             left_out.append(row.image)
             continue
@@ -253,18 +225,12 @@ def _swapped(dataset: str, rows: Sequence[Annotation]) -> Iterator[Candidates]:
         )
 
 
-def _swappable(row: Annotation) -> list[Metaphor]:
-    """The metaphors of an image that are none of its ground truths with their concepts swapped."""
-    own = {normal(metaphor.statement) for metaphor in row.metaphors}
-    return [metaphor for metaphor in row.metaphors if normal(_turned(metaphor)) not in own]
-
-
 def _turned(metaphor: Metaphor) -> str:
     return statement(metaphor.secondary, metaphor.relationship, metaphor.primary)
 
 
 def positive(row: Annotation, among: Sequence[Metaphor] | None = None) -> Metaphor:
-    """Return the statement of an image that is the right one, drawn from its own (or from `among`)."""
+    """The statement of an image that is the right one, drawn from its own (or from `among`)."""
     # By their words, so that the order of annotators says nothing.
     ordered = sorted(
         row.metaphors if among is None else among, key=lambda each: (normal(each.statement), each.statement)
@@ -277,7 +243,7 @@ def positive(row: Annotation, among: Sequence[Metaphor] | None = None) -> Metaph
 
 @lru_cache(maxsize=1 << 14)  # a statement is drawn for many images
 def normal(text: str) -> str:
-    """Return a text as comparisons take it: lower case, single spaces, no final full stop."""
+    """A text as comparisons take it: lower case, single spaces, no final full stop."""
     return " ".join(text.casefold().split()).rstrip(".").rstrip()
 
 
@@ -298,99 +264,3 @@ def numbers(key: str, count: int) -> Iterator[int]:
         for start in range(0, 32, 8):
             yield int.from_bytes(words[start : start + 8], "big") % count
         block += 1
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-def write(rows: Iterable[Candidates], path: Path) -> None:
-    """Write candidates as JSON lines: ``{"image": ..., "answer": place, "candidates": [...]}``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        for row in rows:
-            found = {"image": row.image, "answer": row.answer, "candidates": row.texts}
-            file.write(json.dumps(found, ensure_ascii=False) + "\n")
-    part.replace(path)
-
-
-def _checked(
-    lines: Iterable[json_lines.Line], faults: list[str], path: Path, name: str, pool: Sequence[Annotation]
-) -> tuple[list[Candidates], list[str]]:
-    """The candidates of the lines in the order of `pool`, and `faults` with theirs."""
-    if name == "swap":
-        pool = [row for row in pool if _swappable(row)]
-    own = {row.image: {normal(metaphor.statement) for metaphor in row.metaphors} for row in pool}
-    found: dict[str, Candidates] = {}
-    for where, values, _ in lines:
-        try:
-            row = _candidates_of(values, SETTINGS[name].count, where)
-            if row.image not in own:
-                of_swap = " that can be swapped" if name == "swap" else ""
-                raise DataError(
-                    f"{where}: image {row.image!r} is not a test image with metaphors{of_swap} in "
-                    f"{annotation_file.FILE}"
-                )
-            if row.image in found:
-                raise DataError(f"{where}: image {row.image} occurs twice")
-            _check_answer(row, own[row.image], where)
-        except DataError as error:
-            faults.append(str(error))
-        else:
-            found[row.image] = row
-    missing = [image for image in own if image not in found]
-    if missing and not faults:  # else those of the lines that were refused
-        faults = [f"{path} lacks {len(missing)} image(s), e.g. {missing[0]}. Write it again."]
-    return [found[image] for image in own if image in found], faults
-
-
-def _check_answer(row: Candidates, own: set[str], where: str) -> None:
-    for place, text in enumerate(row.texts):
-        if (normal(text) in own) != (place == row.answer):
-            raise DataError(
-                f"{where}: candidates[{place}], {text!r}, is {'no' if place == row.answer else 'a'} ground truth of "
-                f"{row.image}, and answer is {row.answer}: the answer alone must be one"
-            )
-
-
-def _candidates_of(found: Mapping[str, Any], count: int, where: str) -> Candidates:
-    if set(found) != {"image", "answer", "candidates"}:
-        raise DataError(f"{where}: must be an object with image, answer and candidates")
-    texts, answer = found["candidates"], found["answer"]
-    if not isinstance(found["image"], str):
-        raise DataError(f"{where}: image must be the path of a picture")
-    if not isinstance(texts, list):
-        raise DataError(f"{where}: candidates must be a list")
-    for place, text in enumerate(texts):
-        if not is_text(text):
-            raise DataError(f"{where}: candidates[{place}] must be {TEXT}")
-    if len(texts) != count or len({normal(text) for text in texts}) != count:
-        raise DataError(f"{where}: {len({normal(text) for text in texts})} different candidates, must be {count}")
-    if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < count:
-        raise DataError(f"{where}: answer is {answer!r}, must be a place from 0 to {count - 1}")
-    return Candidates(found["image"], tuple(texts), answer)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """``python -m figlang_tasks.benchmarks.metaclue.candidates FOLDER``: draw all settings and write them there."""
-    parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.metaclue.candidates", description=__doc__)
-    parser.add_argument("folder", type=Path, help="output folder; the tasks read $FIGLANG_DATA_DIR/MetaCLUE/candidates")
-    parser.add_argument("--dataset", default="MetaCLUE", choices=["MetaCLUE", "figlang_mini_metaclue"])
-    parser.add_argument("--setting", action="append", choices=[*SETTINGS], help="only this setting; may be repeated")
-    args = parser.parse_args(argv)
-    faults: dict[str, None] = {}  # each said once, in order
-    for name in args.setting or SETTINGS:
-        try:
-            rows = draw(args.dataset, name)
-            write(rows, args.folder / f"{name}.jsonl")
-        except (DataError, OSError) as error:  # other settings need less: of topics, or of images
-            faults[f"figlang_tasks: {error}"] = None
-            continue
-        print(printable(f"{args.folder / name}.jsonl: {len(rows)} images, seed {SEED}, {digest(rows)}"))
-    for fault in faults:
-        print(printable(fault), file=sys.stderr)
-    return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -55,7 +55,7 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
 
 
 def documents(dataset: str, task: str, look_at_pictures: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
-    """The documents of a task, or what is wrong with its pictures or its file of candidates.
+    """The documents of a task, or what is wrong with its pictures.
 
     Raises:
         DataError: the annotations are not available, or do not suffice for the task.
@@ -65,8 +65,6 @@ def documents(dataset: str, task: str, look_at_pictures: bool = False) -> tuple[
     table = annotation_file.read(dataset)
     rows = _rows(dataset, task, table)
     faults = annotation_file.picture_faults(dataset, table, rows, whole=look_at_pictures, boxes=task in LOCALIZE)
-    if task.startswith(RETRIEVE) and (given := candidates.of_file(dataset, task.removeprefix(RETRIEVE))):
-        faults += given[1]
     found = [] if faults else TASKS[task](dataset, task, table, rows)
     if not found and not faults:
         raise DataError(f"{dataset}/{annotation_file.FILE} has no image for the task {task}")

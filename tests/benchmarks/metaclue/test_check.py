@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.metaclue.generated import metaphor, negative, row, write
+from benchmarks.metaclue.generated import negative, row, write
 
-from figlang_tasks.benchmarks.metaclue import candidates
 from figlang_tasks.benchmarks.metaclue import rows as tasks
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
 from figlang_tasks.core import hub
@@ -68,40 +67,11 @@ def cut(folder: Path) -> None:
     (folder / "2/2.jpg").write_bytes(whole[: len(whole) // 2])
 
 
-def drawn(change: Callable[[list[dict[str, Any]]], object], name: str = "random50") -> Callable[[Path], None]:
-    """A file of candidates, changed."""
-
-    def damage(folder: Path) -> None:
-        path = folder / "candidates" / f"{name}.jsonl"
-        candidates.write(candidates.draw("MetaCLUE", name), path)
-        lines = [json.loads(each) for each in path.read_text(encoding="utf-8").splitlines()]
-        change(lines)
-        path.write_text("".join(f"{json.dumps(each)}\n" for each in lines), encoding="utf-8")
-
-    return damage
-
-
-def in_place_of_a_file(folder: Path) -> None:
-    (folder / "candidates" / "swap.jsonl").mkdir(parents=True)
-
-
 BEYOND = [{"role": "primary", "type": "logo", "bbox": [0, 0, 33, 10]}]
-RANDOM = "retrieve_random50"
 # damage -> what is done, a task that refuses it, what is said, and whether it is a fault: something to be put right
 DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
     "not JSON": (line(3, lambda text: text[:-9]), "caption", "line 3 is not valid JSON", True),
-    "no object": (line(3, lambda _: "[1]"), "vqa", "line 3 is [1], not a JSON object", True),
-    "not UTF-8": (
-        lambda folder: (folder / FILE).write_bytes(b"\xff\n" + (folder / FILE).read_bytes()),
-        "caption", "line 1 is not UTF-8", True,
-    ),
-    "key twice": (line(3, lambda text: f'{text[:-1]}, "votes": 4}}'), "caption", "the key 'votes' occurs twice", True),
-    "unknown key": (fields(3, label="x"), "generate", "line 3: label is not a field of this format", True),
-    "wrong type": (fields(3, votes="4"), "classify_symbolic", 'line 3: votes is "4", must be', True),
-    "empty part": (fields(3, metaphors=[metaphor(2, primary="")]), "caption", "line 3: metaphors[0].primary is", True),
-    "no best": (fields(3, metaphors=[metaphor(2, best=False)]), "caption", "line 3: metaphors: best is true 0", True),
     "image twice": (fields(3, image="0/0.jpg"), "caption", "line 3: image 0/0.jpg is also in line 1", True),
-    "image outside": (fields(3, image="0/../../x.jpg"), "caption", "line 3: image is", True),
     "only in train": (fields(23, topic=" "), "caption", "line 23: topic is", True),
     "no rows": (rows(), "caption", f"{FILE} has no rows", True),
     "no file": (lambda folder: (folder / FILE).unlink(), "caption", f"{FILE} cannot be read", True),
@@ -111,34 +81,12 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str, bool]] = {
     "picture of a negative": (
         lambda folder: (folder / "1/21.jpg").unlink(), "classify_literal", "there is no picture 1/21.jpg", True
     ),
-    "picture a text": (picture(b"no picture"), "vqa_best", "line 3 (2/2.jpg): the image cannot be decoded", True),
     "picture cut off": (cut, "localize_pixel", "line 3 (2/2.jpg): the image cannot be decoded", True),
-    "picture empty": (picture(b""), "generate", "2/2.jpg has zero bytes. Replace it", True),
     "picture linked": (linked, "caption", "line 3 (2/2.jpg): image '2/2.jpg' points outside of", True),
-    "candidates nobody has": (
-        drawn(lambda found: found[1]["candidates"].__setitem__(found[1]["answer"], "x is as y as z")),
-        RANDOM, "random50.jsonl, line 2: candidates[", True,
-    ),
-    "candidates two right": (
-        drawn(lambda found: found[1].update(answer=(found[1]["answer"] + 1) % 50)), RANDOM, "the answer alone", True
-    ),
-    "candidates too few": (
-        drawn(lambda found: found[1]["candidates"].pop()), RANDOM, "line 2: 49 different candidates, must be 50", True
-    ),
-    "candidates, image missing": (drawn(lambda found: found.pop()), RANDOM, "lacks 1 image(s), e.g. 9/19.jpg", True),
-    "candidates, image twice": (drawn(lambda found: found.append(found[0])), RANDOM, "line 21: image 0/0.jpg", True),
-    "candidates no object": (drawn(lambda found: found.insert(0, 7)), RANDOM, "line 1 is 7, not a JSON obj", True),  # type: ignore[arg-type]
-    "candidates, other keys": (drawn(lambda found: found[0].pop("answer")), RANDOM, "line 1: must be an object", True),
-    "candidates of a swap": (
-        drawn(lambda found: found[0].update(answer=2), "swap"), "retrieve_swap", "line 1: answer is 2, must be", True
-    ),
-    "candidates unreadable": (in_place_of_a_file, "retrieve_swap", "swap.jsonl cannot be read", True),
     # What does not suffice for a task is no fault: other tasks run.
     "too few statements": (lambda _: None, "retrieve_random500", "distinct negatives for retrieve_random500", False),
     "no topic": (rows(*IMAGES, row(70, topic=None)), "retrieve_neg_prim", "topic is missing", False),
     "no negatives": (rows(row(0)), "classify_literal", "needs test images of the sets", False),
-    "no metaphors": (rows(row(0, metaphors=[], boxes=None)), "vqa", "no test image with metaphors", False),
-    "no boxes": (rows(row(0, boxes=None)), "localize", "no image for the task localize", False),
 }  # fmt: skip
 
 
