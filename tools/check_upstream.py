@@ -73,7 +73,7 @@ HOOKS = (
     Hook(
         "lmms_eval.evaluator:simple_evaluate",
         "harness.plugin",
-        takes=("model", "tasks", "verbosity", "task_manager", "cli_args"),
+        takes=("model", "model_args", "tasks", "verbosity", "task_manager", "cli_args", "use_cache", "force_simple"),
         source=("TaskManager(verbosity, model_name=model)", "get_task_dict(", "results = evaluate("),
     ),
     Hook("lmms_eval.tasks:TaskManager", "harness.plugin", call=(1, ("model_name", "include_path", "include_defaults"))),
@@ -81,8 +81,6 @@ HOOKS = (
     Hook(
         "lmms_eval.tasks:TaskManager.initialize_tasks", "harness.task_index", takes=("include_path", "include_defaults")
     ),
-    Hook("lmms_eval.utils:load_yaml_config", "harness.task_index", source=("yaml.full_load(file)",)),
-    Hook("lmms_eval.tasks:TaskManager.match_tasks", "harness.task_index", takes=("task_list",)),
     Hook("lmms_eval.tasks:TaskManager._get_task_and_group", "harness.task_index", call=(2, ())),
     Hook("lmms_eval.tasks:TaskManager._get_config", "harness.task_index", call=(2, ())),
     Hook("lmms_eval.models:MODEL_REGISTRY_V2", "cli.doctor"),
@@ -100,18 +98,14 @@ HOOKS = (
     ),
     # --- building, aggregating, saving ---
     Hook("lmms_eval.api.task:Task", "models.offline"),
-    Hook("lmms_eval.api.task:ConfigurableTask.__init__", "harness.plugin", takes=("config", "model_name")),
-    Hook("lmms_eval.api.task:ConfigurableTask.download", "harness.plugin", source=("@retry(", "process_docs(")),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
-    Hook(
-        "lmms_eval.evaluator_utils:TaskOutput.calculate_aggregate_metric",
-        "harness.judgement",
-        takes=("bootstrap_iters",),
-    ),
+    Hook("lmms_eval.evaluator_utils:consolidate_group_results", "harness.judgement", call=(3, ())),
+    Hook("lmms_eval.api.group:ConfigurableGroup", "harness.judgement"),
+    Hook("lmms_eval.models:get_model", "harness.plugin", call=(2, ())),
     Hook(
         "lmms_eval.evaluator:evaluate",
         "harness.plugin",
-        takes=("lm", "task_dict"),
+        takes=("lm", "task_dict", "response_cache", "bootstrap_iters", "distributed_executor_backend"),
         source=(
             "get_task_list(task_dict)",
             ".build_all_requests(",
@@ -130,24 +124,15 @@ HOOKS = (
     Hook("lmms_eval.loggers:EvaluationTracker.save_results_samples", "harness.saving", takes=("task_name", "samples")),
     Hook(
         "lmms_eval.caching.response_cache:ResponseCache.create",
-        "harness.answer_cache",
-        takes=("cache_root", "task_dict"),
+        "harness.plugin",
+        takes=("cache_root", "model", "model_args", "task_dict", "world_size", "global_rank"),
     ),
-    Hook("lmms_eval.caching.response_cache:ResponseCache.execute", "harness.answer_cache", call=(4, ())),
-    Hook(
-        "lmms_eval.caching.response_cache:ResponseCache._is_valid_response",
-        "harness.answer_cache",
-        only=("response", "request_type"),
-    ),
-    Hook(
-        "lmms_eval.caching.response_cache:ResponseCache._log_to_audit",
-        "harness.answer_cache",
-        takes=("request_type", "task_name", "doc_id", "idx", "gen_kwargs", "response"),
-    ),
-    Hook("lmms_eval.caching.response_cache:_extract_content_hash", "harness.answer_cache", call=(1, ())),
+    Hook("lmms_eval.caching.response_cache:ResponseCache.execute", "harness.answers", call=(4, ())),
+    Hook("lmms_eval.caching.response_cache:ResponseCache.finalize", "harness.plugin", takes=("success", "accelerator")),
+    Hook("lmms_eval.caching.response_cache:is_deterministic", "harness.answers", call=(2, ())),
     Hook("lmms_eval.api.task:ConfigurableTask.process_results", "harness.judgement", call=(3, ())),
-    Hook("lmms_eval.utils:simple_parse_args_string", "harness.plugin", call=(1, ())),
-    Hook("lmms_eval.api.instance:unwrap_generation_output", "harness.judgement", call=(1, ())),
+    Hook("lmms_eval.utils:simple_parse_args_string", "harness.answers", call=(1, ())),
+    Hook("lmms_eval.api.instance:unwrap_generation_output", "harness.answers", call=(1, ())),
     # The words that failed requests are known by.
     *(
         Hook(f"lmms_eval.models.chat.{module}", "core.notes", source=("[LMMS_EVAL_REQUEST_FAILED ",))

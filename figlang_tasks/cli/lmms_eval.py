@@ -12,6 +12,7 @@ The harness, and torch with it, is imported when it is needed: not for ``--help`
 from __future__ import annotations
 
 import argparse
+import difflib
 import functools
 import gc
 import os
@@ -20,9 +21,11 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from figlang_tasks import resource_dir
 from figlang_tasks.core import interrupts
 from figlang_tasks.core.text import printable, printable_lines
 
@@ -58,6 +61,8 @@ def main() -> None:
 
 def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     """Register the tasks, run the command, tell how it went."""
+    if of_evaluation:
+        refuse_misspelt(arguments)
     from figlang_tasks.core import notes, redaction, status
 
     asked_for_log = any(each.startswith("--v") for each in arguments)  # --verbosity, cut short or not
@@ -73,13 +78,8 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
     errors: list[Exception] = []
     with _nothing_collected():
         from figlang_tasks.harness import plugin
-        from figlang_tasks.harness.versions import UnusableHarness
 
-        try:
-            plugin.register()
-        except UnusableHarness as error:
-            sys.exit(f"lmms_eval: {printable(error)}")
-
+        plugin.register()
         from lmms_eval.cli.dispatch import main as dispatch
 
         if of_evaluation:
@@ -97,6 +97,39 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
         print(printable(f"lmms_eval: {len(errors)} evaluation(s) failed, see above."), file=sys.stderr)
     if errors or noted:
         sys.exit(EXIT_FAILED)
+
+
+def refuse_misspelt(arguments: Sequence[str]) -> None:
+    """End with the names that were meant, if a task looks like one of ours and no file has its name; in a second.
+
+    Whatever else is unknown is told by the harness, which takes some ten seconds to be imported.
+    """
+    places = [place for place, each in enumerate(arguments) if each.startswith("--tasks")]
+    if not places or any(each.startswith("--include_path") for each in arguments):
+        return
+    option, _, given = arguments[places[-1]].partition("=")
+    given = given or next(iter(arguments[places[-1] + 1 :]), "")
+    own = _names_in(resource_dir("task_yamls") / "lmms_eval")
+    unknown = {name: difflib.get_close_matches(name, own, cutoff=0.8) for name in set(given.split(",")) - own - _LISTS}
+    harness = find_spec("lmms_eval")
+    if harness is None or harness.origin is None or not any(unknown.values()):
+        return
+    theirs = _names_in(Path(harness.origin).parent / "tasks")
+    told = [
+        f"no task {name!r} (did you mean {' or '.join(f'`{each}`' for each in meant)}?)"
+        for name, meant in sorted(unknown.items())
+        if meant and name not in theirs and "*" not in name and not Path(name).exists()
+    ]
+    if told:
+        sys.exit(f"figlang_tasks: {'; '.join(told)}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
+
+
+def _names_in(folder: Path) -> set[str]:
+    """The words behind ``task:``, ``group:`` and ``tag:`` in task files."""
+    found: set[str] = set()
+    for path in folder.rglob("*.yaml"):
+        found.update(re.findall(r"^\W*(?:task|group|tag): *([\w.-]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+    return found
 
 
 @contextmanager
@@ -132,13 +165,15 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
     import lmms_eval.__main__ as harness
     import lmms_eval.api.task
     from lmms_eval import evaluator
+    from lmms_eval.loggers import EvaluationTracker
 
-    from figlang_tasks.core import part_of_data, status
+    from figlang_tasks.core import part_of_data
     from figlang_tasks.core.errors import FigLangError, ending_the_command
-    from figlang_tasks.harness import saving
+    from figlang_tasks.harness.saving import checked
 
+    trackers: list[Any] = []
+    make_tracker = checked(EvaluationTracker)
     evaluate, make_table = harness.cli_evaluate_single, harness.make_table
-    run_in_rounds = evaluator._run_generate_until_agentic
     endings: dict[int, str] = {}  # by the id of results
 
     def evaluate_and_take_note(args: argparse.Namespace) -> Any:
@@ -156,20 +191,20 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
                 raise SystemExit(EXIT_FAILED) from exit
             raise
         if results is not None:  # they are on all ranks but the first
-            endings[id(results)] = ending(results, saving.written())
+            endings[id(results)] = ending(results, trackers[-1].written)
         return results, samples
+
+    def tracker(**arguments: Any) -> Any:
+        trackers.append(make_tracker(**arguments))
+        return trackers[-1]
 
     def tables(results: Mapping[str, Any], column: str = "results") -> str:
         """All tables of a run in place of the harness's first one."""
         return "" if column == "groups" else _tables(results, make_table, full_table) + endings[id(results)]
 
-    def row_by_row(lm: Any, requests: list[Any], *args: Any, **kwargs: Any) -> Any:
-        with status.one_bar(requests) as counted:  # a call of the model for each round
-            return run_in_rounds(lm, counted, *args, **kwargs)
-
     harness.cli_evaluate_single = evaluate_and_take_note
     harness.make_table = tables
-    evaluator._run_generate_until_agentic = row_by_row
+    harness.EvaluationTracker = tracker
     if not full_table:
         harness.get_eval_banner = lambda **_: ""
     setattr(harness, "print", _print_unless_empty)  # noqa: B010  (it has none of its own)

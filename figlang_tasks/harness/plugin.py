@@ -1,37 +1,44 @@
 """Registers the tasks with lmms-eval; entry point of group ``lmms_eval.models``.
 
-The harness has no entry point for tasks. It does load the group ``lmms_eval.models`` while ``lmms_eval.models`` is
-being imported, which is before any task is looked up, so :func:`register` uses that moment to make ``TaskManager`` see
-our YAML folder as well, and ``simple_evaluate`` check our data before it builds a model. Every name of the harness that
-is relied on here has a contract test in ``tests/harness/test_harness_contract.py``.
+The harness has no entry point for tasks. It does load the group ``lmms_eval.models`` before any task is looked up, and
+:func:`register` uses that moment to replace three functions, the only ones: ``TaskManager.initialize_tasks`` also sees
+our YAML folder, ``simple_evaluate`` checks our data before it builds a model, ``evaluate`` prepares our tasks and
+completes their results. Every name of the harness that is relied on here has a contract test in
+``tests/harness/test_harness_contract.py``.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
+import json
+import os
 import sys
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import interrupts, redaction, score_requests, status
-from figlang_tasks.core.errors import FigLangError, ending_the_command
+from figlang_tasks.core.errors import ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
-from figlang_tasks.harness import answer_cache, estimate, judgement, saving, task_index, versions
-from figlang_tasks.harness.preflight import listed, preflight
-from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, tasks_dir
+from figlang_tasks.harness import answers, judgement, task_index, versions
+from figlang_tasks.harness.preflight import check_folder, listed, preflight
+from figlang_tasks.harness.task_index import choose_blocks, is_ours, leaf_configs, tasks_dir, tasks_of
 from figlang_tasks.scoring import explanations
+from figlang_tasks.scoring.evaluation import forget
 
 if TYPE_CHECKING:
+    from lmms_eval.caching.response_cache import ResponseCache
     from lmms_eval.models.registry_v2 import ModelManifest
     from lmms_eval.tasks import TaskManager
+
+    from figlang_tasks.models.lazy import LazyModel
 
 ENTRY_POINT_GROUP = "lmms_eval.models"
 _MARK = "_figlang_tasks"
@@ -40,45 +47,51 @@ _MARK = "_figlang_tasks"
 def register() -> list[ModelManifest]:
     """Make the tasks known to the harness and return our model classes; safe to call again."""
     versions.warn_of_unknown_harness()
-    try:
-        register_tasks()
-    except (AttributeError, ImportError) as error:
-        raise versions.UnusableHarness(error) from error
-    _report_broken_entry_points()
+    register_tasks()
     return models.manifests()
 
 
 def register_tasks() -> None:
-    """Make every ``TaskManager`` with default tasks find ours, and stand around loading a model and aggregating."""
-    from lmms_eval import utils
-
-    redaction.clean_logs()
-    task_index.read_quickly()
-
-    # At this moment lmms_eval.evaluator is usually half imported: simple_evaluate and evaluate are not there yet, so
-    # their decorator is what can be reached.
-    _wrap(utils, "positional_deprecated", _decorate)
-    evaluator = sys.modules.get("lmms_eval.evaluator")
-    if hasattr(evaluator, "simple_evaluate"):
-        _wrap(evaluator, "simple_evaluate", _check_and_evaluate)
-        _wrap(evaluator, "evaluate", _choose_prompts_and_evaluate)
-
-    from lmms_eval.api.task import ConfigurableTask
-    from lmms_eval.caching import response_cache
-    from lmms_eval.evaluator_utils import TaskOutput
-    from lmms_eval.loggers import EvaluationTracker
+    """Replace three functions of the harness by ours, each of which calls the original."""
     from lmms_eval.tasks import TaskManager
 
+    redaction.clean_logs()
     _wrap(TaskManager, "initialize_tasks", task_index.initialize_tasks)
-    _wrap(TaskManager, "match_tasks", task_index.match_tasks)
-    _wrap(ConfigurableTask, "__init__", _build_task)
-    _wrap(ConfigurableTask, "download", _download)
-    _wrap(TaskOutput, "calculate_aggregate_metric", judgement.aggregate_task)
-    _wrap(response_cache.ResponseCache, "create", _create_cache)
-    _wrap(response_cache.ResponseCache, "execute", answer_cache.execute)
-    _wrap(response_cache, "_extract_content_hash", answer_cache.content_hash)
-    _wrap(EvaluationTracker, "save_results_aggregated", saving.save_results)
-    _wrap(EvaluationTracker, "save_results_samples", saving.save_samples)
+    ours = {"simple_evaluate": _check_and_evaluate, "evaluate": _prepare_and_evaluate}
+    if "lmms_eval.evaluator" not in sys.modules:
+        importlib.import_module("lmms_eval.evaluator")
+    evaluator = sys.modules["lmms_eval.evaluator"]
+    if hasattr(evaluator, "evaluate"):
+        for name, replacement in ours.items():
+            _wrap(evaluator, name, replacement)
+    else:
+        _wrap_when_defined(ours)
+
+
+def _wrap_when_defined(ours: Mapping[str, Callable[..., Any]]) -> None:
+    """Wrap functions of the harness's evaluator while it is imported.
+
+    The harness loads entry points then, before it defines those functions: their decorator is what can be reached. It
+    is the harness's own again as soon as it has decorated them.
+    """
+    from lmms_eval import utils
+
+    original = utils.positional_deprecated
+    if hasattr(original, _MARK):
+        return
+    missing = set(ours)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        decorated = original(function)
+        if function.__module__ != "lmms_eval.evaluator" or function.__name__ not in missing:
+            return decorated
+        missing.discard(function.__name__)
+        if not missing:
+            utils.positional_deprecated = function.__globals__["positional_deprecated"] = original
+        return _wrapped(decorated, ours[function.__name__])
+
+    setattr(decorate, _MARK, True)
+    utils.positional_deprecated = decorate
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
@@ -110,16 +123,6 @@ def broken_entry_points() -> list[tuple[EntryPoint, Exception]]:
     return broken
 
 
-def _report_broken_entry_points() -> None:
-    for point, error in broken_entry_points():
-        package = point.dist.name if point.dist else "an unknown package"
-        logger.warning(
-            f"figlang_tasks: entry point {point.name!r} = {point.value!r} of {package} (group {ENTRY_POINT_GROUP}) "
-            f"cannot be loaded: {type(error).__name__}: {error}. lmms-eval drops every plugin after it; "
-            f"repair or uninstall {package}. The figlang tasks are registered."
-        )
-
-
 def _wrap(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
     """Replace the function or method `name` of `owner` by `replacement(original, ...)`, once."""
     original = getattr(owner, name)
@@ -136,11 +139,21 @@ def _wrapped(original: Callable[..., Any], replacement: Callable[..., Any]) -> C
     return wrapped
 
 
-def _decorate(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """The harness's decorator of ``simple_evaluate`` and ``evaluate``, with what is ours in front of those two."""
-    ours = {"simple_evaluate": _check_and_evaluate, "evaluate": _choose_prompts_and_evaluate}
-    decorated = original(function)
-    return _wrapped(decorated, ours[function.__name__]) if function.__name__ in ours else decorated
+# --- simple_evaluate -------------------------------------------------------------------------------------------------
+
+
+class _Run(NamedTuple):
+    """What ``evaluate`` is not told by ``simple_evaluate``."""
+
+    model: Any
+    model_args: Any
+    use_cache: str
+    seed: Any
+    facts_of: str  # of the model, under which they are stored
+    store: answers.Store
+
+
+_run: _Run | None = None  # with --use_cache
 
 
 def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -149,163 +162,226 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
     ``simple_evaluate`` builds the model first and the tasks after it; a missing token should not cost the user the
     loading of a model.
     """
-    redaction.remember(kwargs.get("model_args"))
-    tasks = kwargs.get("tasks") or []
-    names = [name for name in ([tasks] if isinstance(tasks, str) else tasks) if isinstance(name, str)]
-    model = args[0] if args else kwargs.get("model")
-    manager = kwargs.get("task_manager")
-    if names and manager is None:
+    bound = inspect.signature(original).bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = bound.arguments
+    redaction.remember(given["model_args"])
+    model, cli_args = given["model"], given["cli_args"]
+    if given["task_manager"] is None:
         from lmms_eval.tasks import TaskManager
 
         # As simple_evaluate makes it where none is given.
-        manager = kwargs["task_manager"] = TaskManager(kwargs.get("verbosity", "INFO"), model_name=model)
+        given["task_manager"] = TaskManager(given["verbosity"], model_name=model)
+    manager, tasks = given["task_manager"], given["tasks"] or []
+    tasks = [tasks] if isinstance(tasks, str) else tasks
+    names = [name for name in tasks if isinstance(name, str)]
     # The harness's command, and nobody else, hands over its own arguments.
-    ending = nullcontext() if kwargs.get("cli_args") is None else ending_the_command()
-    with ending, _named_model(manager, model):
+    ending = nullcontext() if cli_args is None else ending_the_command()
+    with ending:
         try:
             if names:
                 status.tell("checking the tasks and their data ...")
-                named = model if isinstance(model, str) else None
-                limit, offset, use_cache = (kwargs.get(name) for name in ("limit", "offset", "use_cache"))
                 preflight(
                     manager,
                     names,
-                    named,
-                    kwargs.get("repeats") or 1,
-                    kwargs.get("baseline"),
-                    limit,
-                    offset or 0,
-                    kwargs.get("num_fewshot"),
+                    model,
+                    given["repeats"] or 1,
+                    given["baseline"],
+                    given["limit"],
+                    given["offset"] or 0,
+                    given["num_fewshot"],
                 )
-                if use_cache:
-                    answer_cache.check_folder(use_cache)
-                if output_path := getattr(kwargs.get("evaluation_tracker"), "output_path", None):
-                    saving.check_folder("--output_path", output_path, Path(output_path))
-            status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
-            return original(*args, **kwargs)
+                if given["use_cache"]:
+                    folder = answers.folder_of(given["use_cache"])
+                    check_folder("--use_cache", given["use_cache"], folder, list(folder.glob(answers.FILES)))
+                if output_path := getattr(given["evaluation_tracker"], "output_path", None):
+                    check_folder("--output_path", output_path, Path(output_path))
+            if given["use_cache"] and (_names_ours(manager, names) or any(map(_is_our_task, tasks))):
+                return _evaluate_with_our_cache(original, given)
+            _tell_of_loading(model)
+            return original(**given)
         except BaseException as error:
             redaction.clean_error(error)
-            if isinstance(error, OSError | ValueError) and _is_of_loading(error) and _names_ours(manager, names):
-                checkpoint = _checkpoint(kwargs.get("model_args"))
-                raise FigLangError(f"{model}: {models.cannot_load('the checkpoint', checkpoint, error)}") from error
             raise
         finally:
             explanations.release()
-            cli_args = kwargs.get("cli_args")
             if cli_args and isinstance(cli_args.model_args, str):  # the harness prints them below its tables
                 cli_args.model_args = redaction.hidden(cli_args.model_args)
 
 
-def _is_of_loading(error: BaseException) -> bool:
-    """Whether an error comes from looking for the files of a checkpoint, in whatever class of the harness."""
-    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(
-        frame.f_code.co_name in ("cached_files", "validate_repo_id")
-        and frame.f_globals.get("__name__", "").startswith(("transformers.", "huggingface_hub."))
-        for frame in frames
-    )
+def _evaluate_with_our_cache(original: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Evaluate with our store of answers, and with a model that is loaded when a request needs it, if that may be."""
+    global _run
+    model, model_args, use_cache = given["model"], given["model_args"], given["use_cache"]
+    rank = int(os.environ.get("RANK", 0))
+    key = answers.model_key(model if isinstance(model, str) else repr(model), model_args)
+    facts_of = json.dumps([given["batch_size"], given["force_simple"]])
+    with closing(answers.Store(use_cache, key, rank)) as store:
+        facts, lazy = store.facts(facts_of), None
+        if facts is not None and int(os.environ.get("WORLD_SIZE", 1)) == 1:
+            lazy = given["model"] = _lazy_model(given, facts)
+        else:
+            _tell_of_loading(model)
+        _run = _Run(model, model_args, use_cache, given["torch_random_seed"], facts_of, store)
+        try:
+            results = original(**{**given, "use_cache": None})  # evaluate gets ours
+        finally:
+            _run = None
+    if lazy and lazy.loaded is None:
+        told = "all answers are from the cache: no model was loaded"
+        logger.info(f"figlang_tasks: {told}")
+        status.tell(told)
+    if results is not None:
+        results["config"]["use_cache"] = use_cache
+        if lazy:
+            kind = "simple" if lazy.is_simple else "chat"
+            results["config"]["model"] = model
+            results["config"]["model_backend"] = f"{lazy.of.__module__}.{lazy.of.__name__} ({kind})"
+            if given["evaluation_tracker"]:
+                given["evaluation_tracker"].general_config_tracker.model_source = model
+    return results
 
 
-def _checkpoint(model_args: object) -> str:
-    from lmms_eval.utils import simple_parse_args_string
+def _lazy_model(given: Mapping[str, Any], facts: Mapping[str, Any]) -> LazyModel:
+    import lmms_eval.models
 
-    given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args
-    named = given if isinstance(given, Mapping) else {}
-    return str(next((named[key] for key in ("pretrained", "model", "model_version") if key in named), "of the model"))
+    from figlang_tasks.models.lazy import LazyModel
+
+    model, model_args = given["model"], given["model_args"]
+    of = lmms_eval.models.get_model(model, given["force_simple"])
+    settings = {name: given[name] for name in ("batch_size", "max_batch_size", "device")}
+
+    def load() -> Any:
+        _tell_of_loading(model)
+        return of.create_from_arg_string("" if model_args is None else model_args, settings)
+
+    return LazyModel(of, load, facts)
+
+
+def _tell_of_loading(model: Any) -> None:
+    status.tell(f"loading the model ({model if isinstance(model, str) else type(model).__name__}) ...")
+
+
+def _is_our_task(task: Any) -> bool:
+    """Whether a task that is no name is ours: an object, or a mapping as a task file has it."""
+    config = task if isinstance(task, Mapping) else vars(getattr(task, "config", object))
+    return is_ours(config.get("process_docs"))
 
 
 def _names_ours(manager: Any, names: Sequence[str]) -> bool:
     return any(is_ours(config.get("process_docs")) for config in leaf_configs(manager, names))
 
 
-@contextmanager
-def _named_model(manager: Any, model: Any) -> Iterator[None]:
-    """Let a task manager know the model: by its name where an object of one of our classes is given, else the object.
+# --- evaluate --------------------------------------------------------------------------------------------------------
 
-    Tasks are built for the name given to ``--model``; ``simple_evaluate`` takes objects too, and task managers that
-    were made without a name.
+
+def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Evaluate; before, prepare our tasks and the answers; afterwards complete the results.
+
+    Only here are model and tasks both there, and no request is made yet.
     """
-    name = model if isinstance(model, str) else models.name_of(model) or model
-    if manager is None or isinstance(manager.model_name, str):
-        yield
-        return
-    before, manager.model_name = manager.model_name, name
+    bound = inspect.signature(original).bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = bound.arguments
+    lm, task_dict = given["lm"], given["task_dict"]
+    found = dict(tasks_of(task_dict))
+    ours = {name: task for name, task in found.items() if is_ours(task.config.process_docs)}
+    if not ours:
+        return original(**given)
+    forget()
+    pictures_first = _choose_prompts(lm, ours)
+    for task in ours.values():
+        _prepare(task)
+    others, store, seed = given["response_cache"], None, None
+    if _run:
+        others = _cache_of_others({name: found[name] for name in found.keys() - ours.keys()})
+        store, seed = _run.store, _run.seed
+        _keep_facts(_run, lm, pictures_first)
+    # After an interrupt the first process writes its results, for which it needs the others at its last barrier.
+    more = 0 if status.in_first_process() else explanations.TIME_TO_WRITE
+    done = False
     try:
-        yield
+        with interrupts.time_to_keep(more), answers.Answers(ours, store, others, seed) as asked:
+            results = original(**{**given, "response_cache": asked})
+        done = True
     finally:
-        manager.model_name = before
+        if _run and others:
+            backend = given["distributed_executor_backend"]
+            others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
+    if results is not None:
+        judgement.complete(results, ours, task_dict, stderr=given["bootstrap_iters"] > 0)
+    return results
 
 
-def _build_task(original: Callable[..., Any], task: Any, *args: Any, **kwargs: Any) -> None:
-    """Build a task, with the blocks of its file for what the class of the model declares to answer.
-
-    Into the metadata of ours goes what data it holds (the column `data` of its documents). So it stands in every
-    results file, and in what the response cache knows a task by: other data, other answers.
-    """
-    status.tell("loading the data ...")
-    given = inspect.signature(original).bind(task, *args, **kwargs)
-    config, model = given.arguments.get("config"), given.arguments.get("model_name")
-    if config:
-        given.arguments["config"] = config_for(config, model)
-    original(*given.args, **given.kwargs)
-    if not is_ours(task.config.process_docs):
-        return
-    task.process_results = functools.partial(judgement.process_results, task, task.process_results)
+def _prepare(task: Any) -> None:
+    """Let a task judge by our rules, and say what data it holds (the column `data` of its documents)."""
+    if "process_results" not in vars(task):
+        task.process_results = functools.partial(judgement.process_results, task, task.process_results)
     if isinstance(task.config.metadata, dict):
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):
             task.config.metadata = {**task.config.metadata, "data": ", ".join(data)}
 
 
-def _download(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Load the data of a task. The harness tries five times after any error; a `FigLangError` is raised at once."""
-    import tenacity
+def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> Any:
+    """Take the blocks of task files for what the class of the model declares to answer, and for how it reads pictures.
 
-    original.retry_with(retry=tenacity.retry_if_not_exception_type(FigLangError))(*args, **kwargs)  # type: ignore[attr-defined]
+    A model that reads all pictures before the text is one whose attribute ``pictures_first`` is True, or holds the
+    names of the tasks that it is so for. What was chosen stands in every results file: in
+    ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
 
-
-def _choose_prompts_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Evaluate; a model that reads all pictures first is asked as task files say.
-
-    It is one whose attribute ``pictures_first`` is True, or holds the names of the tasks that it is so for.
-
-    Only here are model and tasks both there, and no request is made yet. What was chosen stands in every results file:
-    in ``lmms_eval_specific_kwargs``, and in ``prompt_hash``, by which runs are compared.
+    Returns:
+        That attribute; None where no task depends on it.
     """
-    given = inspect.signature(original).bind(*args, **kwargs).arguments
+    for task in ours.values():
+        choose_blocks(task, lm)
     with_block = {
         name: task
-        for name, task in answer_cache.tasks_of(given["task_dict"])
+        for name, task in ours.items()
         if isinstance((getattr(task, "lmms_eval_specific_kwargs", None) or {}).get(PICTURES_FIRST), Mapping)
         and score_requests.KEY not in task.config.generation_kwargs  # scores are of one picture at a time
     }
-    first = with_block and getattr(given["lm"], PICTURES_FIRST, False)
+    first = with_block and getattr(lm, PICTURES_FIRST, False)
     asked = {name: task for name, task in with_block.items() if first is True or (first and name in first)}
-    if asked:
-        for task in asked.values():
-            options = task.lmms_eval_specific_kwargs
-            task.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
-            task.config.lmms_eval_specific_kwargs = task.lmms_eval_specific_kwargs
-            if isinstance(task.config.metadata, dict):
-                marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
-                task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
-        if status.in_first_process():
-            logger.warning(
-                f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
-                f"{listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "
-                f"The results say so in prompt_hash"
-            )
-    if status.is_shown():  # other people's tasks may be among them: nothing of a stock command may hang on this
-        for line in estimate.lines(given["task_dict"], given.get("limit"), given.get("offset") or 0):
-            status.tell(line)
-    ours = {name for name, task in answer_cache.tasks_of(given["task_dict"]) if is_ours(task.config.process_docs)}
-    if not ours:
-        return original(*args, **kwargs)
-    # After an interrupt the first process writes its results, for which it needs the others at its last barrier.
-    more = 0 if status.in_first_process() else explanations.TIME_TO_WRITE
-    with interrupts.time_to_keep(more), judgement.answering_in_texts(given["lm"], ours):
-        return original(*args, **kwargs)
+    for task in asked.values():
+        options = task.lmms_eval_specific_kwargs
+        task.lmms_eval_specific_kwargs = {**options, **options[PICTURES_FIRST]}
+        task.config.lmms_eval_specific_kwargs = task.lmms_eval_specific_kwargs
+        if isinstance(task.config.metadata, dict):
+            marked = f"{task.config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
+            task.config.metadata = {**task.config.metadata, "prompt_hash": marked}
+    if asked and status.in_first_process():
+        logger.warning(
+            f"figlang_tasks: the chat template of this model moves all pictures before the text, so the prompt of "
+            f"{listed(sorted(asked))} is in words that need no places ({PICTURES_FIRST} in the task file). "
+            f"The results say so in prompt_hash"
+        )
+    return first if with_block else None
 
 
-def _create_cache(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return answer_cache.create(original, lambda task: is_ours(task.config.process_docs), *args, **kwargs)
+def _cache_of_others(tasks: Mapping[str, Any]) -> ResponseCache | None:
+    """The harness's own cache, for the tasks of others."""
+    from lmms_eval.caching.response_cache import ResponseCache
+
+    if not tasks or _run is None:
+        return None
+    return ResponseCache.create(
+        cache_root=_run.use_cache,
+        model=answers.model_key(_run.model, _run.model_args),  # no secret can be told from it
+        task_dict=dict(tasks),
+        world_size=int(os.environ.get("WORLD_SIZE", 1)),
+        global_rank=int(os.environ.get("RANK", 0)),
+    )
+
+
+def _keep_facts(run: _Run, lm: Any, pictures_first: Any) -> None:
+    """Store what the next run has to know of the model before it is loaded; nothing where files decide as well."""
+    if (
+        isinstance(run.model, str)
+        and not getattr(lm, "needs_no_cache", False)
+        and not getattr(lm, "given_template", "")
+    ):
+        facts = {**(run.store.facts(run.facts_of) or {}), "batch_size": answers.batch_size(lm)}
+        if pictures_first is not None:
+            facts[PICTURES_FIRST] = pictures_first if isinstance(pictures_first, bool) else sorted(pictures_first)
+        run.store.keep_facts(run.facts_of, facts)

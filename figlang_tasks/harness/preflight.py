@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 def preflight(
     manager: TaskManager,
     names: Sequence[str],
-    model_class: str | None = None,
+    model: object = None,
     repeats: int = 1,
     baseline: str | None = None,
     limit: float | None = None,
@@ -34,9 +37,9 @@ def preflight(
     and ``limit`` and ``offset`` of the run.
 
     Args:
-        manager: knows the tasks, and the name by which task files know the model.
+        manager: knows the tasks.
         names: of tasks, tags and groups.
-        model_class: what is given to ``--model``, to be checked as well.
+        model: what is given to ``--model``, or an object.
         repeats, baseline: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
         limit, offset: likewise; the part of the data that a run is about.
         num_fewshot: likewise; the harness would leave it out of account.
@@ -45,12 +48,15 @@ def preflight(
         DataError: data is missing or wrong.
         FigLangError: something else is; the message says what to do.
     """
-    require_tasks(manager, [name for name in names if name not in manager.task_index])
+    require_tasks(manager.task_index, [name for name in names if name not in manager.task_index])
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
     if not ours:
         return
-    if model_class is not None:
-        _require_model(model_class)
+    if isinstance(model, str):
+        _require_model(model)
+    # Tasks are built for the name that the manager knows; a model may be an object.
+    named = manager.model_name if isinstance(manager.model_name, str) else models.name_of(model) or model
+    name = named if isinstance(named, str) else None
     part_of_data.check_values(limit, offset)
     if num_fewshot:
         raise FigLangError(
@@ -65,14 +71,13 @@ def preflight(
                 "and as many rows of each other. Give a number of rows, or evaluate each task alone"
             )
         limit = None
-    model = manager.model_name if isinstance(manager.model_name, str) else None
     faults: dict[str, list[str]] = {}  # what is wrong, and with which tasks
     found: list[FigLangError] = []
     with hub.asking_once():
         for config in ours:
-            own = {**config_for(config, manager.model_name), "model": model, "limit": limit, "offset": offset}
+            own = {**config_for(config, named), "model": name, "limit": limit, "offset": offset}
             try:
-                _check_kind_of_answers(own, models.class_of(manager.model_name))
+                _check_kind_of_answers(own, models.class_of(named))
                 sys.modules[config["process_docs"].__module__].preflight(own)
                 if offset:
                     part_of_data.check_offset(own)
@@ -85,6 +90,33 @@ def preflight(
         raise of_faults(found)(told)
     if status.in_first_process():
         _warn_of_options_without_effect(ours, repeats, baseline)
+
+
+def check_folder(option: str, given: str, folder: Path, files: Sequence[Path] = ()) -> None:
+    """Write to a folder, or to the one it will be made in, before a model is loaded.
+
+    Args:
+        option, given: what names it on the command line.
+        files: those that will be added to.
+
+    Raises:
+        FigLangError: it cannot be written to, or there is no room for 64 KiB.
+    """
+    where = folder
+    try:
+        while not where.exists():
+            where = where.parent
+        with tempfile.TemporaryFile(dir=where) as file:
+            file.write(bytes(1 << 16))
+            file.flush()
+            os.fsync(file.fileno())
+        for where in files:
+            where.open("ab").close()
+    except OSError as error:
+        raise FigLangError(
+            f"figlang_tasks: {option} {given}: {error.strerror}: {where}. Name a folder that can be written to and has "
+            "room"
+        ) from error
 
 
 def listed(tasks: Sequence[str]) -> str:

@@ -4,60 +4,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import yaml
+from typing import Any
 
 from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
-from figlang_tasks.core.errors import FigLangError, ending_the_command
-
-# What the two parsers may read differently, or one of them refuse: a tab, a mark of byte order, a ? in braces or at the
-# start of a line, a tag without a name, a comment right behind the sign of a block.
-_DOUBTFUL = re.compile(rb"\t|\xef\xbb\xbf|\xff\xfe|\xfe\xff|[{\[][^\n]*\?|\n *\?|!\s|[|>][-+0-9]*#")
-
-
-class QuickYaml:
-    """The module ``yaml`` with a quicker ``full_load``, for the harness's reader of task files.
-
-    The harness reads some two thousand files at each start, by a parser in Python. Here libyaml parses, and nothing
-    else differs: values and tags are made by the functions of ``yaml.FullLoader``, and ``!function`` by what the
-    harness has registered there. Two kinds of file are left to the harness's own parser, which decides and words the
-    error: those that libyaml refuses, and those that it alone may accept.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(yaml, name)
-
-    def full_load(self, file: BinaryIO) -> Any:
-        """Return what ``yaml.full_load`` returns for an open file."""
-        data = file.read()
-        if not _DOUBTFUL.search(data):
-            with suppress(yaml.YAMLError):
-                return _QuickLoader(data, file.name).get_single_data()
-        file.seek(0)
-        return yaml.full_load(file)
-
-
-class _QuickLoader(getattr(yaml, "CFullLoader", yaml.FullLoader)):  # type: ignore[misc]
-    """Parses by libyaml, where PyYAML was built with it, and constructs as ``yaml.FullLoader`` does at this moment."""
-
-    def __init__(self, data: bytes, name: str) -> None:
-        super().__init__(data)
-        self.name = name  # the harness looks for functions in its folder
-        for table in ("yaml_constructors", "yaml_multi_constructors", "yaml_implicit_resolvers", "yaml_path_resolvers"):
-            setattr(self, table, getattr(yaml.FullLoader, table))
-
-
-def read_quickly() -> None:
-    """Let the harness parse task files by libyaml; safe to call again."""
-    from lmms_eval import utils
-
-    setattr(utils, "yaml", QuickYaml())  # noqa: B010  (a module)
+from figlang_tasks.core.errors import FigLangError
 
 
 def tasks_dir() -> Path:
@@ -75,23 +28,9 @@ def initialize_tasks(original: Callable[..., dict], manager: Any, *args: Any, **
     return {**manager._get_task_and_group(str(tasks_dir())), **index}
 
 
-def match_tasks(original: Callable[..., list[str]], manager: Any, names: Sequence[str]) -> list[str]:
-    """Return the tasks of an evaluation's command line; a name or pattern that fits none ends it with one message.
-
-    The harness prints a traceback for a name, exits with status 0, and says nothing of a pattern.
-    """
-    found = original(manager, names)
-    if isinstance(manager.model_name, str):  # of an evaluation, which is named a model
-        with ending_the_command():
-            require_tasks(
-                manager, [name for name in names if not original(manager, [name]) and not Path(name).is_file()]
-            )
-    return found
-
-
-def require_tasks(manager: Any, unknown: Sequence[str]) -> None:
+def require_tasks(index: Iterable[str], unknown: Sequence[str]) -> None:
     if unknown:
-        told = "; ".join(f"no task {name!r}{did_you_mean(name, manager.all_tasks)}" for name in unknown)
+        told = "; ".join(f"no task {name!r}{did_you_mean(name, index)}" for name in unknown)
         raise FigLangError(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
 
 
@@ -132,6 +71,32 @@ def leaf_configs(manager: Any, names: Iterable[str]) -> list[dict[str, Any]]:
         elif entry["type"] == "group":
             pending.append({"task": entry["task"] if entry["yaml_path"] == -1 else manager._get_config(member)["task"]})
     return list(configs.values())
+
+
+def tasks_of(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and tasks in the harness's ``task_dict``, from groups too."""
+    for name, task in found.items():
+        if isinstance(task, Mapping):
+            yield from tasks_of(task)
+        else:
+            yield name, task
+
+
+def choose_blocks(task: Any, lm: Any) -> None:
+    """Give a task that was built the blocks of its file for what the class of the model declares (`score_requests`)."""
+    name, config = task.model_name, task.config
+    model_class = getattr(lm, "of", type(lm)) if name is None else models.class_of(name)
+    keys = ("generation_kwargs", "model_specific_generation_kwargs", "lmms_eval_specific_kwargs")
+    given = {key: getattr(config, key) for key in keys}
+    chosen = score_requests.for_model(given, name, model_class)
+    settings, options = chosen["model_specific_generation_kwargs"], chosen["lmms_eval_specific_kwargs"]
+    if settings is not given["model_specific_generation_kwargs"]:
+        config.model_specific_generation_kwargs = settings
+        config.generation_kwargs.update(settings.get(name, settings["default"]))
+    if options is not given["lmms_eval_specific_kwargs"] and name not in options:
+        before = given["lmms_eval_specific_kwargs"].get("default", {})  # the harness has put it beside the blocks
+        blocks = {key: value for key, value in options.items() if key not in before}
+        task.lmms_eval_specific_kwargs = config.lmms_eval_specific_kwargs = {**blocks, **blocks["default"]}
 
 
 def config_for(config: Mapping[str, Any], model: object) -> dict[str, Any]:

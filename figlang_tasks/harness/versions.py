@@ -13,13 +13,6 @@ HARNESS = "lmms-eval"
 TOOL = "python tools/check_upstream.py, in the repository of figlang_tasks, tells what is different"
 
 
-class UnusableHarness(ImportError):
-    """Something of the harness that figlang_tasks builds on is not where it was."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(f"figlang_tasks cannot work with {HARNESS} {_installed() or '?'}: {error}; {TOOL}")
-
-
 def unknown_harness(name: str = HARNESS) -> str | None:
     """Return a message if the installed harness is outside of what figlang_tasks declares, else None.
 

@@ -1,22 +1,22 @@
 """The measures of all records of a task, inside a harness and outside of one.
 
-The harness calls an aggregator once a metric. An exception inside one would lose every model output of the run (facts
-of lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN for that metric alone, and status 1 at the end of
-our ``lmms_eval`` command.
+A harness calls an aggregator once a metric: the first call computes all measures, the others look up. An exception
+inside one would lose every model output of the run (lmms-eval 0.7.3), so a failure is logged with its cause, gives NaN
+for that metric alone, and status 1 at the end of our ``lmms_eval`` command.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from loguru import logger
 
-from figlang_tasks.core import notes
+from figlang_tasks.core import notes, status
 from figlang_tasks.metrics import __version__
+from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record
 from figlang_tasks.scoring.notices import notices
 
@@ -36,12 +36,11 @@ _Value = TypeVar("_Value")
 
 
 def judged(record: Record, measures: Measures) -> dict[str, Any]:
-    """What ``process_results`` returns to lmms-eval of one document.
+    """What ``process_results`` returns of one document.
 
     Returns:
         ``sample``: the record. And for each headline measure that it counts for its number, None where a measure is no
-        mean of numbers of records: the harness asks for the aggregators of what it finds here, and writes it to the
-        samples.
+        mean of numbers of records: the harness writes it to the samples.
     """
     values = {}
     for measure in measures.all:
@@ -50,128 +49,188 @@ def judged(record: Record, measures: Measures) -> dict[str, Any]:
     return {"sample": record, **values}
 
 
-# --- lmms-eval --------------------------------------------------------------------------------------------------------
-
-_current: Mapping[str, float | None] = {}
+# --- from documents to aggregators: both harnesses hand over what a document has for the metric, and nothing else -----
 
 
-@contextmanager
-def evaluated(values: Mapping[str, float | None]) -> Iterator[None]:
-    """Let the aggregators inside the block return values that were computed of all records of a task at once."""
-    global _current
-    before, _current = _current, values
-    try:
-        yield
-    finally:
-        _current = before
+class Source(NamedTuple):
+    """Where the number of a document comes from.
 
-
-def aggregator(measure: Measure, measures: Measures) -> Callable[[Sequence[Any]], float | None]:
-    """The function that lmms-eval calls for a measure; None takes the metric out of the results.
-
-    It returns what the plugin has computed (`evaluated`): one pass over the records gives values, intervals and scopes.
+    Attributes:
+        record: what was judged.
+        output: what the model said; None if that is not known.
+        scorer: the task's option of that name.
+        task: its name in messages.
     """
 
-    def aggregate(items: Sequence[Any]) -> float | None:
-        return _current.get(measure.name)
-
-    aggregate.__name__ = measure.name
-    aggregate.measures = measures  # type: ignore[attr-defined]  # for the plugin, which sees functions only
-    return aggregate
-
-
-# --- lm-eval ----------------------------------------------------------------------------------------------------------
+    record: Record
+    output: str | None = None
+    scorer: str | Literal[False] | None = None
+    task: str = ""
 
 
 class Number(float):
-    """The number of a record, the record and its output: lm-eval hands an aggregator nothing else."""
+    """The number of a document."""
 
-    record: Record
-    output: str | None
-
-    def __new__(cls, value: float, record: Record, output: str | None) -> Number:
-        number = super().__new__(cls, value)
-        number.record, number.output = record, output
-        return number
-
-    # Processes send their records to the first one.
-    def __reduce__(self) -> tuple[type[Number], tuple[float, Record, str | None]]:
-        return type(self), (float(self), self.record, self.output)
+    source: Source
 
 
 class Judged:
-    """A record whose measure is no mean of numbers of records."""
+    """A document whose record the measure has no number of; `counts`: whether it counts for the measure."""
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def __init__(self, source: Source, counts: bool) -> None:
+        self.source, self.counts = source, counts
 
     def __str__(self) -> str:  # lm-eval writes it to the samples, where the record stands once, under "sample"
         return "see sample"
 
 
-def judged_for_lm_eval(record: Record, measures: Measures, *facts: str, results: Sequence[str] = ()) -> dict[str, Any]:
-    """What ``process_results`` returns to lm-eval of one document: as :func:`judged`, each value with the record.
+def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) -> dict[str, Any]:
+    """Return what :func:`judged` returned, with the record behind the value of each of the metrics `names`.
 
-    Every document has every key: of several processes lm-eval asks for those of the first one's documents.
-
-    Args:
-        facts: the names given to :func:`metric_list_of_lm_eval`.
-        results: what the model said, for the notices on the run.
+    Every document has every key: the first metric that is aggregated must get all records.
     """
-    output = next(iter(results), None)
-    found = dict.fromkeys([*(row["metric"] for row in measures), *facts, VERSION]) | judged(record, measures)
-    return {
-        name: value if name == "sample" else Judged(record) if value is None else Number(value, record, output)
-        for name, value in found.items()
-    }
+    items: dict[str, Any] = {}
+    for name in names:
+        value = found.get(name)
+        if value is None:
+            items[name] = Judged(source, counts=name in found)
+        else:
+            items[name] = Number(value)
+            items[name].source = source
+    return {**found, **items}
 
 
-def metric_list_of_lm_eval(
-    measures: Measures,
-    prepare: Callable[[Sequence[Any]], object] = lambda records: None,
-    **facts: Callable[[Sequence[Any]], str],
-) -> list[dict[str, Any]]:
-    """The ``metric_list`` of task files of lm-eval, which has no hook and asks metric by metric.
+class Evaluation(NamedTuple):
+    """What comes of all records of a task.
 
-    Args:
-        measures: as in lmms-eval.
-        prepare: called with all records before a value is computed of them.
-        facts: what else results say, by name: a text made of all records. lm-eval aggregates whatever
-            ``process_results`` returns, and has no other place to say which texts were read, say.
+    Attributes:
+        records: as given.
+        outputs: what the model said of each; None where that is not known.
+        estimates: of all measures.
+        scored: the explanation scores; None of a task without explanations.
     """
 
-    def value_of(measure: Measure) -> Callable[[Sequence[Any]], float | None]:
-        def compute(items: Sequence[Any]) -> float | None:
-            records = [item.record for item in items]
-            prepare(records)
-            if measure.name == "parse_rate":  # of every record; asked for once
-                for notice in notices(measures, records, [item.output for item in items]):
-                    logger.warning(f"figlang_tasks: {records[0]['data']}: {notice}")
-            counted = [record for record in records if measure.counts(record)]
-            found = measure.estimate(counted) if counted else None
-            return None if found is None else found.value
+    records: Sequence[Record]
+    outputs: Sequence[str | None]
+    estimates: Estimates
+    scored: explanations.Scored | None = None
 
-        return _aggregating(measure.name, compute)
+    def value(self, name: str) -> float | None:
+        """The value of a measure over all records; None if it has none."""
+        own = self.estimates.get(name, {}).get(OVERALL)
+        return None if own is None else own.value
 
-    facts |= {VERSION: lambda records: __version__}
-    told = {name: _aggregating(name, functools.partial(_tell, fact)) for name, fact in facts.items()}
-    return [
-        {"metric": "sample", "aggregation": _aggregating("data", _data), "higher_is_better": True},
-        *({"metric": name, "aggregation": tell, "higher_is_better": True} for name, tell in told.items()),
-        *(row | {"aggregation": value_of(measures.by_name[row["metric"]])} for row in measures),
-    ]
+
+class Value(float):
+    """The value of a measure, with the evaluation that it comes from: lmms-eval hands on nothing else."""
+
+    evaluation: Evaluation | None = None
+
+
+_last: tuple[object, list[Record], Evaluation] | None = None  # what it was computed with, of what, and what came of it
+
+
+def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
+    """Return the evaluation of all records of a task; computed once, when its first metric is aggregated.
+
+    Each metric gets its own items, and of several processes its own copies of their records. Explanation scores are
+    added to the records.
+    """
+    global _last
+    records, outputs = [item.source.record for item in items], [item.source.output for item in items]
+    first: Source = items[0].source
+    setting = (id(measures), first.scorer, explanations.settings())
+    if _last is not None and _last[0] == setting and _same(_last[1], records):
+        return _last[2]
+    status.tell("computing the metrics and their intervals ...")
+    before: list[Record] = [dict(record) for record in records]
+    scored = explanations.score(records, first.scorer)
+    told: list[str] = guarded("parse_rate", lambda: notices(measures, records, outputs), [])
+    for notice in told:
+        logger.warning(f"figlang_tasks: {first.task}: {notice}")
+    found = Evaluation(records, outputs, evaluate(records, measures, STDERR_RESAMPLES, guarded), scored)
+    _last = (setting, before, found)
+    return found
+
+
+def forget() -> None:
+    """Let go of the last evaluation: the next run may come to other scores of the same records."""
+    global _last
+    _last = None
+
+
+def _same(before: Sequence[Record], records: Sequence[Record]) -> bool:
+    """Whether records are those of before, to some of which scores were added."""
+    pairs = zip(before, records, strict=False)
+    return len(before) == len(records) and all(first.items() <= second.items() for first, second in pairs)
+
+
+def aggregator(measure: Measure, measures: Measures) -> Callable[[Sequence[Any]], Value]:
+    """The function that lmms-eval calls for a measure: its value, or NaN where it has none."""
+
+    def compute(items: Sequence[Any]) -> Value:
+        found = evaluation(items, measures)
+        own = found.value(measure.name)
+        value = Value(math.nan if own is None else own)
+        value.evaluation = found
+        return value
+
+    aggregate = _aggregating(measure.name, compute)
+    aggregate.measures = measures  # type: ignore[attr-defined]
+    return aggregate
 
 
 def _aggregating(name: str, compute: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
     def aggregate(items: Sequence[Any]) -> Any:
-        return guarded(name, lambda: compute(items), math.nan)
+        return guarded(name, lambda: compute(items), Value(math.nan))
 
     aggregate.__name__ = name
     return aggregate
 
 
-def _tell(fact: Callable[[Sequence[Any]], str], items: Sequence[Any]) -> str:
-    return fact([item.record for item in items])
+# --- lm-eval, which has no hook --------------------------------------------------------------------------------------
+
+
+def judged_for_lm_eval(record: Record, measures: Measures, *facts: str, results: Sequence[str] = ()) -> dict[str, Any]:
+    """What ``process_results`` returns to lm-eval of one document: as :func:`judged`, each value with the record.
+
+    Args:
+        facts: the names given to :func:`metric_list_of_lm_eval`.
+        results: what the model said, for the notices on the run.
+    """
+    names = [*(row["metric"] for row in measures), *facts, VERSION]
+    source = Source(record, next(iter(results), None), record.get("scorer"), record["data"])
+    return with_source(judged(record, measures), names, source)
+
+
+def metric_list_of_lm_eval(measures: Measures, **facts: Callable[[Evaluation], str]) -> list[dict[str, Any]]:
+    """The ``metric_list`` of task files of lm-eval.
+
+    Args:
+        measures: as in lmms-eval.
+        facts: what else results say, by name: a text made of the evaluation. lm-eval aggregates whatever
+            ``process_results`` returns, and has no other place to say which scorer was used, say.
+    """
+
+    def of_evaluation(name: str, get: Callable[[Evaluation], Any]) -> dict[str, Any]:
+        aggregate = _aggregating(name, lambda items: get(evaluation(items, measures)))
+        return {"metric": name, "aggregation": aggregate, "higher_is_better": True}
+
+    def of_measure(row: Mapping[str, Any]) -> dict[str, Any]:
+        of_value = of_evaluation(row["metric"], lambda found: found.value(row["metric"]))
+        return {**row, "aggregation": of_value["aggregation"]}
+
+    facts |= {VERSION: lambda found: __version__}
+    return [
+        {"metric": "sample", "aggregation": _aggregating("data", _data), "higher_is_better": True},
+        *(of_evaluation(name, fact) for name, fact in facts.items()),
+        *map(of_measure, measures),
+    ]
+
+
+def provenance_of_scores(found: Evaluation) -> str:
+    """What explanations were scored by."""
+    return found.scored.provenance if found.scored else ""
 
 
 def _data(records: Sequence[Record]) -> str:

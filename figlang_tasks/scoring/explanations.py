@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
-from collections.abc import Iterable, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from loguru import logger
 
 from figlang_tasks.core import interrupts, notes, status
 from figlang_tasks.core.options import option
-from figlang_tasks.scoring import Record, explained
+from figlang_tasks.scoring import explained
+from figlang_tasks.scoring.measure import Record
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import ExplanationScores, Scorer
@@ -101,13 +101,17 @@ def scorer(name: str) -> Scorer:
     return _scorers[name, device, dtype]
 
 
+def settings() -> tuple[str | None, ...]:
+    """What the environment says of the scorer."""
+    return tuple(map(os.environ.get, (SCORER_VARIABLE, DTYPE_VARIABLE, DEVICE_VARIABLE)))
+
+
 def release() -> None:
-    """Let go of the scorers and their memory, and of the scores kept for aggregators outside of a session."""
+    """Let go of the scorers and their memory."""
     global _interrupted
     for kept in _scorers.values():
         kept.release()
     _scorers.clear()
-    _outside.clear()
     _interrupted = False
 
 
@@ -144,84 +148,88 @@ def preflight(option: str | Literal[False] | None, default: str = DEFAULT, requi
 # --- scoring of one task ---------------------------------------------------------------------------------------------
 
 
-class Session:
-    """The explanation scores of one task, computed at the first call of `details`.
+class Scored(NamedTuple):
+    """The explanation scores of a task.
 
-    Args:
-        name: scorer, or ``off``.
-        records: all records of the task; those that are of no explainable entailment are left alone.
+    Attributes:
+        name: of the scorer, or ``off``.
+        provenance: its signature, or what was counted without one.
+        labels_alone: whether the task asks for no explanations.
+        details: bertscore, bleurt (where the scorer has it) and mean of each pair of texts.
     """
 
-    def __init__(self, name: str, records: Iterable[Record]) -> None:
-        self.name = name
-        self.signature: str | None = None
-        records = list(records)
-        self._pairs = sorted({explained.pair(record) for record in records if explained.needs_score(record)})
-        self.scheme = explained.scheme_of(records[0]) if records else explained.SCHEMES["f1"]
-        self._scores: dict[tuple[str, str], dict[str, float]] | None = None
+    name: str
+    provenance: str
+    labels_alone: bool
+    details: Mapping[tuple[str, str], Mapping[str, float]]
 
-    @property
-    def provenance(self) -> str:
-        """Signature of the scorer behind the scores, or what was counted without one."""
-        return self.signature or self.scheme.without_scorer
-
-    def covers(self, name: str, records: Iterable[Record]) -> bool:
-        """Whether this is the session for those records, or others and those, by that scorer."""
-        wanted = {explained.pair(record) for record in records if explained.needs_score(record)}
-        return name == self.name and wanted <= set(self._pairs)
-
-    def details(self, record: Record) -> dict[str, float] | None:
-        """bertscore, bleurt (where the scorer has it) and mean of a record's explanation, if it was scored."""
-        if self._scores is None:
-            self._scores = self._compute()
-        return self._scores.get(explained.pair(record)) if explained.needs_score(record) else None
-
-    def add_to(self, records: Iterable[MutableMapping[str, Any]]) -> None:
-        """Write the scores into records, under ``explanation_scores``."""
-        for record in records:
-            if details := self.details(record):
+    def add_to(self, records: Iterable[Any]) -> None:
+        """Write the scores into records of the task, under ``explanation_scores``."""
+        for record in filter(explained.is_explained, records):
+            details = self.details.get(explained.pair(record))
+            if details and explained.needs_score(record):
                 record["explanation_scores"] = {"scorer": self.name, **details}
+            if self.labels_alone:
+                record["asks_for_explanation"] = False
 
-    def _compute(self) -> dict[tuple[str, str], dict[str, float]]:
-        global _interrupted
-        if self.name == OFF or not self._pairs:
-            return {}  # nothing to score
-        try:
-            if _interrupted:  # in an earlier task of this evaluation
-                raise KeyboardInterrupt
-            with interrupts.time_to_keep(TIME_TO_WRITE):
-                return self._score_pairs()
-        except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
-            from figlang_tasks.metrics.explanation import WeightsError
 
-            _interrupted = isinstance(error, KeyboardInterrupt) or interrupts.happened()
-            cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
-            is_told = isinstance(error, WeightsError | KeyboardInterrupt)
-            logger.opt(exception=None if is_told else error).error(
-                f"figlang_tasks: explanations were not scored: {cause}. {', '.join(self.scheme.need_scores)} are "
-                f"missing, and {self.scheme.of_labels} counts labels alone. With saved samples (--log_samples) you can "
-                f"add them later without the model: figlang score SAMPLES.jsonl --scorer {self.name}"
-            )
-            notes.note(f"explanations were not scored, so {', '.join(self.scheme.need_scores)} are missing")
-            return {}
+def score(records: Sequence[Record], option: str | Literal[False] | None = None) -> Scored | None:
+    """Score the explanations of all records of a task, and write the scores into them; None if it has none.
 
-    def _score_pairs(self) -> dict[tuple[str, str], dict[str, float]]:
-        from figlang_tasks.metrics.explanation import near_threshold
+    Args:
+        records: those that are of no explainable entailment are left alone.
+        option: the task's option `scorer`.
+    """
+    own = [record for record in records if explained.is_explained(record)]
+    if not own:
+        return None
+    scheme = explained.scheme_of(own[0])
+    option = own[0].get("scorer") if option is None else option
+    try:
+        name = choose(option, scheme.scorer)
+    except ValueError as error:  # preflight was not called
+        logger.error(f"figlang_tasks: {error}; explanations are not scored")
+        notes.note("explanations were not scored, see the log")
+        name = OFF
+    pairs = sorted({explained.pair(record) for record in own if explained.needs_score(record)})
+    found = _scores(name, pairs, scheme) if pairs and name != OFF else None
+    signature, details = found or (scheme.without_scorer, {})
+    scored = Scored(name, signature, option in (OFF, False), details)
+    scored.add_to(own)
+    return scored
 
-        status.tell(f"scoring {len(self._pairs):,} explanations ({self.name}) ...")
-        chosen = scorer(self.name)
-        references, candidates = zip(*self._pairs, strict=True)
-        scored = chosen.score(references, candidates)
-        self.signature = scored.signature
-        if self in _outside:
-            chosen.release()  # nobody else will: the plugin, which does it after an evaluation, is not in place
-        if chosen.dtype == "fast":
-            # BERTScore of an empty text is 0 in every dtype.
-            near = near_threshold(scored.mean[scored.mean != 0], list(self.scheme.by_name.values()))
-            logger.warning(
-                f"figlang_tasks: dtype fast: {near} of {len(self._pairs)} explanations lie within .005 of a threshold"
-            )
-        return by_pair(self._pairs, scored)
+
+def _scores(
+    name: str, pairs: Sequence[tuple[str, str]], scheme: explained.Scheme
+) -> tuple[str, dict[tuple[str, str], dict[str, float]]] | None:
+    """Signature of the scorer and scores of the pairs; None after a failure, which is logged and noted."""
+    from figlang_tasks.metrics.explanation import WeightsError, near_threshold
+
+    global _interrupted
+    try:
+        if _interrupted:  # in an earlier task of this evaluation
+            raise KeyboardInterrupt
+        with interrupts.time_to_keep(TIME_TO_WRITE):
+            status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
+            chosen = scorer(name)
+            references, candidates = zip(*pairs, strict=True)
+            scored = chosen.score(references, candidates)
+    except (Exception, KeyboardInterrupt) as error:  # hours of model output must not be lost for a score
+        _interrupted = isinstance(error, KeyboardInterrupt) or interrupts.happened()
+        cause = str(error) if isinstance(error, WeightsError) else f"{type(error).__name__}: {error}"
+        is_told = isinstance(error, WeightsError | KeyboardInterrupt)
+        logger.opt(exception=None if is_told else error).error(
+            f"figlang_tasks: explanations were not scored: {cause}. {', '.join(scheme.need_scores)} are missing, and "
+            f"{scheme.of_labels} counts labels alone. With saved samples (--log_samples) you can add them later "
+            f"without the model: figlang score SAMPLES.jsonl --scorer {name}"
+        )
+        notes.note(f"explanations were not scored, so {', '.join(scheme.need_scores)} are missing")
+        return None
+    if chosen.dtype == "fast":
+        # BERTScore of an empty text is 0 in every dtype.
+        near = near_threshold(scored.mean[scored.mean != 0], list(scheme.by_name.values()))
+        logger.warning(f"figlang_tasks: dtype fast: {near} of {len(pairs)} explanations lie within .005 of a threshold")
+    return scored.signature, by_pair(pairs, scored)
 
 
 def by_pair(pairs: Sequence[tuple[str, str]], scored: ExplanationScores) -> dict[tuple[str, str], dict[str, float]]:
@@ -231,24 +239,3 @@ def by_pair(pairs: Sequence[tuple[str, str]], scored: ExplanationScores) -> dict
         pair: {name: float(column[index]) for name, column in columns.items() if column is not None}
         for index, pair in enumerate(pairs)
     }
-
-
-_outside: deque[Session] = deque(maxlen=8)
-
-
-def add_scores(records: Sequence[MutableMapping[str, Any]]) -> Session:
-    """Score the explanations of records, outside of lmms-eval.
-
-    lm-eval has no place for our hook, and asks metric by metric: a session is kept for all that comes after it with the
-    same records or some of them, so that each text is scored once and a failure is reported once.
-    """
-    own = [record for record in records if explained.is_explained(record)]
-    if not own:
-        return Session(OFF, ())
-    name = choose(own[0].get("scorer"), explained.scheme_of(own[0]).scorer)
-    session = next((kept for kept in _outside if kept.covers(name, own)), None)
-    if session is None:
-        session = Session(name, own)
-        _outside.appendleft(session)
-    session.add_to(own)
-    return session

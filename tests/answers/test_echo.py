@@ -64,8 +64,9 @@ def test_of_every_benchmark(name: str) -> None:
     docs = list(task.test_docs())[:6]
     judged: list[str] = []
 
-    def judge(doc: object, results: list[str]) -> None:
+    def judge(doc: object, results: list[str]) -> dict[str, str]:
         judged.extend(results)
+        return {}
 
     for doc, other in zip(docs, docs[1:], strict=False):
         if "instruction" in doc:  # of 21, a model says the one that it has read

@@ -83,9 +83,6 @@ def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
         "loading lmms-eval and the tasks ...",
         "checking the tasks and their data ...",
         "loading the model (figlang_random) ...",
-        "loading the data ...",
-        "figlang_mini_irfl: 9 tasks, 203 requests of up to 128 tokens",
-        "figlang_mini: 76 requests of up to 256 tokens",
         "computing the metrics and their intervals ...",
         "scoring 76 explanations (embedded) ...",
     ]

@@ -67,7 +67,7 @@ def test_nothing_heavy_is_imported_at_import_time() -> None:
 
 def test_the_hooks_are_those_that_the_plugin_puts_in_place() -> None:
     source = (ROOT / "figlang_tasks" / "harness" / "plugin.py").read_text(encoding="utf-8")
-    in_place = set(re.findall(r'_wrap\([\w.]+, "(\w+)"', source)) - {"positional_deprecated"}
+    in_place = {*re.findall(r'_wrap\([\w.]+, "(\w+)"', source), *re.findall(r'"(\w+)": _\w+_and_evaluate', source)}
     table = DOCUMENT[DOCUMENT.index("| of the harness | why |") :].partition("\n\n")[0]
     first_cells = [line.split("|")[1] for line in table.splitlines()[2:]]
     assert in_place == {name.rpartition(".")[2] for cell in first_cells for name in re.findall(r"`([\w.]+)`", cell)}

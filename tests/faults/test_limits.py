@@ -77,10 +77,11 @@ def test_no_room_for_answers(tmp_path: Path) -> None:
     program = (
         "import resource, sys\n"
         "from figlang_tasks.core.errors import ending_the_command\n"
-        "from figlang_tasks.harness import answer_cache\n"
+        "from pathlib import Path\n"
+        "from figlang_tasks.harness.preflight import check_folder\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "with ending_the_command():\n"
-        "    answer_cache.check_folder(sys.argv[1])\n"
+        "    check_folder('--use_cache', sys.argv[1], Path(sys.argv[1]))\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 1

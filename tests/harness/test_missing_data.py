@@ -54,15 +54,9 @@ def test_missing_data(program: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "told"),
-    [
-        ("figlang_vml", "figlang_tasks: no model class 'figlang_vml' (did you mean `figlang_vlm`"),
-        ("qwen2_5_vl", "qwen2_5_vl: cannot load the checkpoint './there/is/none'"),
-    ],
-)
-def test_a_wrong_model(model: str, told: str, tmp_path: Path) -> None:
-    arguments = ["--tasks", "figlang_mini", "--model", model, "--model_args", "pretrained=./there/is/none"]
+def test_a_wrong_model(tmp_path: Path) -> None:
+    arguments = ["--tasks", "figlang_mini", "--model", "figlang_vml", "--model_args", "pretrained=./there/is/none"]
+    told = "figlang_tasks: no model class 'figlang_vml' (did you mean `figlang_vlm`"
     assert ended(["lmms_eval", *arguments], tmp_path, harness=True)[-1].startswith(told)
 
 

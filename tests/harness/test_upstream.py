@@ -21,7 +21,7 @@ import warm
 
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import folder
-from figlang_tasks.harness import plugin, versions
+from figlang_tasks.harness import versions
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "check_upstream.py"
@@ -267,15 +267,3 @@ def test_everything_that_we_import_from_a_harness_is_in_the_list() -> None:
     used = {name: path.name for path in files for name in imported(path)}
     assert len(used) > 20
     assert {name: file for name, file in used.items() if name not in listed()} == {}
-
-
-def test_everything_that_we_wrap_is_in_the_list() -> None:
-    calls = [
-        node
-        for node in ast.walk(ast.parse(Path(plugin.__file__).read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "_wrap"
-    ]
-    wrapped = {f"{ast.unparse(call.args[0])}.{ast.literal_eval(call.args[1])}" for call in calls}
-    assert len(wrapped) >= 5
-    names = {hook.name.replace(":", ".") for hook in tool().HOOKS}
-    assert {each for each in wrapped if not any(name.endswith(f".{each}") for name in names)} == set()

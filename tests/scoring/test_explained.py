@@ -120,7 +120,7 @@ def test_accuracies_of_flute_with_scores_of_a_scorer(scheme: str, expected: dict
     without = overall(records, scheme)
     assert set(without) == {"acc@0", "acc", "acc_official", "parse_rate", "parse_disagreement"}
     assert without["acc@0"].value == 4 / 6
-    explanations.add_scores(records)
+    explanations.score(records)
     found = overall(records, scheme)
     assert {name: found[name].value for name in expected} == pytest.approx(expected)
     scored = [record["explanation_scores"]["mean"] for record in records if "explanation_scores" in record]
@@ -134,7 +134,7 @@ def test_accuracies_of_flute_with_scores_of_a_scorer(scheme: str, expected: dict
 
 def test_entailments_alone_have_no_mean_score_where_none_is_asked_for() -> None:
     records = [row(*each, "contradiction") for each in FLUTE[:2]]
-    explanations.add_scores(records)
+    explanations.score(records)
     found = overall(records, "contradiction")
     assert found["acc@60"].value == 1 and "explanation_score" not in found
 
@@ -169,21 +169,13 @@ def test_the_records_bring_their_scorer_along(
     if variable:
         monkeypatch.setenv("FIGLANG_SCORER", variable)
     record = row("a", 0, 0, "A storm", "all") | ({"scorer": row_choice} if row_choice else {})
-    assert explanations.add_scores([record]).name == expected
+    scored = explanations.score([record])
+    assert scored is not None and scored.name == expected
     notes.noted()
 
 
-def test_parts_of_the_records_are_served_by_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    records = [row(*each, "all") for each in FLUTE]
-    whole = explanations.add_scores(records)
-    assert explanations.add_scores(records[2:4]) is whole
-    assert explanations.add_scores([row("b", 0, 0, "Another storm", "all")]) is not whole
-    assert explanations.add_scores(records[:1]) is whole
-    kept = [scorer._bertscore._runner for scorer in explanations._scorers.values()]
-    assert [runner._model for runner in kept] == [None], "the plugin, which would let go of it, is not there"
-    monkeypatch.setenv("FIGLANG_SCORER", "off")
-    assert explanations.add_scores(records).name == "off"
-    assert explanations.add_scores([{"id": "1", "data": "IRFL/x"}]).provenance == "none (f1@0 counts labels alone)"
+def test_records_without_explanations_have_no_scores() -> None:
+    assert explanations.score([{"id": "1", "data": "IRFL/x"}]) is None
 
 
 # --- intervals of f1@t ------------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ import figlang_tasks
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import notes
-from figlang_tasks.harness.judgement import score_task
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics.explanation import compute, get_scorer
 from figlang_tasks.results import samples
@@ -251,7 +250,7 @@ def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, w
         {"id": text, "gold": 1, "predicted": 1, "reference": reference, "explanation": text}
         for text in [*texts, texts[0]]
     ]
-    score_task(records, "embedded")
+    explanations.score(records, "embedded")
     assert warnings_of_loguru == [f"figlang_tasks: dtype fast: {near} of 6 explanations lie within .005 of a threshold"]
 
 
@@ -415,8 +414,8 @@ def test_a_choice_that_no_preflight_has_checked_costs_no_run(
     monkeypatch.setenv("FIGLANG_SCORER", "bleu")
     notes.noted()
     record = {"id": "a", "gold": 1, "predicted": 1, "reference": "A fin.", "explanation": "A fin."}
-    session = score_task([record], None)
-    assert session is not None and session.name == "off" and "explanation_scores" not in record
+    scored = explanations.score([record])
+    assert scored is not None and scored.name == "off" and "explanation_scores" not in record
     assert notes.noted() == ["explanations were not scored, see the log"]
     assert "valid: vflute25" in warnings_of_loguru[0]
 

@@ -165,7 +165,7 @@ def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures()
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES))
-    rows = metric_list_of_lm_eval(shown, fact=lambda records: f"{len(records)} records")
+    rows = metric_list_of_lm_eval(shown, fact=lambda found: f"{len(found.records)} records")
     records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
     of_documents = [judged_for_lm_eval(each, shown, "fact") for each in records]
     found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
@@ -178,7 +178,7 @@ def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     some = judged_for_lm_eval(record(8, data="b", length=2.5), ALL)["length"]
     assert length([without["length"], some]) == 2.5
     sent = pickle.loads(pickle.dumps(of_documents[1]["acc"]))
-    assert isinstance(sent, Number) and (float(sent), sent.record) == (1.0, records[1])
+    assert isinstance(sent, Number) and (float(sent), sent.source.record) == (1.0, records[1])
     assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
     notes.noted()
     assert math.isnan(rows[3]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"

@@ -103,7 +103,7 @@ def test_an_api_with_its_key_in_the_arguments(tmp_path: Path, dead_hub: str) -> 
         assert run(tmp_path, dead_hub, *command, "--use_cache", "answers") == 0
         assert len(server.prompts) == 2
     assert HIDDEN.encode() in (tmp_path / "0.stdout").read_bytes()
-    assert (tmp_path / "answers" / "cache.db").is_file()
+    assert (tmp_path / "answers" / "figlang_0.db").is_file()
     assert not leaks(tmp_path)
 
 
@@ -167,7 +167,7 @@ def test_a_server_that_repeats_the_key(
         (samples,) = (tmp_path / "out").rglob("*_samples_*.jsonl")
         lines = samples.read_text(encoding="utf-8").splitlines()
         assert len(lines) == 2 and all(HIDDEN in line for line in lines)
-        assert HIDDEN.encode() in (tmp_path / "answers" / "cache.db").read_bytes()
+        assert HIDDEN.encode() in (tmp_path / "answers" / "figlang_0.db").read_bytes()
     assert not leaks(tmp_path)
 
 

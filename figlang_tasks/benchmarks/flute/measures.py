@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from figlang_tasks.benchmarks.flute.rows import SCOPES, scopes
-from figlang_tasks.scoring import Measure, Measures, Record, Scopes, explanations
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring import Measure, Measures, Record, Scopes
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval, provenance_of_scores
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
 
 _TYPES = Scopes(SCOPES, lambda record: scopes(record["report_group"]))
@@ -33,11 +33,6 @@ def of_records(records: Sequence[Record]) -> Measures:
 
 
 V1_LM_EVAL, V2_LM_EVAL = (
-    metric_list_of_lm_eval(
-        measures,
-        explanations.add_scores,
-        explanation_scorer=lambda records: explanations.add_scores(records).provenance,
-    )
-    for measures in (V1, V2)
+    metric_list_of_lm_eval(measures, explanation_scorer=provenance_of_scores) for measures in (V1, V2)
 )
 BLIND_LM_EVAL = metric_list_of_lm_eval(BLIND)

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, explanations, grouped
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, grouped
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval, provenance_of_scores
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures
 from figlang_tasks.scoring.measure import unit_of
 
@@ -79,8 +79,4 @@ def of_records(records: Sequence[Record]) -> Measures:
 
 
 MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING))
-EXPLANATION_LM_EVAL = metric_list_of_lm_eval(
-    EXPLANATION,
-    explanations.add_scores,
-    explanation_scorer=lambda records: explanations.add_scores(records).provenance,
-)
+EXPLANATION_LM_EVAL = metric_list_of_lm_eval(EXPLANATION, explanation_scorer=provenance_of_scores)

@@ -9,7 +9,7 @@ from figlang_tasks.benchmarks.nykms.parse import FIELDS
 from figlang_tasks.metrics import classification, overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
+from figlang_tasks.scoring.evaluation import Evaluation, metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
 LABELS: Final = ("MC", "SC")
@@ -122,9 +122,9 @@ def facts(question: str) -> tuple[str, ...]:
     return () if FIELDS[question][0] in LABELS and len(FIELDS[question]) == 1 else ("bleu_signature",)
 
 
-def _bleu_signature(records: Sequence[Record]) -> str:
+def _bleu_signature(found: Evaluation) -> str:
     """What BLEU-4 was computed with, averaged and of the corpus."""
-    return ", ".join([*sorted({record["bleu"] for record in records}), overlap.signature(corpus=True)])
+    return ", ".join([*sorted({record["bleu"] for record in found.records}), overlap.signature(corpus=True)])
 
 
 def _lm_eval(question: str) -> list[dict[str, Any]]:

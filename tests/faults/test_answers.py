@@ -1,0 +1,184 @@
+"""Stored answers: what they are known by, what is kept, and what a damaged or a full folder costs."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import demo_runs
+import lmms_eval.models
+import pytest
+from demo_runs import evaluate
+from faults import faulty_model
+from faults.faulty_runs import ROWS, TASK, Runs
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from figlang_tasks.core import notes, status
+from figlang_tasks.harness import answers
+from figlang_tasks.harness.answers import Store, model_key
+
+SHOWN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=3), below, max_size=3),
+    max_leaves=8,
+)
+
+
+def digest(value: Any) -> bytes:
+    found = hashlib.sha256()
+    answers._update(found, value)
+    return found.digest()
+
+
+@given(SHOWN, SHOWN)
+def test_equal_digests_mean_equal_content(first: Any, second: Any) -> None:
+    assert (digest(first) == digest(second)) == (repr(sorted_keys(first)) == repr(sorted_keys(second)))
+
+
+def sorted_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: sorted_keys(value[key]) for key in sorted(value)}
+    return [sorted_keys(each) for each in value] if isinstance(value, list) else value
+
+
+def test_pictures_of_other_sizes_and_modes_differ() -> None:
+    shown = [Image.new("L", (2, 3)), Image.new("L", (3, 2)), Image.new("P", (2, 3)), Image.new("RGB", (2, 1))]
+    assert len({digest(image) for image in shown}) == len(shown)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("model=m,api_key=one-key", "model=m,api_key=another", False),
+        ({"model": "m", "api_key": "one-key"}, {"api_key": "one-key", "model": "m"}, True),
+        ("model=m,dtype=float32", {"dtype": "float32", "model": "m"}, True),
+        ("model=m,dtype=float32", "model=m,dtype=bfloat16", False),
+        ("", None, False),
+    ],
+)
+def test_arguments_tell_models_apart_and_are_not_kept(first: Any, second: Any, same: bool, tmp_path: Path) -> None:
+    assert (model_key("m", first) == model_key("m", second)) is same
+    store = Store(str(tmp_path), model_key("m", first))
+    store.keep([("key", "task", 0, "an answer")])
+    store.close()
+    assert not any(b"one-key" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_what_is_kept_and_found_by_any_process(tmp_path: Path) -> None:
+    failed = ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] no", "[LMMS_EVAL_BUDGET_EXCEEDED]", "", " \n"]
+    given = {"a": "Yes.", "b": "caf\u00e9", **{f"f{number}": text for number, text in enumerate(failed)}}
+    for rank, names in enumerate((["a"], list(given))):
+        store = Store(str(tmp_path), "m", rank)
+        store.keep((name, "task", 0, given[name]) for name in names)
+        store.close()
+    for rank in (0, 1, 2):
+        found = Store(str(tmp_path), "m", rank).look_up(list(given))
+        assert {place: answer.text for place, answer in found.items()} == {0: "Yes.", 1: "caf\u00e9"}
+    assert not Store(str(tmp_path), "another model").look_up(["a"])
+
+
+def test_a_damaged_file_costs_its_answers(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    runs = Runs(tmp_path)
+    with pytest.raises(RuntimeError):
+        runs.here(fault={"faulty": "raise", "faulty_at": 40})
+    (left,) = runs.cache.glob("*.db")
+    left.write_bytes(b"not a database at all" * 100)
+    runs.here()
+    assert len(runs.asked[1]) == ROWS
+    assert any(f"{left} cannot be read" in message for message in warnings_of_loguru)
+    runs.here()
+    assert runs.asked[2] == []
+
+
+def test_the_screen_has_one_bar_and_says_how_many_answers_are_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(status, "_shown", True)
+    runs = Runs(tmp_path)
+    for from_cache, limit in ((0, 30), (30, 40), (40, 40)):
+        runs.here(limit=limit)
+        shown = capsys.readouterr().err
+        assert f"{from_cache} of {limit} answers are from the cache" in shown
+        assert shown.count("Model Responding:   0%") == 1
+        assert ("no model was loaded" in shown) == (from_cache == limit) != ("loading the model (faulty)" in shown)
+
+
+@pytest.mark.parametrize("task", [TASK, "mini_sg"])
+def test_a_run_whose_answers_are_all_known_loads_no_model(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And gives the same results; one that needs an answer loads it then."""
+    runs = Runs(tmp_path)
+    options: dict[str, Any] = {"limit": 6, "include_path": demo_runs.mini_tasks()}
+    first = runs.here(task, **options)
+    made: list[object] = []
+    create = faulty_model.FaultyChat.__init__
+
+    def noting(self: Any, *args: Any, **kwargs: Any) -> None:
+        made.append(self)
+        create(self, *args, **kwargs)
+
+    monkeypatch.setattr(faulty_model.FaultyChat, "__init__", noting)
+    second = runs.here(task, **options)
+    assert not made
+    for name in ("results", "configs", "samples"):
+        assert without_functions(second[name]) == without_functions(first[name])
+    assert second["config"] == first["config"]
+    third = runs.here(task, **options | {"limit": 8})
+    assert len(made) == 1 and len(third["samples"][task]) == 8
+
+
+def without_functions(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_functions(each) for key, each in value.items() if key != "token_counts"}
+    if isinstance(value, list | tuple):
+        return [without_functions(each) for each in value]
+    return "function" if callable(value) else value
+
+
+def test_a_failed_request_is_asked_again(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    runs.here(limit=2)
+    with sqlite3.connect(runs.cache / "figlang_0.db") as cache:
+        cache.execute("DELETE FROM answers WHERE doc_id = 1")
+    runs.here(limit=2)
+    assert [len(asked) for asked in runs.asked] == [2, 1]
+
+
+def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"text": "a"}\n{"text": "b"}\n')
+    (tmp_path / "theirs.yaml").write_text(
+        "task: theirs\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: text\ndoc_to_target: text\ndoc_to_visual: !function own.visual\n"
+        "process_results: !function own.judge\nmetric_list:\n"
+        "  - {metric: acc, aggregation: mean, higher_is_better: true}\n"
+        "generation_kwargs: {max_new_tokens: 4, temperature: 0, do_sample: false, top_p: null, num_beams: 1}\n"
+    )
+    (tmp_path / "own.py").write_text("def visual(doc): return []\ndef judge(doc, results): return {'acc': 1.0}\n")
+    runs = Runs(tmp_path)
+    options: dict[str, Any] = {"include_path": str(tmp_path), "force_simple": True}
+    for _ in range(2):
+        results = runs.here([TASK, "theirs"], limit=2, **options)  # type: ignore[arg-type]
+        assert results["results"]["theirs"]["acc,none"] == 1
+    assert [len(asked) for asked in runs.asked] == [4, 0]
+    assert (runs.cache / "cache.db").exists()
+    lmms_eval.models.MODEL_REGISTRY_V2.resolve("faulty")
+    notes.noted()
+
+
+def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:
+    """The name of its file is all that a cache could know it by."""
+    saved = tmp_path / "saved"
+    evaluate(TASK, "figlang_random", saved=saved, limit=2)
+    options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 2}
+    first = evaluate(TASK, "figlang_replay", f"samples={saved}", **options)
+    (path,) = saved.rglob("*_samples_*.jsonl")
+    assert set(demo_runs.answers(first, TASK)) == {0, 1}
+    text = path.read_text(encoding="utf-8").replace("LABEL: entailment", "LABEL: contradiction")
+    path.write_text(text.replace("The picture and", "PICTURE and"), encoding="utf-8")
+    second = evaluate(TASK, "figlang_replay", f"samples={saved}", **options)
+    assert all(answer.startswith("PICTURE") for answer in demo_runs.answers(second, TASK).values())
