@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,10 +42,7 @@ class Runs:
 
     def environment(self, fault: Mapping[str, object]) -> dict[str, str]:
         told = {name.upper(): str(value) for name, value in fault.items()}
-        # The harness's cache knows itself by the commit of the checkout that the virtual environment lies in, if any.
-        outside = os.pathsep.join([sys.prefix, str(Path(sys.prefix).parent)])
-        own = {"FAULTY_LOG": str(self.log), "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"}
-        return own | {"GIT_CEILING_DIRECTORIES": outside} | told
+        return {"FAULTY_LOG": str(self.log), "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"} | told
 
     def here(
         self, task: str = TASK, cached: bool = True, fault: Mapping[str, object] | None = None, **options: Any

@@ -81,6 +81,23 @@ def test_what_is_kept_and_found_by_any_process(tmp_path: Path) -> None:
     assert not Store(str(tmp_path), "another model").look_up(["a"])
 
 
+def test_a_full_disk_costs_no_run_and_answers_are_tried_again(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    notes.noted()
+    given = {f"{number}": f"{number} {'x' * 1000}" for number in range(100)}
+    store = Store(str(tmp_path), "m")
+    (pages,) = store._own.execute("PRAGMA max_page_count").fetchone()
+    store._own.execute("PRAGMA max_page_count = 20")
+    for name, answer in given.items():
+        store.keep([(name, "task", 0, answer)])
+    told = f"--use_cache {tmp_path}: answers could not be stored (database or disk is full)"
+    assert notes.noted() == [told] and len(warnings_of_loguru) == 1 and told in warnings_of_loguru[0]
+    assert 0 < len(store.look_up(list(given))) < 60
+    store._own.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
+    store.keep([("last", "task", 0, "an answer")])
+    store.close()
+    assert len(Store(str(tmp_path), "m").look_up([*given, "last"])) == 101
+
+
 def test_a_damaged_file_costs_its_answers(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
     runs = Runs(tmp_path)
     with pytest.raises(RuntimeError):

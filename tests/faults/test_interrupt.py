@@ -163,18 +163,18 @@ SLOW_SCORING = """
 import time
 from pathlib import Path
 from figlang_tasks.core import interrupts
-from figlang_tasks.harness import judgement
+from figlang_tasks.scoring import evaluation
 from figlang_tasks.metrics.explanation.bertscore import BertScore
 
 def score(self, pairs, advance):
     Path("scoring").touch()
     time.sleep(600)
 
-def evaluate(*args, own=judgement.evaluate):
+def evaluate(*args, own=evaluation.evaluate):
     time.sleep(interrupts.GRACE + 3)  # of many rows
     return own(*args)
 
-BertScore.score, judgement.evaluate = score, evaluate
+BertScore.score, evaluation.evaluate = score, evaluate
 
 def manifests():
     return []
