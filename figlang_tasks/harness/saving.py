@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def checked(tracker: type[EvaluationTracker]) -> type[EvaluationTracker]:
     """Return a class of trackers that look at what they have written."""
 
-    class CheckedTracker(tracker):  # type: ignore[misc, valid-type]
+    class CheckedTracker(tracker):
         """The harness's tracker, which looks at what it has written.
 
         Attributes:
