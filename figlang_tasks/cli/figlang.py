@@ -15,6 +15,7 @@ from figlang_tasks.cli.cite import cite
 from figlang_tasks.cli.compare import compare
 from figlang_tasks.cli.doctor import doctor
 from figlang_tasks.cli.report import report
+from figlang_tasks.cli.reproduce import reproduce
 from figlang_tasks.cli.runs import runs
 from figlang_tasks.cli.score import score
 from figlang_tasks.cli.tasks import tasks
@@ -68,6 +69,7 @@ app.command()(runs)
 app.command()(score)
 app.command()(compare)
 app.command()(cite)
+app.command()(reproduce)
 app.command()(report)
 app.add_typer(submit.app, name="submit")
 app.add_typer(judge.app, name="judge")

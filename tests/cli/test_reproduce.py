@@ -1,0 +1,52 @@
+"""``figlang reproduce``: what was released gives the published numbers; a difference is status 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from figlang_tasks.cli.figlang import app
+
+
+def reproduce(name: str, folder: Path) -> Result:
+    return CliRunner().invoke(app, ["reproduce", name, "--data", str(folder)])
+
+
+@pytest.mark.parametrize(
+    ("name", "shared_file", "last"),
+    [
+        ("admire", "data/admire/targets/b_en_train_targets.tsv", "42 cells, 42 equal, largest difference 0.000000000"),
+        ("irfl", "data/irfl/idiom_detection_task.csv", "7 cells, 7 equal, largest difference 0"),
+        ("vflute", "data/vflute_test.csv", "7 cells, 7 equal, largest difference 0"),
+    ],
+    indirect=["shared_file"],
+)
+def test_what_was_released_gives_the_published_numbers(name: str, shared_file: Path, last: str) -> None:
+    done = reproduce(name, shared_file.parents[1] if name == "admire" else shared_file.parent)
+    assert done.exit_code == 0 and done.stdout.splitlines()[-1] == last
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared_file", ["data/columbus/benchmark.json"], indirect=True)
+def test_columbus(shared_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "COLUMBUS").symlink_to(shared_file.parent)
+    done = reproduce("columbus", tmp_path)
+    assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "9 cells, 9 equal, largest difference 0.0"
+
+
+def test_a_difference_is_status_1(tmp_path: Path) -> None:
+    (tmp_path / "metaphor_retrieval_task.csv").write_text("type\n" + "FvsPL\n" * 33)
+    done = reproduce("irfl", tmp_path)
+    assert done.exit_code == 1 and "1 cells, 0 equal, largest difference 1" in done.stdout
+    assert [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")] == [
+        "metaphor-retrieval-task", "34", "33", "-1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
+def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
+    done = reproduce(name, tmp_path)
+    assert done.exit_code == 1 and done.stderr.startswith("figlang reproduce: ") and done.stderr.count("\n") == 1
+    assert "--data names the folder of what was released" in done.stderr
