@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/report.md: parts of a report of the demo model, photographed in headless Chromium.
+"""Makes the pictures of docs/after_a_run.md: parts of a report of the demo model, photographed in headless Chromium.
 
     DEMO=figlang_tasks/mini/demo_model TASKS=figlang_mini,figlang_mini_irfl_match,figlang_mini_irfl_retrieve
     for class in figlang_vlm figlang_blind; do
@@ -26,9 +26,6 @@ from figlang_tasks.results.runs import read_all
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 PICTURES = {
     "overview": "#group-overview figure",
-    "sources": "figure:has-text('figlang_mini: F1 by source')",
-    "thresholds": "figure:has-text('figlang_mini: F1@t by threshold')",
-    "differences": "#group-differences figure:has-text('figlang_mini (V-FLUTE)')",
     "sample": "#cards > li:nth-child(2) > .card",
 }
 """What is on each picture, as a selector of the page."""
