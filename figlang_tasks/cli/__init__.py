@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable, printable_lines
 
 
@@ -28,3 +31,15 @@ def fail(verb: str, error: object) -> NoReturn:
 
     say(f"figlang {verb}: {printable(error)}", err=True)
     raise typer.Exit(1)
+
+
+@contextmanager
+def failing(verb: str, *more: type[Exception]) -> Iterator[None]:
+    """End a command with `fail` at an error of ours, of the file system, or of the kinds that are given."""
+    kinds: tuple[type[Exception], ...] = (FigLangError, *more)
+    try:
+        yield
+    except kinds as error:
+        fail(verb, error)
+    except OSError as error:
+        fail(verb, f"{error.filename}: {error.strerror}" if error.filename else error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import figlang_tasks
-from figlang_tasks.cli import say
+from figlang_tasks.cli import fail, say
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
@@ -61,8 +61,7 @@ def cite(
         try:
             run = read(path)
         except RunError as error:
-            say(f"figlang cite: {printable(error)} (benchmarks: {', '.join(names())})", err=True)
-            raise typer.Exit(1) from error
+            fail("cite", f"{error} (benchmarks: {', '.join(names())})")
         signatures += [signature(run, task, short) for task in run.tasks.values()]
         cited |= dict.fromkeys(task.benchmark for task in run.tasks.values())
     papers = [benchmarks()[name].citation for name in cited if name != MINI]
@@ -71,13 +70,7 @@ def cite(
 
 
 def signature(run: Run, task: TaskRun, short: bool = False) -> str:
-    """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell.
-
-    Args:
-        run: the run of the task.
-        task: one of its tasks.
-        short: abbreviate names, hashes, and the signature of the scorer.
-    """
+    """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
     from figlang_tasks.results.provenance import generation_arguments
     from figlang_tasks.scoring.evaluation import VERSION
     from figlang_tasks.scoring.explanations import short as short_scorer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from figlang_tasks.cli import fail, say, say_json
+from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.core.text import csv_text, latex, printable
 from figlang_tasks.scoring import OVERALL, Estimates, full_name
 
@@ -92,18 +92,15 @@ def compare(
         raise typer.BadParameter("--all tests all metrics: leave out --metric")
     from tqdm import tqdm
 
-    from figlang_tasks.results.comparison import ComparisonError
     from figlang_tasks.results.comparison import compare as compare_runs
-    from figlang_tasks.results.runs import RunError, read_all, with_folds
+    from figlang_tasks.results.runs import read_all, with_folds
 
-    try:
+    with failing("compare"):
         found = [with_folds(run, task or ()) for run in read_all(runs, repeats=True)]
         with tqdm(
             total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
         ) as bar:
             differences = compare_runs(found, metric, task, overall, resamples, seed, bar.update, every=every)
-    except (RunError, ComparisonError) as error:
-        fail("compare", error)
     made = _Comparison(found, differences, paper, resamples, seed, is_short=not (metric or every))
     if as_json:
         say_json(made.content())
@@ -214,15 +211,7 @@ class _Comparison:
     def values(
         self, task: str, own: Sequence[Difference], columns: Sequence[str], in_latex: bool = False, paper: bool = True
     ) -> tuple[pd.DataFrame, list[str]]:
-        """The table of the runs with what was published beneath, and what is said of the latter.
-
-        Args:
-            task: the task.
-            own: its differences.
-            columns: full names of metrics.
-            in_latex: in the code of LaTeX, with superscripts.
-            paper: whether to show what was published, if that was asked for.
-        """
+        """The table of the runs with what was published beneath, and what is said of the latter."""
         import pandas as pd
 
         from figlang_tasks.results import measures, tables

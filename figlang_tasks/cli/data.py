@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import own_commands, say, say_json
+from figlang_tasks.cli import fail, failing, own_commands, say, say_json
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core import finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
@@ -168,15 +168,8 @@ def check(
         raise typer.BadParameter(f"{MINI} is data of the package: leave the folder out")
     chosen = None if benchmark == MINI else _benchmark(benchmark)
     _warnings_alone()
-    try:
-        with downloading_nothing(), reading(chosen.source.name if chosen else MINI, folder):
-            if chosen is None:
-                report = _check_ours()
-            else:
-                report = chosen.check() if chosen.check else _check_by_its_tasks(chosen)
-    except hub.DataError as error:
-        say(f"figlang data: {printable(error)}", err=True)
-        raise typer.Exit(1) from error
+    with failing("data"), downloading_nothing(), reading(chosen.source.name if chosen else MINI, folder):
+        report = chosen.check() if chosen and chosen.check else _check_by_tasks(chosen)
     content = {"benchmark": benchmark, "faults": report.faults, "lines": report.lines}
     if as_json:
         say_json(content)
@@ -186,31 +179,27 @@ def check(
         raise typer.Exit(1)
 
 
-def _check_by_its_tasks(benchmark: Benchmark) -> Report:
-    """Load what the tasks of a benchmark ask for, as a run would."""
-    from figlang_tasks.cli.tasks import asked_of
-
-    found, here = Findings(), on_this_machine(benchmark.name, benchmark.source)
-    for asked in asked_of(benchmark.name):
-        if asked["dataset"] == benchmark.source.name:
-            rows = None
-            with found.fault():
-                rows = len(benchmark.load(asked, True))
-            found.count(", ".join(asked[key] for key in benchmark.keys), rows, benchmark.rows(asked))
-    return found.report(f"{here.folder} ({here.revision})")
-
-
-def _check_ours() -> Report:
-    """Load what the tasks on data of our own ask for."""
+def _check_by_tasks(benchmark: Benchmark | None) -> Report:
+    """Load what the tasks of a benchmark ask for, as a run would; None: those on the package's own data."""
     from figlang_tasks.cli.tasks import asked_of
 
     found = Findings()
-    for asked in asked_of("mini"):
-        rows, benchmark = None, of_dataset(asked["dataset"])
+    where = str(DATA_DIR.parent)
+    if benchmark is not None:
+        here = on_this_machine(benchmark.name, benchmark.source)
+        where = f"{here.folder} ({here.revision})"
+    for asked in asked_of("mini" if benchmark is None else benchmark.name):
+        of = benchmark or of_dataset(asked["dataset"])
+        if benchmark is not None and asked["dataset"] != benchmark.source.name:
+            continue
+        rows = None
         with found.fault():
-            rows = len(benchmark.load(asked, True))
-        found.count(", ".join(value for key, value in asked.items() if value != "true"), rows, None)
-    return found.report(str(DATA_DIR.parent))
+            rows = len(of.load(asked, True))
+        what = ", ".join(value for value in asked.values() if value != "true")
+        if benchmark is not None:
+            what = ", ".join(asked[key] for key in benchmark.keys)
+        found.count(what, rows, None if benchmark is None else of.rows(asked))
+    return found.report(where)
 
 
 @app.command()
@@ -241,17 +230,9 @@ def template(
 
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
-    """Give a folder to write into that becomes `folder`: a kill or a full disk leaves no half of it there.
-
-    Raises:
-        typer.Exit: it is there, or cannot be written; both are said.
-    """
+    """Give a folder to write into that becomes `folder`: a kill or a full disk leaves no half of it there."""
     if folder.exists():
-        say(
-            f"figlang data: {printable(folder)} already exists and is not overwritten: choose another --output",
-            err=True,
-        )
-        raise typer.Exit(1)
+        fail("data", f"{folder} already exists and is not overwritten: choose another --output")
     staged = folder.parent / f".{folder.name}.{os.getpid()}.tmp"
     try:
         for left_by_a_kill in folder.parent.glob(f".{folder.name}.*.tmp"):
@@ -262,8 +243,7 @@ def _whole(folder: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
-        say(f"figlang data: {printable(folder)} cannot be written: {error.strerror}", err=True)
-        raise typer.Exit(1) from error
+        fail("data", f"{folder} cannot be written: {error.strerror}")
 
 
 @app.command()
@@ -310,12 +290,8 @@ def export(
         raise typer.BadParameter(f"{benchmark} has no rows for training; there are: {having}")
     folder = output / split
     _warnings_alone()
-    try:
-        with _whole(folder) as staged:
-            done = finetuning.write(benchmark, name, split, form, staged, rows, keep_shared)
-    except hub.DataError as error:
-        say(f"figlang data: {printable(error)}", err=True)
-        raise typer.Exit(1) from error
+    with failing("data"), _whole(folder) as staged:
+        done = finetuning.write(benchmark, name, split, form, staged, rows, keep_shared)
     say(f"{printable(folder)}: {done.rows} rows of {split}, with the prompt of {name}")
     for why, ids in done.left_out.items():
         say(f"left out, because they {why}: {len(ids)} ({listing(ids, 5)})")

@@ -67,10 +67,6 @@ def _cause(error: BaseException) -> str:
     return hidden(f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), 'no message')}")
 
 
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:.1f} GB"
-
-
 _BESIDE = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")  # not ours to require, good to know
 _HELPFUL = {
     "torchvision": ("many image processors need it", "pip install torchvision"),
@@ -211,32 +207,6 @@ def _tasks() -> Iterator[Finding]:
         yield Finding("tasks", "ok", f"lmms-eval finds all {len(ours)} ({folder})")
 
 
-_METRIC_MODELS = 5.4e9  # bytes
-
-
-def _caches() -> Iterator[Finding]:
-    from huggingface_hub import constants
-
-    from figlang_tasks.metrics.explanation.cache import cache_root
-
-    downloads = _METRIC_MODELS + 1e9 * sum(source.gigabytes for source in hub.sources().values())
-    caches = {"HF_HOME": (constants.HF_HUB_CACHE, downloads), "FIGLANG_CACHE": (cache_root(), 0)}
-    for variable, (named, needed) in caches.items():
-        if named is None:
-            continue
-        folder = Path(named).absolute()
-        existing = next(each for each in (folder, *folder.parents) if each.exists())
-        free = shutil.disk_usage(existing).free
-        text = f"{folder}, {_gigabytes(free)} free"
-        if not os.access(existing, os.W_OK):
-            yield Finding(variable, "warning", f"{text}, cannot be written", f"set {variable} to another folder")
-        elif free < needed:
-            text += f"; all datasets and metric models take {_gigabytes(needed)}"
-            yield Finding(variable, "warning", text, f"set {variable} to a larger disk")
-        else:
-            yield Finding(variable, "ok", text)
-
-
 def _hub() -> Iterator[Finding]:
     silent = yield from _account()
     sources = [source for source in hub.sources().values() if source.folder is None]
@@ -315,7 +285,7 @@ def _cached(repository: str, revision: str) -> str:
     except OSError:  # not there
         return ""
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return f"{len(sizes)} file(s) cached, {_gigabytes(sum(sizes))}, commit {folder.name[:12]}" if sizes else ""
+    return f"{len(sizes)} file(s) cached, {sum(sizes) / 1e9:.1f} GB, commit {folder.name[:12]}" if sizes else ""
 
 
 def _weights() -> Iterator[Finding]:
@@ -363,7 +333,7 @@ def _java() -> Iterator[Finding]:
 SECTIONS: dict[str, tuple[Check, ...]] = {
     "versions": (_packages, _command),
     "libraries": (_libraries,),
-    "hub": (_caches, _hub),
+    "hub": (_hub,),
     "scorers": (_weights, _java),
 }
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from figlang_tasks.cli import say, say_json
-from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.cli import failing, say, say_json
 from figlang_tasks.core.text import printable
 from figlang_tasks.judge import JudgeError
 
@@ -25,15 +22,6 @@ def judge() -> None:
     figlang judge export a=results/MODEL_A b=results/MODEL_B -o human/sheet.csv
     figlang judge agree human/sheet.key.json human/sheet.annotator1.csv human/sheet.annotator2.csv
     """
-
-
-@contextmanager
-def _messages(verb: str) -> Iterator[None]:
-    try:
-        yield
-    except FigLangError as error:
-        say(f"figlang judge {verb}: {printable(error)}", err=True)
-        raise typer.Exit(1) from error
 
 
 @app.command()
@@ -86,7 +74,7 @@ def export(
     if task is not None and count is not None:
         raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
     options: Any = {"seed": seed, "annotators": annotators, "separator": ";" if separator == "semicolon" else ","}
-    with _messages("export"):
+    with failing("judge export"):
         if task is None:
             written = explanations.export(runs, output, count=count, **options)
         else:
@@ -125,7 +113,7 @@ def agree(
 
     from figlang_tasks.judge import agree as agreement
 
-    with _messages("agree"):
+    with failing("judge agree"):
         report = agreement.agree(key, sheets, partial=partial, any_label=any_label)
     if as_json:
         say_json(report, allow_nan=False)
@@ -155,7 +143,7 @@ def llm(
     """
     from figlang_tasks.judge.llm import fill
 
-    with _messages("llm"):
+    with failing("judge llm"):
         report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
         say(
             f"{printable(report['annotator'])}: {report['asked']} requests; unreadable answers: "

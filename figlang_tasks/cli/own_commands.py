@@ -8,9 +8,8 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from figlang_tasks.cli import say
+from figlang_tasks.cli import failing, say
 from figlang_tasks.core.benchmark import benchmarks, names
-from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import printable
 
 
@@ -19,10 +18,6 @@ def group(declared: str, verb: str) -> typer.Typer:
 
     Parameters of the function without a default are arguments, the others options, each ``Annotated[type, "help"]``.
     What it returns is printed.
-
-    Args:
-        declared: the field of `Benchmark`, ``importer`` or ``trainer``.
-        verb: what messages begin with, ``figlang data``.
     """
 
     class Group(typer.core.TyperGroup):
@@ -49,11 +44,8 @@ def single(name: str, function: Callable[..., None]) -> Any:
 
 def _command(function: Callable[..., str], verb: str) -> Callable[..., None]:
     def command(**given: Any) -> None:
-        try:
+        with failing(verb.removeprefix("figlang ")):
             say(function(**given))
-        except FigLangError as error:
-            say(f"{verb}: {printable(error)}", err=True)
-            raise typer.Exit(1) from error
 
     asked = inspect.signature(function, eval_str=True).parameters.values()
     parameters = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from figlang_tasks.cli import say
+from figlang_tasks.cli import fail, failing, say
 from figlang_tasks.core.text import printable
 from figlang_tasks.metrics.files import write_whole
 
@@ -49,9 +49,8 @@ def report(
     """
     from figlang_tasks.report import page
     from figlang_tasks.results import runs as finished
-    from figlang_tasks.results.comparison import ComparisonError
 
-    try:
+    with failing("report"):
         _check(output)
         made = page.build(
             finished.read_all(runs),
@@ -63,20 +62,11 @@ def report(
             command=shlex.join(["figlang", *sys.argv[1:]]),
         )
         write_whole(output, made.content)
-    except (finished.RunError, ComparisonError) as error:
-        _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename or output} cannot be written or read: {error.strerror or error}")
     for notice in made.notices:
         say(f"figlang report: {printable(notice)}", err=True)
     say(f"written: {printable(output)} ({_size(made)})")
     if show:
         typer.launch(output.absolute().as_uri())
-
-
-def _fail(message: str) -> NoReturn:
-    say(f"figlang report: {printable(message)}", err=True)
-    raise typer.Exit(1)
 
 
 def _size(made: Page) -> str:
@@ -88,8 +78,8 @@ def _check(output: Path) -> None:
     from figlang_tasks.report import page
 
     if output.is_dir():
-        _fail(f"{output} is a folder: give a file, -o {output / 'report.html'}")
+        fail("report", f"{output} is a folder: give a file, -o {output / 'report.html'}")
     if not output.parent.is_dir():
-        _fail(f"the folder {output.parent} does not exist: create it, or choose another -o")
+        fail("report", f"the folder {output.parent} does not exist: create it, or choose another -o")
     if output.exists() and not page.is_report(output):
-        _fail(f"{output} exists and is not a report, so it is not replaced: choose another -o")
+        fail("report", f"{output} exists and is not a report, so it is not replaced: choose another -o")

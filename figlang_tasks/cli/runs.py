@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli import fail, say, say_json
 from figlang_tasks.core.text import printable, table
 
 _DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_](\d\d)[:-]?(\d\d)")
@@ -50,17 +50,13 @@ def runs(
     for path_, message in unreadable.items():
         say(f"figlang runs: {printable(path_)}: {printable(message)}", err=True)
     if not lines and not unreadable:
-        say(f"figlang runs: no run in {printable(folder)}: evaluate with --output_path and --log_samples", err=True)
-    if unreadable or not lines:
+        fail("runs", f"no run in {folder}: evaluate with --output_path and --log_samples")
+    if unreadable:
         raise typer.Exit(1)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """A line for each task of a run; one for the mean where a paper has the mean of folds.
-
-    Raises:
-        RunError: the run cannot be read.
-    """
+    """A line for each task of a run; one for the mean where a paper has the mean of folds."""
     from figlang_tasks.results import measures
     from figlang_tasks.results.runs import read, with_folds
     from figlang_tasks.scoring import OVERALL

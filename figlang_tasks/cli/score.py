@@ -9,11 +9,11 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from figlang_tasks.cli import say
+from figlang_tasks.cli import fail, failing, say
 from figlang_tasks.cli.scorer_options import BertscoreLayer, BertscoreModel, Cache, Dtype
 from figlang_tasks.cli.summary import estimates_table, scorer_line
 from figlang_tasks.core.errors import FigLangError
@@ -79,7 +79,7 @@ def score(
     from figlang_tasks.metrics.explanation.cache import open_cache
     from figlang_tasks.results import runs
 
-    try:
+    with failing("score", ValueError, ArithmeticError, MemoryError):
         read = runs.read(str(run))
         folder = output or _beside(read.path, scorer or "scored")
         if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
@@ -87,40 +87,31 @@ def score(
         tasks = _explained(read)
         folder.parent.mkdir(parents=True, exist_ok=True)
         store = open_cache(False if no_cache else cache or True)
-        scorers = {
-            name: get_scorer(
-                name,
-                device=device,
-                dtype=dtype,
-                cache=store,
-                bertscore_model=bertscore_model,
-                bertscore_layer=bertscore_layer,
-                bleurt_model=bleurt_model,
-            )
-            for name in dict.fromkeys(scorer or _papers(task) for task in tasks)
+        chosen = {task.task: scorer or _papers(task) for task in tasks}
+        options: dict[str, Any] = {
+            "bertscore_model": bertscore_model,
+            "bertscore_layer": bertscore_layer,
+            "bleurt_model": bleurt_model,
         }
         try:
-            found = {task.task: _score(task, scorers[scorer or _papers(task)]) for task in tasks}
+            scorers = {
+                name: get_scorer(name, device=device, dtype=dtype, cache=store, **options)
+                for name in dict.fromkeys(chosen.values())
+            }
+        except WeightsError as error:
+            demo = all(task.dataset.startswith("figlang_mini") for task in tasks)
+            hint = ". For figlang_mini use --scorer embedded" * (demo and scorer != "embedded")
+            fail("score", f"{error}{hint}")
+        try:
+            found = {task.task: _score(task, scorers[chosen[task.task]]) for task in tasks}
         finally:
             for ready in scorers.values():
                 ready.release()
         store.close()
         _write(read, folder, found)
-    except WeightsError as error:
-        demo = all(task.dataset.startswith("figlang_mini") for task in tasks)
-        _fail(f"{error}{'. For figlang_mini use --scorer embedded' * (demo and scorer != 'embedded')}")
-    except (FigLangError, ValueError, ArithmeticError, MemoryError) as error:
-        _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     for each in found.values():
         say(each.text())
     say(f"written: {printable(str(folder))}")
-
-
-def _fail(message: str) -> NoReturn:
-    say(f"figlang score: {printable(message)}", err=True)
-    raise typer.Exit(1)
 
 
 def _beside(run: Path, name: str) -> Path:

@@ -46,10 +46,6 @@ def summary_table(results: Mapping[str, Any]) -> str:
     one and that of people. Columns of diagnostic measures that say nothing (all answers were read) are left out. Below
     the table stand the signature of the explanation scorer, how the published figures came about, and why others are
     left out.
-
-    Args:
-        results: what ``simple_evaluate`` returns (or a results file): ``results["results"]``,
-            ``results["configs"][task]["metadata"]["measures"]``.
     """
     tasks = {name: _task(results, name, estimates) for name, estimates in runs.reported(results).items()}
     parts = []
@@ -91,10 +87,6 @@ def estimates_table(title: str, estimates: Estimates) -> str:
     """Return a Markdown table: a line for each scope, a column for each measure that says something.
 
     Column ``n`` has the rows of the scope; a measure that was taken over fewer has its own number beside its value.
-
-    Args:
-        title: head of the first column.
-        estimates: by measure and scope.
     """
     task = _Task(title, estimates)
     return _markdown(title, _wide(task.numbers, "scope", _telling(task)))

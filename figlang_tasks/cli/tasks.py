@@ -124,12 +124,10 @@ def tasks(
         raise typer.Exit(1)
     if as_json:
         say_json([asdict(each) for each in found])
-    elif verbose:
-        say(_all_of(found))
-    elif pattern is None:
+    elif pattern is None and not verbose:
         say(_overview(found))
     else:
-        say(_listing(found))
+        say(_listing(found, verbose))
 
 
 def folder(harness: Harness) -> Path:
@@ -182,11 +180,7 @@ def _definition(file: Path, harness: Harness) -> Definition | None:
 
 @cache
 def _metrics(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All metrics of a task file's ``metric_list``, and those of the harness's table.
-
-    Args:
-        named: the list, as ``!function`` names it.
-    """
+    """All metrics of a task file's ``metric_list``, and those of the harness's table."""
     from figlang_tasks.scoring import OVERALL, Measures, full_name
 
     found = task_files.named(named)
@@ -264,40 +258,16 @@ def _about(benchmark: Benchmark) -> tuple[str, str, str]:
     return benchmark.about, benchmark.source.access, ", ".join(needs)
 
 
-def _listing(found: Sequence[Definition]) -> str:
-    """A line for each task or group."""
+def _listing(found: Sequence[Definition], verbose: bool) -> str:
+    """A line for each task or group; `verbose`: beneath it its version, harnesses, and metrics or members."""
     width = max(len(each.name) for each in found)
     lines = [f"{'':{width}}   rows  data"]
     for each in found:
         rows = "-" if each.rows is None else f"{each.rows:,}"
         lines.append(f"{each.name:{width}}  {rows:>5}  {each.data or f'group of {len(each.members)}'}")
+        if verbose:
+            parts = [each.version, ", ".join(each.harnesses), ", ".join(each.headline_metrics or each.members)]
+            text = "; ".join(part for part in parts if part)
+            lines += [f"    {line}" for line in textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False)]
     lines += ["", "rows: as published; - if not. -v also shows version, harness, metrics and the members of groups."]
-    return "\n".join(lines)
-
-
-def _all_of(found: Sequence[Definition]) -> str:
-    """Task by task all but the metrics of parts of the rows."""
-    lines: list[str] = []
-    for benchmark in dict.fromkeys(each.benchmark for each in found):
-        members = [each for each in found if each.benchmark == benchmark]
-        width = max(len(each.name) for each in members)
-        lines += [*[""] * bool(lines), f"# {benchmark}, {members[0].card}", f"{'':{width}}   rows  version  harness"]
-        for each in members:
-            rows = "-" if each.rows is None else f"{each.rows:,}"
-            version = each.version or each.kind
-            lines.append(f"{each.name:{width}}  {rows:>5}  {version:7}  {', '.join(each.harnesses)}")
-            about = (
-                f"{each.data}: {', '.join(each.headline_metrics)}" if each.kind == "task" else ", ".join(each.members)
-            )
-            lines.append(
-                textwrap.fill(
-                    about,
-                    WIDTH,
-                    initial_indent="    ",
-                    subsequent_indent="      ",
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
-            )
-    lines += ["", "rows: as published. Cards (docs/) are in the project's repository. --json lists all metrics."]
     return "\n".join(lines)

@@ -212,11 +212,7 @@ def compare(
 
 
 def whole(runs: Sequence[Run], tasks: Sequence[str] | None = None) -> tuple[list[Run], str]:
-    """The runs without the tasks in which they were cut short and two others were not, and what is left out in words.
-
-    Args:
-        runs, tasks: as of `compare`.
-    """
+    """The runs without the tasks in which they alone were cut short, and in words what is left out."""
     kept, told = [], []
     for run in runs:
         cut = {}
@@ -238,11 +234,7 @@ def adjusted(found: Sequence[Difference]) -> list[Difference]:
 
 
 def headline(pair: Sequence[Difference]) -> Difference:
-    """The difference that stands for two runs on a task: by its headline metric; a tested one of the whole, if any is.
-
-    Args:
-        pair: all differences of two runs on one task.
-    """
+    """The difference that stands for two runs on a task: by its headline metric; a tested one, if any is."""
     tested = [each for each in pair if each.p is not None] or pair
     whole = [each for each in tested if each.scope == OVERALL] or tested
     metric = measures.headline(each.metric for each in whole)

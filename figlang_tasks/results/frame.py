@@ -20,11 +20,7 @@ COLUMNS = ("run", "task", "scope", "metric", "value", "low", "high", "n")
 
 
 def values(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
-    """A DataFrame with a row for each number of some runs: what every table of results is made from.
-
-    Args:
-        runs: the name of each run, and its estimates by task (`of_run`).
-    """
+    """A DataFrame with a row for each number of some runs, given by name with their estimates by task (`of_run`)."""
     import pandas as pd
 
     rows = [
@@ -91,8 +87,8 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _of_path(path: Path) -> dict[str, Estimates]:
-    if path.is_dir() and not runs.has_samples(path):
-        path = runs.newest_results_file(path)
+    if path.is_dir():
+        path = runs.newest_results_file(path) or path
     if path.suffix == ".json":
         return _reported(runs.results_file(path))
     run = runs.read(str(path))

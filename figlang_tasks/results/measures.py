@@ -36,9 +36,6 @@ def headline(names: Iterable[str]) -> str:
 
     It is the one that its benchmark declares as `main`. Where that has no value (F1@60 without explanation scores), or
     none is declared, it is the first that is not diagnostic.
-
-    Args:
-        names: of the task's measures that have a value, in the order of tables.
     """
 
     def place(name: str) -> tuple[bool, bool]:
@@ -76,23 +73,13 @@ def overlap(rows: int | None, parts: Iterable[int | None]) -> bool:
 
 
 def text(measure: str, value: float) -> str:
-    """A value as people read it; of a measure of the user's own to four digits.
-
-    Args:
-        measure: its name.
-    """
+    """A value as people read it; of a measure of the user's own to four digits."""
     found = named(measure)
     return f"{value:.4g}" if found is None else found[0].text(value)
 
 
 def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
-    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``.
-
-    Args:
-        measure: its name.
-        estimate: of it.
-        n: rows of the line of a table that the value stands in; where it was taken over fewer, it says so.
-    """
+    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``."""
     if math.isnan(estimate.value):
         return "failed, see the log"
     ends = [text(measure, end) for end in (estimate.low, estimate.high) if end is not None]

@@ -33,12 +33,7 @@ _DEFAULTS = {"offset": 0, "reasoning_tags": '[["<think>", "</think>"], ["<analys
 
 
 def given(told: Mapping[str, Any], names: Iterable[str] = OPTIONS) -> str:
-    """The options as a command line has them, without those at their default and without secrets.
-
-    Args:
-        told: values by option, as the harness says that it understood them.
-        names: of the options, in their order.
-    """
+    """The options as a command line has them, without those at their default and without secrets."""
     words = []
     for name in names:
         value = told.get(name)

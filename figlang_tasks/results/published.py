@@ -71,11 +71,7 @@ class Published:
         return max(1, *(-int(number.normalize().as_tuple().exponent) for number in self._printed()))
 
     def text(self, digits: int | None = None) -> str:
-        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is no share as it is.
-
-        Args:
-            digits: after the point; None for as many as the paper prints.
-        """
+        """The figure as a table has it: in percent (``57.0``, ``75.0-87.0`` for a range), what is no share as it is."""
         step = Decimal(1).scaleb(-(self.digits if digits is None else digits))
         return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in self._printed())
 
@@ -126,15 +122,6 @@ def comparable(task: str, metrics: Collection[str], runs: Iterable[Measured]) ->
     """Return the metrics whose published figures are comparable with runs, and why others are not.
 
     Figures are of the paper's rows, all of them, and those with explanation scores of the paper's scorer.
-
-    Args:
-        task: name of a task.
-        metrics: names of metrics.
-        runs: those that the figures would stand beside.
-
-    Returns:
-        Those of `metrics` whose figures are comparable with all runs; and one line that names what is left out with the
-        reason, "" if nothing is.
     """
     theirs = [metric for metric in dict.fromkeys(metrics) if any(row.values for row in rows(task, [metric]))]
     if not theirs:
@@ -189,16 +176,7 @@ def for_task(task: str) -> tuple[Published, ...]:
 
 
 def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[PublishedRow]:
-    """Return what was published for `task`, one row per model and setting, in the order of the papers.
-
-    Args:
-        task: name of a task.
-        metrics: names of metrics, in the order of ``values``; other figures are left out.
-        hidden: whether to return the figures that are not `Published.shown`, too.
-
-    Returns:
-        Rows with at least one figure; [] if nothing was published.
-    """
+    """Return what was published for `task`, one row per model and setting, in the order of the papers."""
     found: dict[tuple[str, str, str], dict[str, Published]] = {}
     for figure in for_task(task):
         if figure.metric in metrics and (hidden or figure.shown):
@@ -217,15 +195,7 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[P
 
 
 def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:
-    """What was published for `task` as lines of a table whose columns are measures.
-
-    Args:
-        task: name of a task.
-        metrics: full names of metrics, in the order of scopes.
-
-    Returns:
-        For each model, setting and scope a label, the scope, and the figures by measure.
-    """
+    """What was published for `task` as lines of a table whose columns are measures."""
     found: dict[tuple[str, str], dict[str, Published]] = {}
     for row in rows(task, metrics):
         for metric, figure in row.values.items():
@@ -235,12 +205,7 @@ def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str,
 
 
 def cells(figures: Sequence[Mapping[str, Published]], columns: Iterable[str]) -> list[list[str]]:
-    """Return lines of figures as texts, in percent but for what is no share, a column with the digits that it needs.
-
-    Args:
-        figures: of each line, by measure.
-        columns: names of measures; what a line has no figure for is "".
-    """
+    """Return lines of figures as texts, in percent but for what is no share, a column with the digits that it needs."""
     digits = {name: max((of[name].digits for of in figures if name in of), default=1) for name in columns}
     return [[of[name].text(most) if name in of else "" for name, most in digits.items()] for of in figures]
 

@@ -119,11 +119,7 @@ class TaskRun:
 
     @cached_property
     def statistics(self) -> dict[tuple[str, str], Statistic]:
-        """The sufficient statistics of each measure in each scope; of METEOR, FID and the like there are none.
-
-        Raises:
-            RunError: a row is not as its task writes it; names file and line.
-        """
+        """The sufficient statistics of each measure in each scope; of METEOR, FID and the like there are none."""
         return self.computed(
             lambda measures, records: {
                 (measure.name, scope): statistic
@@ -134,11 +130,7 @@ class TaskRun:
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
-        """The values of the results file that its samples do not give: ``acc 0.900000 (its samples: 0.500000)``.
-
-        Raises:
-            RunError: a row is not as its task writes it; names file and line.
-        """
+        """The values of the results file that its samples do not give: ``acc 0.900000 (its samples: 0.500000)``."""
         if self.folds:
             return tuple(f"{fold.task} {each}" for fold in self.folds for each in fold.contradictions)
         told = [(name, OVERALL, value) for name, value in self.tabled.items()]
@@ -155,11 +147,7 @@ class TaskRun:
         return tuple(found)
 
     def computed(self, compute: Callable[[Measures, Sequence[Record]], _Value]) -> _Value:
-        """What `compute` makes of the measures of the task and of its records.
-
-        Raises:
-            RunError: a row is not as its task writes it; names file and line.
-        """
+        """What `compute` makes of the measures of the task and of its records."""
 
         def of(records: Sequence[Record]) -> _Value:
             return compute(benchmarks()[self.benchmark].measures(records), records)
@@ -219,11 +207,7 @@ class TaskRun:
 
 
 def check_consistent(task: TaskRun) -> None:
-    """Check that the samples give what the results file says.
-
-    Raises:
-        RunError: they do not, or a row is not as its task writes it.
-    """
+    """Check that the samples give what the results file says."""
     if task.contradictions:
         raise RunError(
             f"{task.path}: the results file says {listing(task.contradictions)}. Are these files of two runs, or of "
@@ -320,16 +304,7 @@ class Run:
 
 
 def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
-    """Read several runs; names that two of them share are followed by their paths.
-
-    Args:
-        arguments: ``PATH`` or ``NAME=PATH`` each.
-        repeats: keep a name that was given to several runs: they differ in the seed alone. A path after a name may then
-            be a pattern, ``NAME=runs/a_seed*``.
-
-    Raises:
-        RunError: as `read`; two runs are the same, or were given the same name.
-    """
+    """Read several runs; names that two of them share are followed by their paths."""
     if repeats:
         arguments = [each for argument in arguments for each in _matching(argument)]
     given = [_argument(argument)[0] is not None for argument in arguments]
@@ -338,28 +313,16 @@ def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
-    named = [
+    return [
         run
         if names[run.name] == 1 or (repeats and is_given)
         else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
         for run, is_given in zip(found, given, strict=True)
     ]
-    again = Counter(run.name for run, is_given in zip(named, given, strict=True) if not (repeats and is_given))
-    if same := [name for name, count in again.items() if count > 1]:
-        raise RunError(f"two runs have the name {same[0]}: give names, NAME=PATH")
-    return named
 
 
 def read(argument: str) -> Run:
-    """Read a run.
-
-    Args:
-        argument: ``PATH`` or ``NAME=PATH``; a samples file, a results file, or a folder that holds those of a run (or
-            whose only folder does). Of several runs of a task the newest is taken, and a message says so.
-
-    Raises:
-        RunError: a file is missing, damaged, or not of our tasks.
-    """
+    """Read a run."""
     name, path = _argument(argument)
     files = samples_files(path)
     results, cuts = _results(files)
@@ -374,14 +337,7 @@ def read(argument: str) -> Run:
 
 
 def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
-    """All measures that a results file tells, by task of ours; NaN where the computation failed.
-
-    Args:
-        results: the content of the file, or what ``simple_evaluate`` returns.
-
-    Raises:
-        RunError: they are damaged, or of another version of figlang_tasks.
-    """
+    """All measures that a results file tells, by task of ours; NaN where the computation failed."""
     found: dict[str, Estimates] = {}
     for task in dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())]):  # these are sorted
         if metadata := measured_metadata(results, task):
@@ -445,12 +401,7 @@ def cut(results: Mapping[str, Any], tasks: Iterable[str]) -> str | None:
 
 
 def caveats(run: Run, tasks: Collection[str] = ()) -> list[str]:
-    """Warnings for readers of a run's numbers: one sentence each, without a full stop.
-
-    Args:
-        run: the run.
-        tasks: those that are read, as far as the run has them; none: all.
-    """
+    """Warnings for readers of a run's numbers: one sentence each, without a full stop."""
     found = [f"{run.name} was cut short: {how}"] if (how := limited(run)) else []
     for task in [run.tasks[name] for name in tasks if name in run.tasks] or run.tasks.values():
         where = f"{run.name}, {task.task}"
@@ -492,14 +443,7 @@ def _matching(argument: str) -> list[str]:
 
 
 def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run.
-
-    Args:
-        path: as of `read`.
-
-    Raises:
-        RunError: nothing is there, or no samples.
-    """
+    """The samples file of each task of a run."""
     if not path.exists():
         raise RunError(f"{path} does not exist: give a samples file, a results file or the folder of a run")
     if path.suffix == ".jsonl":
@@ -528,26 +472,24 @@ def samples_files(path: Path) -> dict[str, Path]:
     return {task: max(runs)[1] for task, runs in sorted(files.items())}
 
 
-def has_samples(folder: Path) -> bool:
-    """Whether a folder of a run, or one below it, holds samples files of the harness."""
-    return any(SAMPLES_NAME.fullmatch(file.name) for found in ("*.jsonl", "*/*.jsonl") for file in folder.glob(found))
-
-
-def newest_results_file(folder: Path) -> Path:
-    """The newest results file in the folder of a run, or in the only folder below it that has one.
+def newest_results_file(folder: Path) -> Path | None:
+    """The newest results file in a folder of results without samples, or in the only folder below it that has one.
 
     Raises:
         RunError: there is none, or several folders have one.
     """
-    files = [
-        file for found in ("*.json", "*/*.json") for file in folder.glob(found) if _RESULTS_NAME.fullmatch(file.name)
-    ]
-    own = [file for file in files if file.parent == folder] or files
-    if not own:
+    if any(map(_is_samples, folder.rglob("*.jsonl"))):
+        return None
+    files = [file for file in folder.rglob("*.json") if _RESULTS_NAME.fullmatch(file.name)]
+    if not files:
         raise RunError(f"there is no results file in {folder}: evaluate with --output_path")
-    if len(folders := sorted({file.parent for file in own})) > 1:
+    if len(folders := sorted({file.parent for file in files})) > 1:
         raise RunError(f"{folder} holds several runs: name one of {', '.join(map(str, folders[:_SHOWN]))}")
-    return max(own, key=lambda file: file.name)
+    return max(files)
+
+
+def _is_samples(file: Path) -> bool:
+    return SAMPLES_NAME.fullmatch(file.name) is not None
 
 
 def below(folder: Path) -> list[Path]:
@@ -579,14 +521,7 @@ def _date(named: re.Match[str]) -> str:
 
 
 def results_files(files: Mapping[str, Path]) -> Iterator[tuple[Path, dict[str, Any], set[str]]]:
-    """Each results file of samples files (a folder may hold a run of each task), its content, and the tasks of these.
-
-    Args:
-        files: samples files by task.
-
-    Raises:
-        RunError: a results file is damaged.
-    """
+    """Each results file of samples files, its content, and the tasks of these: a folder may hold a run of each task."""
     tasks: dict[tuple[Path, str], set[str]] = {}
     for task, file in files.items():
         if named := SAMPLES_NAME.fullmatch(file.name):
@@ -615,11 +550,7 @@ def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str,
 
 
 def results_file(path: Path) -> dict[str, Any]:
-    """The content of a results file.
-
-    Raises:
-        RunError: it is not there, or damaged.
-    """
+    """The content of a results file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

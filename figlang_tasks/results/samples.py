@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from figlang_tasks.core import data_id, hub
+from figlang_tasks.core import data_id
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
@@ -53,12 +53,7 @@ class Samples:
 
 
 def read(path: Path) -> Samples:
-    """The samples file of any task of ours; of the records only ``id`` and ``data`` are checked.
-
-    Raises:
-        OfAnotherTask: no line has a record of figlang_tasks.
-        RunError: it is not readable, empty, damaged, or mixed.
-    """
+    """The samples file of any task of ours; of the records only ``id`` and ``data`` are checked."""
     lines = SavedLines(path)
     found: list[dict[str, Any]] = []
     parsed = lines.values()
@@ -110,16 +105,7 @@ def _shown(values: Any) -> str:
 
 
 def explained(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[EntailmentRecord]:
-    """The records of an explainable-entailment task, with all their fields checked.
-
-    Args:
-        path: the file, for messages.
-        lines: all lines, as `read` returns them.
-
-    Raises:
-        OfAnotherTask: there are no explanations to score.
-        RunError: a record is damaged, or they are scored in different ways.
-    """
+    """The records of an explainable-entailment task, with all their fields checked."""
     found = [_explained(path, f"{path}, line {n}", line["sample"]) for n, line in enumerate(lines, start=1)]
     schemes = Counter(record.scheme for record in found)
     if len(schemes) > 1:
@@ -139,16 +125,8 @@ def blind(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[BlindRecord]:
 
 
 def tasks_of(which: Callable[[Benchmark], bool] = lambda benchmark: True) -> str:
-    """The tasks of some benchmarks, in words: ``NAME*``, and those on what this package ships.
-
-    Without ``*`` is the name of a dataset that one of another benchmark begins with: ``figlang_mini``.
-    """
-    found = [benchmark for benchmark in benchmarks().values() if which(benchmark)]
-    shipped = [source.name for benchmark in found for source in benchmark.sources if source.folder]
-    others = hub.sources().keys() - shipped
-    begun = [name for name in shipped if any(other.startswith(f"{name}_") for other in others)]
-    names = (*(benchmark.name for benchmark in found), *shipped)
-    return ", ".join(name if name in begun else f"{name}*" for name in names)
+    """The names of some benchmarks."""
+    return ", ".join(name for name, benchmark in benchmarks().items() if which(benchmark))
 
 
 def _of_another_task(path: Path, what: str, wanted: str) -> OfAnotherTask:

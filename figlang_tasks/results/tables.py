@@ -41,12 +41,7 @@ def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd
 
 
 def cell(row: Any, n: int | None = None) -> str:
-    """The number of a row of `figlang_tasks.results.frame.values` as people read it: ``57.0 [55.1, 58.9]``.
-
-    Args:
-        row: one of ``itertuples``.
-        n: rows of its line of a table; where it was taken over fewer, it says so.
-    """
+    """The number of a row of `figlang_tasks.results.frame.values` as people read it: ``57.0 [55.1, 58.9]``."""
     import pandas as pd
 
     low, high, rows = (None if pd.isna(each) else each for each in (row.low, row.high, row.n))
@@ -59,12 +54,7 @@ def with_arrows(shown: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_published(rows: Sequence[tuple[str, Mapping[str, published.Published]]], shown: pd.DataFrame) -> pd.DataFrame:
-    """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure.
-
-    Args:
-        rows: label and figures by metric.
-        shown: the table, as `wide` returns it; the label stands in its first column.
-    """
+    """Lines of published figures with the columns of a table, to stand beneath it; empty where there is no figure."""
     import pandas as pd
 
     cells = published.cells([figures for _, figures in rows], shown.columns)

@@ -17,9 +17,6 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
     """A sentence for each task, by its headline metric: which of two runs is better, or a ranking of several.
 
     Number, sign, interval and p are those of the tables: the second run minus the first, p adjusted for all tests.
-
-    Args:
-        differences: all that were adjusted together (`figlang_tasks.results.comparison.compare`).
     """
     tasks: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for each in differences:

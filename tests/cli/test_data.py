@@ -18,7 +18,6 @@ import pytest
 import vflute_hub
 import warm
 from benchmarks.admire import generated
-from demo_runs import evaluate
 from hub_server import HubServer
 from PIL import Image
 from typer.testing import CliRunner
@@ -55,28 +54,6 @@ def test_the_template_is_valid_data_with_every_mark(tmp_path: Path, monkeypatch:
         assert any(re.match(r"\w", answer) for answer in answers)
     assert any(row["MW"].startswith("[S] ") for row in found["nyk_m"])
     assert {row["ST"][:3] for row in found["nyk_s"]} >= {"[I]", "[S]", ""}
-
-
-def test_the_readme_names_every_field_and_the_variable(tmp_path: Path) -> None:
-    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
-    readme = (tmp_path / "NYK-MS" / "README.txt").read_text(encoding="utf-8")
-    for word in ("id", "contest_number", "image", "description", "caption", "MC", "MW", "ME", "SC", "SW", "ST", "SE"):
-        assert re.search(rf"\b{word}\b", readme), word
-    assert hub.DATA_DIR_VARIABLE in readme and "1583 rows" in readme and "1578 rows" in readme
-    assert "jmhessel/newyorker_caption_contest" in readme
-
-
-def test_the_readmes_check_runs_on_the_written_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
-    readme = (tmp_path / "NYK-MS" / "README.txt").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^Try: +lmms_eval (.*)$", readme, re.M)
-    options = dict(re.findall(r"--(\w+) (\S+)", command))
-    assert set(options) == {"tasks", "model", "limit"}
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    for tasks in (options["tasks"], "nykms_singles"):  # the group that holds all questions in words, too
-        results = evaluate(tasks, options["model"], limit=int(options["limit"]))
-        assert all(4 <= len(found) <= 5 for found in results["samples"].values())
-    assert set(results["samples"]) == {f"nykms_{name}" for name in ("mc", "mw", "me", "sc", "sw", "st", "se")}
 
 
 def test_the_template_of_vflute_names_every_column_and_passes_its_check(tmp_path: Path) -> None:
@@ -119,19 +96,6 @@ def test_what_could_not_be_written_whole_does_not_stand_in_the_way(
     done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert [path.name for path in tmp_path.iterdir()] == ["NYK-MS"]
-
-
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path / "file")])
-    assert done.exit_code == 1
-    assert "NYK-MS cannot be written: Not a directory" in done.stderr
-
-
-def test_the_default_folder_is_the_present_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert RUN.invoke(app, ["data", "template", "nykms"]).exit_code == 0
-    assert (tmp_path / "NYK-MS" / "nyk_s.jsonl").is_file()
 
 
 def test_other_benchmarks_are_wrong_usage() -> None:
@@ -364,49 +328,6 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
     assert count(lines, "test, valid rows") == ["720", "723", "(3", "missing)"]
 
 
-def test_vflute_with_too_few_rows(tmp_path: Path) -> None:
-    rows = vflute_hub.synthetic_rows("test", 20)
-    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows}, image_size=8)
-    status, lines, _ = check("vflute", tmp_path)
-    assert status == 1 and count(lines, "test, valid rows") == ["20", "723", "(703", "missing)"]
-    assert "has 20 rows, the published one has 723" in lines[-2]
-
-
-def test_irfl_every_fault_of_a_table_and_every_picture(tmp_path: Path) -> None:
-    folder = tmp_path / "IRFL"
-    rows = [irfl_hub.metaphor_row(4 * number) for number in range(333)]
-    irfl_hub.write_table(folder, "metaphor-detection-task", rows)
-    irfl_hub.write_pictures(folder, irfl_hub.images_of(folder))
-    status, lines, _ = check("irfl", tmp_path)
-    assert count(lines, "metaphor-detection-task") == ["333", "333"]
-    assert count(lines, "pictures that the tables name") == ["1332", "1332"]
-    absent = {tables.file_name(name) for name in tables.ROWS if name.endswith("-task")} - {
-        "metaphor_detection_task.csv"
-    }
-    assert status == 1 and set(found_in(r"^IRFL: .*/(\w+.csv) cannot be read", lines)) == absent
-
-    rows[3]["answer"], rows[5]["type"] = ["1e76"], "literal"
-    irfl_hub.write_table(folder, "metaphor-detection-task", rows)
-    shown = irfl_hub.images_of(folder) - {"1e76", irfl_hub.uuid(1)}
-    irfl_hub.write_pictures(folder, shown)
-    status, lines, _ = check("irfl", folder)
-    faults = [line for line in lines if line.startswith("IRFL/metaphor-detection-task")]
-    assert status == 1 and len(faults) == 3
-    assert "row 3: answer holds '1e76'" in faults[0] and "row 5: type 'literal'" in faults[1]
-    assert f"row 0: there is no picture {irfl_hub.uuid(1)}.jpeg" in faults[2]
-
-
-def test_irfl_random_candidates_that_cannot_be_drawn_or_read(tmp_path: Path) -> None:
-    rows_ = [{"phrase": "x", "category": "Figurative", "uuid": irfl_hub.uuid(number)} for number in range(3)]
-    irfl_hub.write_table(tmp_path / "IRFL", "similes-dataset", rows_)
-    irfl_hub.write_table(tmp_path / "IRFL", "random4-metaphor", [{**irfl_hub.metaphor_row(), "distractors": []}])
-    irfl_hub.write_pictures(tmp_path / "IRFL", {irfl_hub.uuid(number) for number in range(3)})
-    _, lines, _ = check("irfl", tmp_path)
-    faults = [line for line in lines if "cannot be read" not in line]
-    assert found_in("too few images of other phrases than 'x' to draw (.)", faults) == ["1", "3"]
-    assert found_in(r"^IRFL/random4-metaphor row 0: (1 answer\(s\) and 0 distractor\(s\))", faults)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
 def test_irfl_released_tables_have_the_published_counts(shared_file: Path, tmp_path: Path) -> None:
@@ -418,46 +339,6 @@ def test_irfl_released_tables_have_the_published_counts(shared_file: Path, tmp_p
     with (tmp_path / "IRFL" / "simile_detection_task.csv").open(encoding="utf-8", newline="") as file:
         assert count(lines, "simile-detection-task")[0] == str(len(list(csv.DictReader(file))))
     assert not any(" row " in line for line in lines)
-
-
-def test_nykms_every_faulty_line_is_listed(tmp_path: Path) -> None:
-    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
-    status, lines, _ = check("nykms", tmp_path)
-    assert status == 0 and lines[-1] == "no faults"
-    path = tmp_path / "NYK-MS" / "nyk_m.jsonl"
-    rows_ = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert count(lines, "nyk_m")[:2] == [str(len(rows_)), "1583"]
-    assert count(lines, "nyk_m, positives")[:2] == [str(sum(row["MC"] for row in rows_)), "692"]
-
-    rows_[0]["MC"], rows_[1]["caption"] = 2, ""
-    (tmp_path / "NYK-MS" / rows_[2]["image"]).write_bytes(b"no picture")
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows_) + "{\n", encoding="utf-8")
-    status, lines, _ = check("nykms", tmp_path)
-    assert status == 1 and sorted(found_in(r"nyk_m.jsonl, line (\d+)", lines)) == ["1", "2", "3", str(len(rows_) + 1)]
-
-
-def test_nykms_what_single_questions_and_the_text_tasks_need(tmp_path: Path) -> None:
-    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
-    path = tmp_path / "NYK-MS" / "nyk_m.jsonl"
-    rows_ = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    negatives = [row | {"id": str(number)} for number, row in enumerate(rows_) if row["MC"] == 0]
-    negatives[0] |= {"description": "", "contest_number": None}
-    path.write_text("".join(json.dumps(row) + "\n" for row in negatives), encoding="utf-8")
-    status, lines, _ = check("nykms", tmp_path)
-    assert (status, lines[-1]) == (1, "1 fault(s)")
-    assert "no row has the label 1, which the question mw needs" in lines[-2]
-    assert found_in("^nyk_m: a run refuses the tasks on descriptions .*: (.*), line 1", lines) == [str(path)]
-
-
-def test_nykms_without_pictures_of_its_own_names_the_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    RUN.invoke(app, ["data", "template", "nykms", "--output", str(tmp_path)])
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    for path in (tmp_path / "NYK-MS").glob("*.jsonl"):
-        rows_ = [json.loads(line) | {"image": ""} for line in path.read_text(encoding="utf-8").splitlines()]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows_), encoding="utf-8")
-    status, lines, _ = check("nykms", tmp_path)
-    assert status == 1 and sum("figlang data prefetch nykms" in line for line in lines) == 2
-    assert lines[-1] == "1 fault(s)" and "jmhessel/newyorker_caption_contest cannot be downloaded" in lines[-2]
 
 
 def test_flute_every_faulty_line_is_listed(tmp_path: Path) -> None:

@@ -112,13 +112,3 @@ def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Pat
         write_run(tmp_path / "none right", {"figlang_mini_irfl_x": lines}), "-o", output
     )
     assert not output.exists()
-
-
-def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    assert not {"\x1b", "\x07"} & set(refused(tmp_path / "a\x1b[31m\x07b", "-o", tmp_path / "x.html"))
-
-
-def test_wrong_usage_and_help() -> None:
-    assert figlang().exit_code == 2 and figlang("x", "--thumbnail-size", "9999").exit_code == 2
-    shown = figlang("--help")
-    assert shown.exit_code == 0 and "figlang report base=results/base" in shown.stdout

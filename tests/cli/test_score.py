@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import shutil
 import signal
 import sqlite3
@@ -190,14 +189,6 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     assert "🫖 茶".encode() in written_file.read_bytes()
 
 
-def test_a_second_run_gives_the_same_bytes_from_the_cache(samples_file: Path, cache: Path) -> None:
-    folder = made(samples_file)
-    stored = stored_scores(cache / "explanation")
-    done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "again")
-    assert content(samples_file.parent / "again") == content(folder)
-    assert stored_scores(cache / "explanation") == stored != {}
-
-
 @pytest.mark.parametrize("options", [("--no-cache",), ()])
 def test_with_the_cache_switched_off_nothing_is_kept(
     options: tuple[str, ...], samples_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
@@ -286,19 +277,6 @@ def test_what_cannot_be_done_is_one_line(
     assert names(samples_file.parent) == {NAME}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--cache", "c", "--no-cache"),
-        ("--dtype", "fp8"),
-        ("--colour",),
-    ],
-)
-def test_wrong_usage(options: tuple[str, ...], samples_file: Path) -> None:
-    assert figlang("score", samples_file, *options).exit_code == 2
-    assert figlang("score").exit_code == 2
-
-
 def test_a_full_disk_leaves_no_part_of_a_run(samples_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, write_bytes = made(samples_file), Path.write_bytes
 
@@ -313,18 +291,6 @@ def test_a_full_disk_leaves_no_part_of_a_run(samples_file: Path, monkeypatch: py
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_help_and_version_are_quick_and_have_examples() -> None:
-    subprocess.run(
-        [sys.executable, "-c", "import figlang_tasks.cli.figlang, sys; assert 'torch' not in sys.modules"], check=True
-    )
-    assert done("--version") == f"figlang_tasks {figlang_tasks.__version__}\n"
-    assert "figlang score results/MODEL" in done("--help")
-    help_text = done("score", "--help")
-    assert "figlang score results/MODEL --scorer figlang24 --dtype fast" in help_text
-    assert "lm_eval wrote with" in " ".join(help_text.split())
 
 
 # --- a kill ----------------------------------------------------------------------------------------------------------
@@ -468,29 +434,6 @@ def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tm
     assert "| paraphrase_sarcasm " in printed and "acc@50" in printed
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"question": "mc", "gold": {"MC": 1}, "predicted": {"MC": 0}, "predicted_strict": None},
-        {"question": "sc", "gold": "B", "predicted": ["A"]},
-        {"question": "retrieve", "answer_text": "x", "rank": 3},
-    ],
-    ids=["NYK-MS", "choices", "ranks"],
-)
-def test_samples_of_tasks_without_explanations_are_told_apart_from_damaged_ones(
-    record: dict[str, Any], tmp_path: Path
-) -> None:
-    lines = [
-        {
-            "doc_id": 0,
-            "sample": {"id": "x", "data": "NYK-MS/test:0123456789ab", "status": "read", "rule": "yes"} | record,
-        }
-    ]
-    line = refused("score", written(tmp_path / "2026_samples_nykms_mc.jsonl", lines), *EMBEDDED)
-    assert "line 1 has no explanation to score" in line and "a file of the task nykms_mc?" in line
-    assert "restore the file" not in line
-
-
 def test_without_a_name_the_papers_scorers_are_taken(
     samples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -505,17 +448,3 @@ def test_without_a_name_the_papers_scorers_are_taken(
     written(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"), flute_lines("all"))
     assert refused("score", samples_file.parent).endswith("enough")
     assert sorted(asked) == ["flute22", "vflute25"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"explained": "some"}, "`sample` has explained='some', which no task of figlang_tasks writes"),
-        ({"explained": "contradiction"}, "mixes rows that are scored in different ways: all .11 rows., contradiction"),
-        ({"revision": None}, "revision=None, must be a text"),
-    ],
-)
-def test_flute_samples_that_are_damaged(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    lines = flute_lines("all")
-    lines[4]["sample"].update(change)
-    assert re.search(message, refused("score", written(tmp_path / "flute.jsonl", lines), *EMBEDDED))

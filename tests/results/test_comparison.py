@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import varied_runs
-from benchmarks.flute.synthetic import blind_rows, write_lines
-from report_runs import write_run
 from saved_samples import NAME, evaluated
 
-from figlang_tasks.benchmarks.flute import rows
-from figlang_tasks.benchmarks.flute import task as flute
-from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.comparison import ComparisonError
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.runs import Run
 from figlang_tasks.scoring import Estimate, ratio
 
 
@@ -99,17 +94,6 @@ def test_runs_of_one_name_are_repeats(weak: Run, strong: Run, warnings_of_loguru
     assert sum("have the same answers" in told for told in warnings_of_loguru) == 1
 
 
-def test_repeats_without_a_test_have_a_mean(weak: Run, strong: Run) -> None:
-    task = "figlang_mini_metaclue_caption"
-    with_meteor = [
-        changed(run, task, reported={**run.tasks[task].reported, "meteor": {"all": Estimate(value)}})
-        for run, value in ((weak, 0.25), (strong, 0.375), (strong, 0.5))
-    ]
-    runs = [dataclasses.replace(run, name=name) for run, name in zip(with_meteor, "aab", strict=True)]
-    (found,) = comparison.compare(runs, ["meteor"], resamples=100)
-    assert (found.value_first, found.difference, found.p, found.repeats_first) == (0.3125, 0.1875, None, 2)
-
-
 def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
     first = dataclasses.replace(weak, name="strong")
     with pytest.raises(ComparisonError, match="only one run"):
@@ -145,26 +129,11 @@ def test_rows_are_listed_in_order_five_at_most(weak: Run, strong: Run, count: in
     assert f"(`unit` of {count} ({listed}{more}))" in str(told.value)
 
 
-def test_tasks_of_one_run_alone_are_listed_in_order(weak: Run, strong: Run, warnings_of_loguru: list[str]) -> None:
-    left = dataclasses.replace(strong, tasks={"figlang_mini": strong.tasks["figlang_mini"]})
-    comparison.compare([weak, left], ["acc"], overall=True, resamples=100)
-    (told,) = [message for message in warnings_of_loguru if "in one run only" in message]
-    assert ", ".join(sorted(weak.tasks.keys() - {"figlang_mini"})) in told
-
-
 def test_diagnostics_are_never_tested(weak: Run, strong: Run) -> None:
     found = comparison.compare([weak, strong], ["acc", "parse_rate"], ["figlang_mini"], overall=True, resamples=100)
     by_name = {each.name: each for each in found}
     assert by_name["parse_rate"].p_randomization is by_name["parse_rate"].p_holm is None
     assert by_name["acc"].p_holm == by_name["acc"].p_randomization  # the only test of the call
-
-
-def test_metrics_that_depend_on_the_answers_are_over_the_same_rows(weak: Run, strong: Run) -> None:
-    (preference,) = comparison.compare(
-        [weak, strong], ["literal_preference"], ["figlang_mini_irfl_detect_idiom"], resamples=100
-    )
-    for run, value in ((weak, preference.value_first), (strong, preference.value_second)):
-        assert value == run.tasks["figlang_mini_irfl_detect_idiom"].reported["literal_preference"]["all"].value
 
 
 def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
@@ -191,20 +160,6 @@ def test_one_run_across_its_tasks(tmp_path: Path, weak: Run) -> None:
     assert [(each.task, each.difference, each.p_randomization) for each in found] == [
         ("figlang_mini / figlang_mini_blind", 0, 1)
     ]
-
-
-def test_rows_without_gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the shared task of 2022: there is nothing but whether outputs can be read."""
-    write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    docs = rows.load_blind().select(range(8))
-    found = []
-    for name, words in (("a", "Entails. It fits."), ("b", "Who knows.")):
-        judged = [flute.blind_process_results(doc, [words if number else ""]) for number, doc in enumerate(docs)]
-        lines = {"flute_codalab": [{"doc_id": number, "target": "", **each} for number, each in enumerate(judged)]}
-        found.append(runs.read(f"{name}={write_run(tmp_path / name, lines)}"))
-    (difference,) = comparison.compare(found, ["parse_rate"], resamples=100)
-    assert (difference.value_first, difference.value_second) == (7 / 8, 0)
 
 
 def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
@@ -320,27 +275,6 @@ def test_a_results_file_of_another_run_is_noticed(weak: Run, strong: Run, warnin
     comparison.compare([weak, changed(strong, "figlang_mini", reported=wrong)], ["acc"], overall=True, resamples=100)
     assert any("its results say acc 0.500000 (its samples: " in message for message in warnings_of_loguru)
     assert any("its results have 1 (acc@9), which this version" in message for message in warnings_of_loguru)
-
-
-@pytest.mark.parametrize(("off", "told"), [(1e-4, True), (1e-8, False)])
-def test_a_difference_of_rounding_is_none(
-    weak: Run, strong: Run, warnings_of_loguru: list[str], off: float, told: bool
-) -> None:
-    reported = strong.tasks["figlang_mini"].reported
-    acc = reported["acc"]["all"]
-    moved = changed(strong, "figlang_mini", reported={**reported, "acc": {"all": acc._replace(value=acc.value + off)}})
-    comparison.compare([weak, moved], ["acc"], overall=True, resamples=100)
-    assert any("its results say acc" in message for message in warnings_of_loguru) == told
-
-
-def test_labels_alone_have_no_thresholds(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(evaluated()[0])
-    own: TaskRun = runs.read(str(tmp_path)).tasks["figlang_mini"]
-    assert own.scorer is None
-    found = comparison.statistics(own)
-    assert {("f1@0", "all"), ("acc", "all"), ("f1@0", "muse")} <= found.keys()
-    assert not {"f1@53", "explanation_score"} & {name for name, _ in found}
-    assert found["f1@0", "all"].total() == pytest.approx(evaluated()[1]["f1@0"])
 
 
 def test_units_of_one_system_only_add_nothing() -> None:
