@@ -217,6 +217,7 @@ class _Comparison:
         from figlang_tasks.results import measures, tables
 
         numbers = self.numbers(task, own)
+        columns = [name for name in columns if name in set(numbers["metric"])]  # an older version lacks some
         shown = tables.wide(numbers, "run", columns)
         repeats = {name: count for name, count in Counter(run.name for run in self.runs).items() if count > 1}
         means = numbers.groupby(["run", "metric"])["value"].agg(["mean", "std"])

@@ -503,17 +503,14 @@ def below(folder: Path) -> list[Path]:
 
 def _in_folder(folder: Path) -> list[tuple[str, str, Path]]:
     """Task, date and path of the harness's samples files in a folder."""
-    found = []
-    for file in folder.glob("*.jsonl"):
-        named = SAMPLES_NAME.fullmatch(file.name)
-        if named:
-            found.append((named["task"], _date(named), file))
-        elif _SCORED_BESIDE.fullmatch(file.name):
-            logger.warning(
-                f"figlang_tasks: {file} is not read: an earlier version of figlang score wrote it. figlang score RUN "
-                "writes a run with scores (from its cache)"
-            )
-    return found
+    files = sorted(folder.glob("*.jsonl"))
+    if old := [file.name for file in files if _SCORED_BESIDE.fullmatch(file.name)]:
+        logger.warning(
+            f"figlang_tasks: {folder}: {listing(old)}: not read, because an earlier version of figlang score wrote "
+            f"them. figlang score {folder} writes a run with scores (from its cache)"
+        )
+    found = [(file, named) for file in files if (named := SAMPLES_NAME.fullmatch(file.name))]
+    return [(named["task"], _date(named), file) for file, named in found]
 
 
 def _date(named: re.Match[str]) -> str:

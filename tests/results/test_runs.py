@@ -57,11 +57,12 @@ def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
 def test_scores_of_an_earlier_version_are_not_read_and_this_is_said(
     folder: Path, warnings_of_loguru: list[str]
 ) -> None:
-    (folder / NAME.replace(".jsonl", ".vflute25.jsonl")).write_bytes(b"")
+    for scorer in ("vflute25", "figlang24"):
+        (folder / NAME.replace(".jsonl", f".{scorer}.jsonl")).write_bytes(b"")
     task = runs.read(str(folder)).tasks["figlang_mini"]
     assert (task.path.name, task.scorer) == (NAME, None)
     (told,) = warnings_of_loguru
-    assert "vflute25.jsonl is not read: an earlier version" in told and "figlang score RUN writes a run" in told
+    assert "vflute25.jsonl: not read, because an earlier version" in told and f"figlang score {folder} writes" in told
 
 
 def test_names(folder: Path, tmp_path: Path) -> None:
