@@ -127,7 +127,7 @@ def test_metrics_equal_scikit_learn_and_those_of_a_run_that_scores(samples_file:
     assert task.signature == get_scorer("embedded", cache=False).signature
     for part in (
         "| all ",
-        "| muse ",
+        "| MuSE ",
         "f1@53",
         str(task.signature),
         "without an explanation: 15 of 76",
@@ -431,7 +431,7 @@ def test_flute_samples_get_the_accuracies_of_their_definition(explained: str, tm
         assert not unscored and "without an explanation: 4 of 12" in printed
     else:
         assert [record["gold"] for record in unscored] == [1] * 6 and "without an explanation: 2 of 6" in printed
-    assert "| paraphrase_sarcasm " in printed and "acc@50" in printed
+    assert "| paraphrase + sarcasm " in printed and "acc@50" in printed
 
 
 def test_without_a_name_the_papers_scorers_are_taken(
