@@ -40,10 +40,8 @@ def check() -> Report:
             bases.add(name)
     for name, (_, base, _) in random_tables.CONFIGURATIONS.items():
         with found.fault():
-            drawn = random_tables.read("IRFL", name)
-            if drawn is None and base in bases:
-                drawn = random_tables.draw("IRFL", name)
-            read += [drawn] if drawn else []
+            if base in bases:
+                read.append(random_tables.draw("IRFL", name))
     wanted: dict[str, str] = {}  # the picture of each uuid, and the first row that names it
     for table in read:
         found.note(table.faults)

@@ -43,14 +43,18 @@ ROWS = {
     "metaphors-dataset": None,
     "similes-dataset": None,
 }
-# Deduced from the paper's tables: another number of rows is a warning, not an error.
 INFERRED = ("idiom-retrieval-task", "open-simile-retrieval-task")
+"""Tables whose number of rows is deduced from the paper's: another one is no fault."""
 TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 
 _RELEASE = "Use the files of the original release."
-_NAME = re.compile(r"[\w-]+")
 _UUID = re.compile(r"[0-9]{60,90}")
-_CANDIDATES = 4
+_COLUMNS = {
+    "detection-task": ("answer", "distractors", "images_metadata", "type", "phrase"),
+    "retrieval-task": ("first_category", "second_category", "images_metadata", "type", "phrase"),
+    "dataset": ("phrase", "category", "uuid"),
+}
+_TYPES = {"detection": ("figurative", "figurative+literal"), "retrieval": ("FvsPL", "FLvsPL")}
 _Row = TypeVar("_Row")
 
 
@@ -95,7 +99,7 @@ class Detection:
         definitions: of an idiom, 1 to 4; otherwise empty.
         type: ``figurative`` or ``figurative+literal``, the category of the answer.
         answer: uuid.
-        distractors: three uuids (n - 1 for random candidates).
+        distractors: three uuids (1 or 3 for random candidates).
         roles: of each distractor, by uuid: ``literal`` (shows the phrase's words: a partial-literal image of an idiom
             or metaphor), ``source`` and ``target`` (the two of a simile), ``random``.
     """
@@ -165,12 +169,12 @@ def read(dataset: str, name: str) -> Table[Line]:
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        name: one of :data:`ROWS`, or the name of a file of random candidates (module ``random_tables``).
+        name: one of :data:`ROWS`.
 
     Raises:
         DataError: there is no such table, or the dataset is not available.
     """
-    if not _NAME.fullmatch(name):  # it may stand in saved samples
+    if name not in ROWS:  # it may stand in saved samples
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
     found = hub.snapshot(hub.source(dataset), [file_name(name)])
     path = found.folder / file_name(name)
@@ -183,8 +187,25 @@ def read(dataset: str, name: str) -> Table[Line]:
             f"files of the hub's repository, {hub.source('IRFL').page}"
         )
         return Table((), (message,), "")
-    rows, faults = _parse(content, path, f"{dataset}/{name}")
-    faults = faults or _count_faults(dataset, name, path, [line.cells for line in rows])
+    rows: list[Line] = []
+    faults: list[str] = []
+    try:
+        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+        columns = reader.fieldnames or ()
+        wanted = next(found for end, found in _COLUMNS.items() if name.endswith(end))
+        missing = [each for each in (*wanted, *["definition"] * name.startswith("idiom")) if each not in columns]
+        if columns and missing:
+            there = ", ".join(columns)
+            return Table((), (f"{path} has no column {', '.join(missing)} (there are: {there}). {_RELEASE}",), "")
+        for number, cells in enumerate(reader):
+            where = f"{dataset}/{name} row {number}"
+            if None in cells or None in cells.values():
+                faults.append(f"{where}: the number of cells is not the number of columns. {_RELEASE}")
+            else:
+                rows.append(Line(where, cells))
+        faults = faults or _whole_faults(dataset, name, path, [line.cells for line in rows])
+    except (UnicodeDecodeError, csv.Error) as error:
+        faults.append(f"{path} is not a CSV file in UTF-8 ({error}). Load it again.")
     digest = hashlib.sha256(content).hexdigest()[:12]
     return Table(tuple(rows), tuple(faults), str(DataId(dataset, name, digest, revision=found.revision)))
 
@@ -193,37 +214,20 @@ def file_name(name: str) -> str:
     return name.replace("-", "_") + ".csv"
 
 
-def _parse(content: bytes, path: Path, table: str) -> tuple[list[Line], list[str]]:
-    rows: list[Line] = []
-    faults: list[str] = []
-    try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-        for number, cells in enumerate(reader):
-            where = f"{table} row {number}"
-            if None in cells or None in cells.values():
-                faults.append(f"{where}: the number of cells is not the number of columns. {_RELEASE}")
-            else:
-                rows.append(Line(where, cells))
-    except (UnicodeDecodeError, csv.Error) as error:
-        faults.append(f"{path} is not a CSV file in UTF-8 ({error}). Load it again.")
-    return rows, faults
-
-
-def _count_faults(dataset: str, name: str, path: Path, rows: Sequence[dict[str, str]]) -> list[str]:
+def _whole_faults(dataset: str, name: str, path: Path, rows: Sequence[dict[str, str]]) -> list[str]:
+    """What is wrong with a table of rows that are as long as its header."""
     if not rows:
         return [f"{path} has no rows. {_RELEASE}"]
+    if dataset != "IRFL":
+        return []
     faults = []
-    published = ROWS.get(name) if dataset == "IRFL" else None
-    if published and len(rows) != published:
-        message = f"{path} has {len(rows)} rows, the published one has {published}"
-        if name in INFERRED:
-            logger.warning(f"figlang_tasks: {message} (a number deduced from the paper)")
-        else:
-            faults.append(f"{message}. {_RELEASE} To run fewer rows use --limit.")
-    if dataset == "IRFL" and name in TYPES:
-        types = Counter(row.get("type") for row in rows)
-        if types != TYPES[name]:
-            faults.append(f"{path} has {dict(types)}, the published one has {TYPES[name]}. {_RELEASE}")
+    published = ROWS[name]
+    if published and len(rows) != published and name not in INFERRED:
+        message = f"{path} has {len(rows)} rows, the published one has {published}. {_RELEASE}"
+        faults.append(f"{message} To run fewer rows use --limit.")
+    types = Counter(row.get("type") for row in rows)
+    if types != TYPES.get(name, types):
+        faults.append(f"{path} has {dict(types)}, the published one has {TYPES[name]}. {_RELEASE}")
     return faults
 
 
@@ -253,17 +257,23 @@ def detection(dataset: str, name: str) -> Table[Detection]:
     similes = _simile_roles(ranked.rows)
 
     def check(line: Line) -> Detection:
-        row = detection_row(line, kind)
-        _columns(line, ("images_metadata",))
-        metadata = _metadata(line, row.uuids)
-        known = similes.get(row.phrase, {})
-        roles = {uuid: _role(kind, metadata[uuid], row.phrase, known.get(uuid)) for uuid in row.distractors}
+        answers, distractors = _uuids(line, "answer"), _uuids(line, "distractors")
+        if (len(answers), len(distractors)) != (1, 3):
+            raise DataError(
+                f"{line.where}: {len(answers)} answer(s) and {len(distractors)} distractor(s), must be 1 and 3. "
+                f"{_RELEASE}"
+            )
+        metadata = _metadata(line, answers + distractors)
+        phrase = _phrase(line)
+        known = similes.get(phrase, {})
+        roles = {uuid: _role(kind, metadata[uuid], phrase, known.get(uuid)) for uuid in distractors}
         if kind == "simile" and not ranked.faults and sorted(roles.values()) != ["random", "source", "target"]:
             raise DataError(
-                f"{row.where}: its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, "
+                f"{line.where}: its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, "
                 f"must be one source, one target and one random image. {_RELEASE}"
             )
-        return replace(row, roles=roles)
+        of_type = _type(line, "detection")
+        return Detection(line.where, phrase, _definitions(line, kind), of_type, answers[0], distractors, roles)
 
     table = checked(read(dataset, name), check)
     table = replace(table, faults=table.faults + ranked.faults)
@@ -276,33 +286,6 @@ def detection(dataset: str, name: str) -> Table[Detection]:
     return table
 
 
-def detection_row(line: Line, kind: str, candidates: int = _CANDIDATES) -> Detection:
-    """Check the cells of a row of a detection table, or of one of random candidates; all roles are ``random`` as yet.
-
-    Args:
-        kind: ``idiom`` has definitions; ``metaphor``, ``simile``, ``open-simile``.
-        candidates: images of the row, the answer included.
-
-    Raises:
-        DataError: a column or an image is missing, an image occurs twice, or a cell is not what it should be.
-    """
-    where, cells = line
-    _columns(line, ("answer", "distractors", "type", "phrase"))
-    answers = _uuids(line, "answer")
-    distractors = _uuids(line, "distractors")
-    if len(answers) != 1 or len(distractors) != candidates - 1:
-        raise DataError(
-            f"{where}: {len(answers)} answer(s) and {len(distractors)} distractor(s), must be 1 and {candidates - 1}. "
-            f"{_RELEASE}"
-        )
-    _check_distinct([*answers, *distractors], where)
-    if cells["type"] not in ("figurative", "figurative+literal"):
-        raise DataError(f"{where}: type {cells['type']!r}, must be figurative or figurative+literal. {_RELEASE}")
-    phrase, definitions = _text(line, "phrase"), _definitions(line, kind)
-    roles = dict.fromkeys(distractors, "random")
-    return Detection(where, phrase, definitions, cells["type"], answers[0], distractors, roles)
-
-
 @hub.kept(maxsize=16)
 def retrieval(dataset: str, name: str) -> Table[Retrieval]:
     """Read a retrieval table (``idiom-retrieval-task`` ...).
@@ -313,19 +296,13 @@ def retrieval(dataset: str, name: str) -> Table[Retrieval]:
     kind = name.removesuffix("-retrieval-task")
 
     def check(line: Line) -> Retrieval:
-        where, cells = line
-        _columns(line, ("first_category", "second_category", "images_metadata", "type", "phrase"))
-        positives = _uuids(line, "first_category")
-        negatives = _uuids(line, "second_category")
+        positives, negatives = _uuids(line, "first_category"), _uuids(line, "second_category")
         if not positives or not negatives:
-            raise DataError(f"{where}: a ranking needs images of both categories. {_RELEASE}")
-        _check_distinct([*positives, *negatives], where)
-        if cells["type"] not in ("FvsPL", "FLvsPL"):
-            raise DataError(f"{where}: type {cells['type']!r}, must be FvsPL or FLvsPL. {_RELEASE}")
-        metadata = _metadata(line, [*positives, *negatives])
+            raise DataError(f"{line.where}: a ranking needs images of both categories. {_RELEASE}")
+        metadata = _metadata(line, positives + negatives)
         roles = {uuid: metadata[uuid].get("sub_category") or "literal" for uuid in negatives}
-        phrase, definitions = _text(line, "phrase"), _definitions(line, kind)
-        return Retrieval(where, phrase, definitions, cells["type"], positives, negatives, roles)
+        of_type = _type(line, "retrieval")
+        return Retrieval(line.where, _phrase(line), _definitions(line, kind), of_type, positives, negatives, roles)
 
     return checked(read(dataset, name), check)
 
@@ -340,10 +317,9 @@ def images(dataset: str, name: str) -> Table[Image]:
 
     def check(line: Line) -> Image:
         where, cells = line
-        _columns(line, ("phrase", "category", "uuid"))
         _check_uuid(cells["uuid"], "uuid", where)
-        definitions = _definitions(line, "idiom") if name == "idioms-dataset" else ()
-        return Image(where, _text(line, "phrase"), _category(cells), cells["uuid"], definitions)
+        kind = name.removesuffix("s-dataset")
+        return Image(where, _phrase(line), _category(cells), cells["uuid"], _definitions(line, kind))
 
     return checked(read(dataset, name), check)
 
@@ -351,41 +327,35 @@ def images(dataset: str, name: str) -> Table[Image]:
 # --- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _columns(line: Line, wanted: Sequence[str]) -> None:
-    if missing := [column for column in wanted if column not in line.cells]:
-        there = ", ".join(line.cells)
-        raise DataError(f"{line.where}: no column {', '.join(missing)} (there are: {there}). {_RELEASE}")
+def _phrase(line: Line) -> str:
+    _check_text(line.cells["phrase"], "phrase", line.where)
+    return line.cells["phrase"]
 
 
-def _text(line: Line, column: str) -> str:
-    text = line.cells[column]
-    if not text.strip():
-        raise DataError(f"{line.where}: {column} is empty. {_RELEASE}")
-    _check_shown(text, column, line.where)
-    return text
+def _type(line: Line, task: str) -> str:
+    if (found := line.cells["type"]) not in _TYPES[task]:
+        raise DataError(f"{line.where}: type {found!r}, must be {' or '.join(_TYPES[task])}. {_RELEASE}")
+    return found
 
 
-def _check_shown(text: str, column: str, where: str) -> None:
-    if "<image>" in text:
-        raise DataError(f"{where}: {column} holds <image>, which marks the place of a picture in prompts")
+def _check_text(value: Any, column: str, where: str) -> None:
+    """Check that a cell has a text, of characters alone (half a surrogate pair is none), and no mark of a picture."""
+    if not isinstance(value, str) or not value.strip() or HALF_A_PAIR.search(value) or "<image>" in value:
+        raise DataError(f"{where}: {column} is {value!r}, must be a text, without <image>. {_RELEASE}")
 
 
-def _is_text(value: Any) -> bool:
-    """Whether JSON has a text here, of characters alone: half a surrogate pair is none."""
-    return isinstance(value, str) and bool(value.strip()) and not HALF_A_PAIR.search(value)
-
-
-def _json(line: Line, column: str) -> Any:
+def _list(line: Line, column: str) -> list[Any]:
     try:
-        return json.loads(line.cells[column])
+        found = json.loads(line.cells[column])
     except (ValueError, RecursionError) as error:
         raise DataError(f"{line.where}: {column} is not JSON ({error}). {_RELEASE}") from error
+    if not isinstance(found, list):
+        raise DataError(f"{line.where}: {column} is not a list. {_RELEASE}")
+    return found
 
 
 def _uuids(line: Line, column: str) -> tuple[str, ...]:
-    found = _json(line, column)
-    if not isinstance(found, list):
-        raise DataError(f"{line.where}: {column} is not a list of uuids. {_RELEASE}")
+    found = _list(line, column)
     for uuid in found:
         _check_uuid(uuid, column, line.where)
     return tuple(found)
@@ -399,34 +369,25 @@ def _check_uuid(uuid: Any, column: str, where: str) -> None:
         )
 
 
-def _check_distinct(uuids: Sequence[str], where: str) -> None:
-    if repeated := [uuid for uuid, count in Counter(uuids).items() if count > 1]:
-        raise DataError(f"{where}: the uuid {repeated[0]} occurs twice. {_RELEASE}")
-
-
 def _metadata(line: Line, uuids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found = _json(line, "images_metadata")
-    by_uuid: dict[str, dict[str, Any]] = {}
-    if isinstance(found, list):
-        by_uuid = {str(each.get("uuid")): each for each in found if isinstance(each, dict)}
+    """What the table says of each image of a row, each of which it must name once."""
+    if len(set(uuids)) < len(uuids):
+        raise DataError(f"{line.where}: a uuid occurs twice. {_RELEASE}")
+    by_uuid = {str(each.get("uuid")): each for each in _list(line, "images_metadata") if isinstance(each, dict)}
     if set(by_uuid) != set(uuids):
         raise DataError(f"{line.where}: images_metadata does not describe the images of the row. {_RELEASE}")
     for each in by_uuid.values():
-        if (kind := each.get("sub_category")) and not _is_text(kind):
-            raise DataError(f"{line.where}: images_metadata has the sub_category {kind!r}, must be a text. {_RELEASE}")
+        if each.get("sub_category"):
+            _check_text(each["sub_category"], "images_metadata", line.where)
     return by_uuid
 
 
 def _definitions(line: Line, kind: str) -> tuple[str, ...]:
     if kind != "idiom":
         return ()
-    _columns(line, ("definition",))
-    found = _json(line, "definition")
-    if not isinstance(found, list) or not found or not all(map(_is_text, found)):
-        shown = line.cells["definition"]
-        raise DataError(f"{line.where}: definition is {shown!r}, must be a JSON list of texts. {_RELEASE}")
-    for each in found:
-        _check_shown(each, "definition", line.where)
+    found = _list(line, "definition")
+    for each in found or [""]:
+        _check_text(each, "definition", line.where)
     return tuple(found)
 
 

@@ -18,7 +18,7 @@ from figlang_tasks.core.checks import Report, downloading_nothing, reading
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
 
 DETECT = [name for name in tables.ROWS if name.endswith("-detection-task")]
-TASKS = [*DETECT, *(name for name in tables.ROWS if name.endswith("-retrieval-task")), "random4-metaphor"]
+TASKS = [*DETECT, *(name for name in tables.ROWS if name.endswith("-retrieval-task"))]
 KINDS = [None, "source", "target", None]
 METADATA: list[dict[str, object]] = [{"uuid": uuid(number), "sub_category": kind} for number, kind in enumerate(KINDS)]
 
@@ -44,9 +44,9 @@ def table_of(name: str, **changed: Any) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tables but the one of 6,697 rows; ``random4-metaphor`` is written, the other candidates are drawn."""
+    """All tables but the one of 6,697 rows."""
     folder = tmp_path_factory.mktemp("released") / "IRFL"
-    for name in [*tables.ROWS, "random4-metaphor"]:
+    for name in tables.ROWS:
         if name != "idioms-dataset":
             write_table(folder, name, table_of(name))
     write_pictures(folder, [uuid(number) for number in range(8)])
@@ -56,7 +56,6 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
     return Path(shutil.copytree(released, tmp_path / "IRFL"))
 
 
@@ -131,49 +130,32 @@ DAMAGES: list[tuple[tuple[str, Damage], str]] = [
     (content(METAPHOR, lambda data: data[: data[:-2].rindex(b"\n") + 1]), "has 332 rows, the published one has 333"),
     (cells(IDIOM, type="figurative+literal"), "'figurative': 130.*, the published one has"),
     # of a row of detection
-    (without(METAPHOR, "distractors"), "row 0: no column distractors"),
-    (without(METAPHOR, "images_metadata"), "row 0: no column images_metadata"),
-    (without(IDIOM, "definition"), "row 0: no column definition"),
+    (without(METAPHOR, "distractors"), "metaphor_detection_task.csv has no column distractors"),
+    (without(IDIOM, "definition"), "idiom_detection_task.csv has no column definition"),
     (cells(METAPHOR, answer="[1"), "row 1: answer is not JSON"),
     (cells(METAPHOR, answer="7"), "row 1: answer is not a list"),
     (cells(METAPHOR, answer=["1.0e+76"]), "row 1: answer holds '1.0e.76', which is not a uuid.*save it as a number"),
-    (cells(METAPHOR, answer=[int(uuid(0))]), "row 1: answer holds .*, which is not a uuid"),
-    (cells(METAPHOR, answer=[]), r"row 1: 0 answer\(s\)"),
     (cells(METAPHOR, answer=[uuid(0), uuid(4)]), r"row 1: 2 answer\(s\)"),
-    (cells(METAPHOR, distractors=[uuid(1)]), r"row 1: 1 answer\(s\) and 1 distractor\(s\)"),
-    (cells(METAPHOR, distractors=[uuid(1), uuid(1), uuid(2)]), f"row 1: the uuid {uuid(1)} occurs twice"),
-    (cells(METAPHOR, distractors=[uuid(0), uuid(1), uuid(2)]), f"row 1: the uuid {uuid(0)} occurs twice"),
+    (cells(METAPHOR, distractors=[uuid(1), uuid(1), uuid(2)]), "row 1: a uuid occurs twice"),
     (cells(METAPHOR, type="literal"), "row 1: type 'literal'"),
-    (cells(METAPHOR, phrase=" "), "row 1: phrase is empty"),
-    (cells(METAPHOR, phrase="<image>"), "row 1: phrase holds <image>"),
-    (cells(METAPHOR, images_metadata="{"), "row 1: images_metadata is not JSON"),
+    (cells(METAPHOR, phrase="<image>"), "row 1: phrase is '<image>', must be a text, without <image>"),
     (cells(METAPHOR, images_metadata=METADATA[:3]), "row 1: images_metadata does not describe"),
-    (cells(SIMILE, images_metadata=last_of_kind(5)), "row 1: images_metadata has the sub_category 5"),
+    (cells(SIMILE, images_metadata=last_of_kind(5)), "row 1: images_metadata is 5"),
     (cells(SIMILE, images_metadata=last_of_kind("target")), "row 1: its distractors are"),
-    (cells(IDIOM, definition=[]), "row 1: definition is"),
+    (cells(IDIOM, definition=[]), "row 1: definition is ''"),
     (cells(IDIOM, definition=["half \ud800"]), "row 1: definition is"),
-    (cells(IDIOM, definition=["<image>"]), "row 1: definition holds <image>"),
     # of a row of retrieval
-    (without(RANKED, "first_category"), "row 0: no column first_category"),
+    (without(RANKED, "first_category"), "idiom_retrieval_task.csv has no column first_category"),
     (cells(RANKED, first_category=[]), "row 1: a ranking needs images of both categories"),
-    (cells(RANKED, second_category=[]), "row 1: a ranking needs images of both categories"),
-    (cells(RANKED, second_category=[uuid(0)]), "row 1: the uuid .* occurs twice"),
     (cells(RANKED, type="PLvsF"), "row 1: type 'PLvsF'"),
-    (cells(RANKED, images_metadata=[{"uuid": uuid(0)}]), "row 1: images_metadata does not describe"),
     ((SIMILE, cells("simile-retrieval-task", type="PLvsF")[1]), "simile-retrieval-task row 1: type 'PLvsF'"),
-    # of random candidates, drawn and written
+    # of random candidates
     (("random2-metaphor", cells("metaphors-dataset", uuid="1e76")[1]), "metaphors-dataset row 1: uuid holds"),
-    (("random2-simile", cells("similes-dataset", phrase="")[1]), "similes-dataset row 1: phrase is empty"),
-    (("random4-simile", without("similes-dataset", "category")[1]), "similes-dataset row 0: no column category"),
+    (("random4-simile", without("similes-dataset", "category")[1]), "similes_dataset.csv has no column category"),
     (
-        (
-            "random4-simile",
-            lambda folder: write_table(folder, "similes-dataset", table_of("similes-dataset")[:3]),
-        ),
+        ("random4-simile", lambda folder: write_table(folder, "similes-dataset", table_of("similes-dataset")[:3])),
         "too few images of other phrases",
     ),
-    (cells("random4-metaphor", distractors=[uuid(1)]), "random4-metaphor row 1: 1 answer"),
-    (cells("random4-metaphor", type="figurative+literal"), "random4-metaphor row 1: type"),
     # of pictures
     ((IDIOM, lambda folder: (folder / "IRFL_images.zip").unlink()), "has neither IRFL_images.zip nor a folder"),
     ((IDIOM, lambda folder: (folder / "IRFL_images.zip").write_bytes(b"PK")), "IRFL_images.zip cannot be read"),

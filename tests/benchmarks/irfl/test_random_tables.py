@@ -1,4 +1,4 @@
-"""Random candidates: who is drawn, that a draw repeats, and that its file gives the same rows."""
+"""Other random candidates are drawn, or a draw does not repeat, if this fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ def base_rows(phrases: int = 5, each: int = 6) -> list[dict[str, object]]:
 @pytest.fixture
 def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "figlang_mini_irfl"
     write_table(folder, "idioms-dataset", base_rows())
     return folder
@@ -82,41 +81,6 @@ def test_the_order_of_the_table_is_of_no_effect(local: Path) -> None:
     random.Random(1).shuffle(shuffled)
     write_table(local, "idioms-dataset", shuffled)
     assert load() == (before, data)
-
-
-def test_the_written_rows_are_the_same_rows(local: Path, tmp_path: Path) -> None:
-    rows, data = load()
-    (path,) = (tmp_path / "cache").rglob("random4_idiom_figurative.csv")
-    assert path.parent.name == f"figlang_mini_irfl-{data.rpartition(':')[2]}"
-    path.rename(local / path.name)
-    (local / "idioms_dataset.csv").unlink()  # they are read, not drawn again
-    hub.look_again()
-    assert load() == (rows, data)
-
-
-def test_a_file_of_another_configuration_is_refused(local: Path) -> None:
-    rows = random_tables.draw("figlang_mini_irfl", "random2-idiom-figurative").rows
-    (local / "random4_idiom_figurative.csv").write_bytes(random_tables.as_csv(rows, "random2-idiom-figurative"))
-    with pytest.raises(DataError, match="row 0: 1 answer.* and 1 distractor.*must be 1 and 3"):
-        load()
-
-
-def test_command_writes_every_configuration(local: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, kind in (("metaphors-dataset", "metaphor"), ("similes-dataset", "simile")):
-        write_table(local, name, [row | {"definition": "", "figurative_type": kind} for row in base_rows()])
-    assert random_tables.main([str(tmp_path / "out"), "--dataset", "figlang_mini_irfl"]) == 0
-    names = {path.stem.replace("_", "-") for path in (tmp_path / "out").iterdir()}
-    assert names == set(random_tables.CONFIGURATIONS)
-    assert "10 rows from figlang_mini_irfl/idioms-dataset@local" in capsys.readouterr().out
-
-
-def test_rows_that_cannot_be_written_are_still_used(
-    local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "file"))
-    assert len(load()[0]) == 10
-    assert any("could not be written" in warning for warning in warnings_of_loguru)
 
 
 def test_errors_name_the_table(local: Path) -> None:
