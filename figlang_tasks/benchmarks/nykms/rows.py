@@ -22,7 +22,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -55,9 +55,7 @@ PAPER_POSITIVES = {"nyk_m": 692, "nyk_s": 687}  # with a metaphor, with sarcasm:
 
 _ANSWERS = {"nyk_m": FIELDS["metaphor"], "nyk_s": FIELDS["sarcasm"]}
 SPLITS = ("train", "validation", "test")
-_COMMON = ("id", "contest_number", "image", "caption", "description", "split")
 _CONTEST_IN_ID = re.compile(r"NYK_([0-9]{1,9})_[0-9]+\Z")
-_SHOWN = 5  # rows named in a warning
 
 
 @dataclass(frozen=True)
@@ -109,10 +107,11 @@ def part(question: Question) -> str:
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
 
+@hub.kept(maxsize=18)
 def load(
     name: str, question: Question, modality: Modality, check_images: bool = True, split: str | None = None
 ) -> datasets.Dataset:
-    """Return the documents of one task.
+    """The documents of one task.
 
     Rows: all of the file for the joint questions and MC, SC; only those whose label is 1 for MW, ME, SW, ST, SE. Their
     questions presuppose a metaphor (sarcasm), and the paper's scores of words are shares of all positives.
@@ -133,35 +132,17 @@ def load(
         hub.DataError: data not available, or a row is not valid; the message has the first fault (:func:`read`,
             :func:`complete`).
     """
-    if question not in QUESTIONS:
-        raise hub.DataError(f"unknown question {question!r}; known: {', '.join(QUESTIONS)}")
-    if modality not in MODALITIES:
-        raise hub.DataError(f"unknown modality {modality!r}; known: {', '.join(MODALITIES)}")
-    if split not in (None, *SPLITS):
-        raise hub.DataError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
-    folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
-    path = folder / f"{part(question)}.jsonl"
-    if not path.is_file():
-        present = ", ".join(sorted(found.name for found in folder.glob("*.jsonl"))) or "none"
-        raise hub.DataError(
-            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; `figlang data "
-            "template nykms` writes example files"
-        )
-    return _documents(name, path, question, modality, check_images, split)
-
-
-@hub.kept(maxsize=18)
-def _documents(
-    name: str,
-    path: Path,
-    question: Question,
-    modality: Modality,
-    check_images: bool,
-    split: str | None,
-) -> datasets.Dataset:
-    """The documents of one task."""
     import datasets
 
+    for what, value, known in (
+        ("question", question, QUESTIONS),
+        ("modality", modality, MODALITIES),
+        ("split", split, (None, *SPLITS)),
+    ):
+        if value not in known:
+            raise hub.DataError(f"unknown {what} {value!r}; known: {', '.join(filter(None, known))}")
+    folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
+    path = folder / f"{part(question)}.jsonl"
     source = _shown(name, path, modality, check_images)
     rows = about(question, source.rows, path)
     if split is not None:
@@ -219,9 +200,19 @@ class Shown(NamedTuple):
 
 @hub.kept(maxsize=8)
 def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> Shown:
+    if not path.is_file():
+        present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
+        raise hub.DataError(
+            f"{name}: {path} does not exist (.jsonl files there: {present}). Put the annotations there; `figlang data "
+            "template nykms` writes example files"
+        )
     rows, faults = read(path)
     end_with_the_first(faults, "nykms")
-    _compare_with_the_paper(name, path, rows)
+    if name == "NYK-MS" and len(rows) != (expected := PAPER_ROWS[path.stem]):
+        logger.warning(
+            f"figlang_tasks: {path} has {len(rows)} rows, the paper's has {expected}: scores of another version of the "
+            "data are not comparable with the published ones"
+        )
     shown = complete(name, path, rows, modality, check_images)
     end_with_the_first(shown.faults, "nykms")
     return shown
@@ -275,15 +266,6 @@ def _picture_faults(
     return faults
 
 
-def _compare_with_the_paper(name: str, path: Path, rows: list[AnnotatedCaption]) -> None:
-    expected = PAPER_ROWS[path.stem]
-    if name == "NYK-MS" and len(rows) != expected:
-        logger.warning(
-            f"figlang_tasks: {path} has {len(rows)} rows, the paper's has {expected}: scores of another version of the "
-            "data are not comparable with the published ones"
-        )
-
-
 # --- reading and checking ------------------------------------------------------------------------------------------
 
 
@@ -303,11 +285,7 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     lines, faults = json_lines.read(path)
     rows: list[AnnotatedCaption] = []
     numbers: dict[str, int] = {}
-    unknown: dict[str, int] = {}
     for where, values, number in lines:
-        for key in values:
-            if key not in (*_COMMON, *answers):
-                unknown.setdefault(key, number)
         try:
             row = _row(values, where, path.parent, answers)
         except hub.DataError as error:
@@ -318,22 +296,13 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
         else:
             rows.append(row)
     if not (rows or faults):
-        faults = [
-            f"{path} is empty: put one JSON object on each line (`figlang data template nykms` writes an example)"
-        ]
-    if unknown:
-        logger.warning(
-            f"figlang_tasks: {path} has unused fields: "
-            + ", ".join(f"{key!r} (first in line {number})" for key, number in unknown.items())
-            + f"; known: {', '.join((*_COMMON, *answers))}"
-        )
+        faults = [f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has examples)"]
     if any(row.split for row in rows):
         faults += [
             f"{row.where}: split is missing, but other rows have one: give {', '.join(SPLITS)} in all rows or in none"
             for row in rows
             if not row.split
         ]
-    _warn_of_words_from_elsewhere(path, rows)
     return rows, faults
 
 
@@ -347,16 +316,16 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
     split = row_files.text(values, "split", where, optional=True)
     if split and split not in SPLITS:
         raise hub.DataError(f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out")
-    label = _label(values, answers[0], where)
+    label = values.get(answers[0])
+    if isinstance(label, bool) or not isinstance(label, int) or label not in (0, 1):
+        raise hub.DataError(f"{where}: {answers[0]} is {row_files.brief(label)}, must be 0 or 1 (a number)")
     texts = {}
     for field in answers[1:]:
         texts[field] = row_files.text(values, field, where, optional=True)
-        if label == 1 and not texts[field]:
-            raise hub.DataError(f"{where}: {answers[0]} is 1, but {field} is missing or empty: every positive has one")
-        if label == 0 and texts[field]:
+        if (label == 1) != bool(texts[field]):
             raise hub.DataError(
-                f"{where}: {answers[0]} is 0, but {field} is {row_files.brief(texts[field])}: leave it empty, or "
-                f"correct {answers[0]}"
+                f"{where}: {answers[0]} is {label}, but {field} is {row_files.brief(texts[field])}: a positive has "
+                "one, and a negative none"
             )
         if label == 1 and field in MARKED_FIELDS:
             try:
@@ -365,15 +334,6 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
     file = images.below(folder, image, where) if image else None
     return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts, split)
-
-
-def _label(values: Mapping[str, Any], field: str, where: str) -> int:
-    if field not in values:
-        raise hub.DataError(f"{where}: {field} is missing; it must be 0 or 1")
-    value = values[field]
-    if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
-        raise hub.DataError(f"{where}: {field} is {row_files.brief(value)}, must be 0 or 1 (a number)")
-    return value
 
 
 def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int | None:
@@ -387,24 +347,6 @@ def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int |
     if value is not None and value != told:
         raise hub.DataError(f"{where}: contest_number is {value}, but the id says {told}: correct one")
     return told
-
-
-def _warn_of_words_from_elsewhere(path: Path, rows: Iterable[AnnotatedCaption]) -> None:
-    """By the annotation rules an answer without a mark is in the caption; the comparison does not depend on it."""
-    strange = []
-    for row in rows:
-        for field in MARKED_FIELDS:
-            if raw := row.answers.get(field):
-                answer = read_annotation(raw, field)
-                if answer.kind == "word" and answer.text.casefold() not in row.caption.casefold():
-                    strange.append(f"{row.id} {field} {answer.text!r}")
-    if strange:
-        more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
-        logger.warning(
-            f"figlang_tasks: {path}: answers without a mark that are not in the caption: "
-            f"{', '.join(strange[:_SHOWN])}{more}. By the annotation rules they have the mark [I] or [S]; they are "
-            "compared in the same way"
-        )
 
 
 # --- the New Yorker Caption Contest dataset --------------------------------------------------------------------------
@@ -453,21 +395,16 @@ def _tables() -> tuple[list[Path], str]:
     return files, f"{CONTESTS}:{snapshot.revision[:12]}"
 
 
-def _columns(path: Path, columns: list[str]) -> Iterable[dict[str, Any]]:
+def _columns(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
+    """The records of a file, batch by batch: a whole file of cartoons may not fit in memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
-            lacking = [name for name in columns if name not in file.schema_arrow.names]
-            if lacking:
-                raise hub.DataError(
-                    f"{CONTESTS}: {path} lacks column(s) {', '.join(lacking)} (it has: "
-                    f"{', '.join(file.schema_arrow.names)}). Load the dataset again"
-                )
             for batch in file.iter_batches(batch_size=64, columns=columns):
-                yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
+                yield from batch.select(columns).to_pylist()
+    except (pa.ArrowException, OSError, KeyError) as error:
         raise hub.DataError(
             f"{CONTESTS}: {path} cannot be read ({type(error).__name__}: {error}). Delete the damaged file and load it "
             "again"
@@ -481,14 +418,10 @@ def _pictures(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, byte
     for path in files:
         if not wanted - pictures.keys():
             break
-        for number, record in enumerate(_columns(path, ["contest_number", "image"])):
-            contest = record["contest_number"]
-            if contest in wanted and contest not in pictures:
-                cell = record["image"]
-                if cell and cell["bytes"]:
-                    pictures[contest] = cell["bytes"]
-                else:
-                    logger.debug(f"figlang_tasks: {path} row {number} has no picture")
+        for record in _columns(path, ["contest_number", "image"]):
+            contest, cell = record["contest_number"], record["image"]
+            if contest in wanted and cell and cell["bytes"]:
+                pictures.setdefault(contest, cell["bytes"])
     return {row.id: pictures[row.contest] for row in rows if row.contest in pictures}
 
 

@@ -195,7 +195,7 @@ def test_damaged_and_foreign_tables(local: Path, tmp_path: Path) -> None:
     with pytest.raises(hub.DataError, match="train-00000-of-00001.parquet cannot be read .*Delete the damaged file"):
         rows.load("NYK-MS", "metaphor", "image")
     Dataset.from_dict({"contest_number": [1]}).to_parquet(str(folder / "train-00000-of-00001.parquet"))
-    with pytest.raises(hub.DataError, match=r"lacks column\(s\) image \(it has: contest_number\)"):
+    with pytest.raises(hub.DataError, match="train-00000-of-00001.parquet cannot be read .KeyError.*image"):
         rows.load("NYK-MS", "metaphor", "image")
 
 

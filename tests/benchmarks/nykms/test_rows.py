@@ -97,12 +97,8 @@ def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:
 
 def test_another_row_count_than_the_papers_is_a_warning(folder: Path, warnings_of_loguru: list[str]) -> None:
     rows.load("NYK-MS", "mc", "image")
-    rows.load("NYK-MS", "sc", "image")
     assert any("nyk_m.jsonl has 12 rows, the paper's has 1583" in message for message in warnings_of_loguru)
-    assert any("nyk_s.jsonl has 12 rows, the paper's has 1578" in message for message in warnings_of_loguru)
-
-
-def test_the_papers_row_count_and_our_own_data_give_no_warning(folder: Path, warnings_of_loguru: list[str]) -> None:
+    warnings_of_loguru.clear()
     pattern = records(folder)
     write(folder, [pattern[i % 12] | {"id": f"row {i}", "contest_number": 9001} for i in range(1583)])
     assert len(rows.load("NYK-MS", "mc", "image")) == 1583
@@ -117,29 +113,6 @@ def test_blank_lines_line_separators_and_a_byte_order_mark_are_read(folder: Path
     (folder / "nyk_m.jsonl").write_text("\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline="")
     documents = rows.load("NYK-MS", "mc", "image")
     assert len(documents) == 12 and documents[0]["caption"] == "One\u2028two\x85three"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"ST": "[I]"}, "ST is only [I]: the whole image is an answer to MW and SW only"),
-        ({"SE": None}, "SC is 1, but SE is missing or empty"),
-        ({"ST": "[Y] x"}, "ST has the unknown mark [Y]"),
-    ],
-)
-def test_faults_of_sarcasm(change: dict[str, Any], message: str, folder: Path) -> None:
-    found = records(folder, "nyk_s")
-    found[1] |= change
-    write(folder, found, "nyk_s")
-    with pytest.raises(hub.DataError, match=re.escape(message)):
-        rows.load("NYK-MS", "sc", "text")
-
-
-def test_questions_in_words_need_a_positive(folder: Path) -> None:
-    write(folder, [record for record in records(folder) if not record["MC"]])
-    assert len(rows.load("NYK-MS", "mc", "image")) == 5
-    with pytest.raises(hub.DataError, match="no row has the label 1, which the question mw needs"):
-        rows.load("NYK-MS", "mw", "image")
 
 
 def test_a_missing_picture_does_not_matter_to_text_tasks(folder: Path) -> None:
@@ -159,25 +132,6 @@ def test_negatives_may_leave_their_answers_out_and_ids_may_tell_the_contest(fold
     assert not faults
     assert [row.contest for row in checked] == [int(row.id.split("_")[1]) for row in checked]
     assert checked[-1].answers == {"MW": "", "ME": ""}
-
-
-def test_an_id_of_many_digits_names_no_contest(folder: Path) -> None:
-    found = records(folder)
-    found[2] |= {"id": f"NYK_{'9' * 5000}_1", "contest_number": None}
-    write(folder, found)
-    assert rows.read(folder / "nyk_m.jsonl")[0][2].contest is None
-
-
-def test_unused_fields_and_words_from_elsewhere_are_told(folder: Path, warnings_of_loguru: list[str]) -> None:
-    found = records(folder)
-    found[3]["img"] = "x"
-    found[1]["MW"] = "lukewarm"
-    found[6]["MW"] = "TOP"
-    write(folder, found)
-    rows.load("NYK-MS", "mc", "image")
-    assert any("unused fields: 'img' (first in line 4); known: id, contest" in m for m in warnings_of_loguru)
-    (strange,) = [message for message in warnings_of_loguru if "not in the caption" in message]
-    assert "NYK_9002_1 MW 'lukewarm'. By" in strange
 
 
 def test_a_cartoon_has_one_split_and_a_row_may_name_another(folder: Path) -> None:
