@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -51,10 +51,6 @@ def export(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
-    separator: Annotated[
-        Literal["comma", "semicolon"],
-        typer.Option(help="semicolon: for spreadsheet programs in a language that writes 0,5."),
-    ] = "comma",
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
@@ -73,7 +69,7 @@ def export(
 
     if task is not None and count is not None:
         raise typer.BadParameter("--n draws samples; with --task all pictures are sorted", param_hint="--n")
-    options: Any = {"seed": seed, "annotators": annotators, "separator": ";" if separator == "semicolon" else ","}
+    options: Any = {"seed": seed, "annotators": annotators}
     with failing("judge export"):
         if task is None:
             written = explanations.export(runs, output, count=count, **options)

@@ -26,19 +26,7 @@ LABELS = ("contradiction", "entailment")
 def agree(
     key_path: Path, sheet_paths: Sequence[Path], partial: bool = False, any_label: bool = False
 ) -> dict[str, Any]:
-    """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1.
-
-    Args:
-        key_path: its key.
-        sheet_paths: at least two filled sheets, of different annotators.
-        partial: accept missing cells; they are counted.
-        any_label: count explanations of items whose label an annotator got wrong, too. The paper showed explanations
-            to annotators who had chosen the right label only.
-
-    Raises:
-        JudgeError: key or sheet cannot be used; a sheet is of another export; two are of one annotator; cells are
-            missing, and not `partial`. Names file, row and column.
-    """
+    """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0 to 1."""
     found = key.read(key_path)
     if "pictures" in found:
         if any_label:
@@ -177,17 +165,12 @@ def _system(name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFram
 
 
 def _add_preferences(report: dict[str, Any], preferred: pd.DataFrame) -> None:
-    """Add what all annotators prefer; of three or more, what more than half of them do, too."""
+    """Add what all annotators prefer."""
     agreed = figures.unanimous(preferred)
     report["preference"] = {"agreed": len(agreed), "none": int(agreed.eq("").sum())}
     for system in report["systems"]:
         system["preferred"] = int(agreed.eq(system["name"]).sum())
         system["preference_rate"] = share(system["preferred"], len(agreed))
-    if len(report["annotators"]) > 2:
-        most = figures.majority(preferred)
-        report["preference"]["majority"] = len(most)
-        for system in report["systems"]:
-            system["majority_rate"] = share(most.eq(system["name"]).sum(), len(most))
 
 
 def _as_predictor(found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series) -> dict[str, Any]:
@@ -267,10 +250,6 @@ def _systems(report: Mapping[str, Any], plain: Sequence[str]) -> Iterator[str]:
             f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these no explanation "
             "is best"
         )
-        if "majority" in preference:
-            rates = [percent(system["majority_rate"]) for system in report["systems"]]
-            shown = ", ".join(f"{name} {rate} %" for name, rate in zip(plain, rates, strict=True))
-            yield f"more than half agree on {preference['majority']} items: {shown}"
     if "published" in report:
         yield f"published, not measured here: {report['published']['source']}"
 

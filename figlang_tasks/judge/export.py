@@ -23,22 +23,8 @@ NO_EXPLANATION = "(no explanation)"
 PAPER_SAMPLES = 95  # arXiv 2405.01474
 
 
-def export(
-    arguments: Sequence[str], output: Path, *, count: int | None, seed: int, annotators: int, separator: str
-) -> list[Path]:
-    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last.
-
-    Args:
-        arguments: runs as `results.runs.read` takes them, each with one explainable-entailment task, on the same
-            samples.
-        output, annotators, separator: as of `write`.
-        count: samples to draw; None: as many as the paper judged, all where there are fewer.
-        seed: of the draw and of the letters.
-
-    Raises:
-        FigLangError: a run cannot be used, the runs are not of the same samples, there are too few, the
-            data is not there, or an output is there already.
-    """
+def export(arguments: Sequence[str], output: Path, *, count: int | None, seed: int, annotators: int) -> list[Path]:
+    """Write a sheet for each annotator, the pictures and the key; return their paths, the key last."""
     systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
     first, *others = systems.values()
     for other in others:
@@ -55,7 +41,7 @@ def export(
     columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
     if len(systems) == 1:
         columns.remove("preferred")
-    return write(output, pictures, columns, rows, signed, annotators, separator)
+    return write(output, pictures, columns, rows, signed, annotators)
 
 
 def _explained(run: Run) -> TaskRun:
@@ -165,7 +151,6 @@ def write(
     rows: Iterable[Mapping[str, object]],
     signed: Mapping[str, Any],
     annotators: int,
-    separator: str,
 ) -> list[Path]:
     """Write a folder of pictures, a sheet for each annotator, and the key; return their paths.
 
@@ -177,7 +162,7 @@ def write(
     files = {f"{stem}.images/{name}": content for name, content in pictures.items()}
     for number in range(1, annotators + 1):
         own = [{**row, "annotator": f"annotator {number}"} for row in rows]
-        files[f"{stem}.annotator{number}.csv"] = sheet.content_of(columns, own, separator)
+        files[f"{stem}.annotator{number}.csv"] = sheet.content_of(columns, own)
     files[f"{stem}.key.json"] = key.content(signed)
     written = [parent / name for name in dict.fromkeys(name.partition("/")[0] for name in files)]
     if there := [path for path in written if path.exists()]:

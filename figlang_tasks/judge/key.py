@@ -36,11 +36,7 @@ def content(key: Mapping[str, Any]) -> bytes:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a key.
-
-    Raises:
-        JudgeError: it is not readable, no key, or was changed.
-    """
+    """Read a key."""
     try:
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         written_by, own = values["written_by"], values["sheet"]

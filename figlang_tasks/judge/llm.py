@@ -49,16 +49,8 @@ def fill(sheet_path: Path, output: Path, *, model: str, concurrency: int, max_to
     """Fill in an empty sheet. Answers that `output` has already are kept, so that an interrupted call continues.
 
     Beside `output`, ``STEM.answers.jsonl`` takes every answer as it came.
-
-    Returns:
-        Counts: ``kept`` judgements that were there, ``asked``, ``unreadable`` answers (their cells stay empty),
-        ``failed`` requests; and what was ``written``.
-
-    Raises:
-        FigLangError: sheet or pictures cannot be used, `output` is another sheet or another judge's, there is no key
-            for the server, or it fails again and again.
     """
-    blank = sheet.read(sheet_path, "strict")
+    blank = sheet.read(sheet_path)
     columns = [*map(str, blank.rows)]
     if lacking := [column for column in ("claim", "reference", "explanation") if column not in columns]:
         raise JudgeError(
@@ -152,11 +144,6 @@ def read_answer(asked: str, answer: str, letters: Sequence[str] = ()) -> dict[st
 
     Read is the one JSON object without another inside that has the key asked for, with the spellings that people may
     use; text around it does not matter. An adequate explanation has no error, an inadequate one has one.
-
-    Args:
-        asked: ``label``, ``adequate`` or ``preferred``.
-        answer: what the model said.
-        letters: those of the item, for ``preferred``.
     """
     found = [value for value in _objects(answer) if asked in value]
     if len(found) != 1:

@@ -21,7 +21,7 @@ from figlang_tasks.judge.figures import number, percent, share
 BATCH = 5
 """Pictures of a phrase that are shown together (IRFL, section 3.1.3)."""
 PROMPTS = "prompts.jsonl"
-_FIELDS = {"file": str, "prompt": str, "input": str, "phrase": str, "definitions": list, "data": str}
+_FIELDS = {"file", "prompt", "input", "phrase", "definitions", "data"}
 
 
 def tasks() -> dict[str, tuple[Benchmark, Sorting]]:
@@ -29,24 +29,11 @@ def tasks() -> dict[str, tuple[Benchmark, Sorting]]:
     return {each.sorting.task: (each, each.sorting) for each in benchmarks().values() if each.sorting is not None}
 
 
-def export(
-    arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int, separator: str
-) -> list[Path]:
+def export(arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int) -> list[Path]:
     """Write a sheet for each annotator, the pictures and the key; return their paths, the key last.
 
     A row is a picture: the phrase, its definitions, and nothing of system and prompt. The pictures of a phrase are
     shuffled, those of all systems and prompts together.
-
-    Args:
-        arguments: ``[NAME=]FOLDER`` of each system: the prompts (`PROMPTS`, of the module `Sorting.prompts`), and the
-            pictures that they name. A generator may have refused some.
-        output, annotators, separator: as of `figlang_tasks.judge.export.write`.
-        task: a key of `tasks`.
-        seed: of the order.
-
-    Raises:
-        FigLangError: there is no such task, a folder cannot be used, the folders are of other prompts, or an output
-            is there already.
     """
     if task not in tasks():
         raise JudgeError(f"--task {task}: no task has pictures to sort but {', '.join(tasks())}")
@@ -69,7 +56,7 @@ def export(
         asked={given: sum(line["input"] == given for line in lines) for given in sorting.inputs},
         pictures=drawn,
     )
-    return write(output, contents, sheet.PICTURES, rows, signed, annotators, separator)
+    return write(output, contents, sheet.PICTURES, rows, signed, annotators)
 
 
 def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
@@ -83,8 +70,8 @@ def _lines(folder: Path, sorting: Sorting) -> list[Mapping[str, Any]]:
     if faults:
         raise JudgeError(faults[0])
     for where, values, _ in lines:
-        if wrong := [field for field, kind in _FIELDS.items() if not isinstance(values.get(field), kind)]:
-            raise JudgeError(f"{where}: {wrong[0]} is missing or of another type: write the prompts again")
+        if lacks := _FIELDS - values.keys():
+            raise JudgeError(f"{where}: {min(lacks)} is missing: write the prompts again")
         if values["input"] not in sorting.inputs:
             raise JudgeError(f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}")
         images.below(folder, values["file"], where)
@@ -124,18 +111,7 @@ def _placed(
 
 
 def agree(key_path: Path, found: Mapping[str, Any], sheet_paths: Sequence[Path], partial: bool) -> dict[str, Any]:
-    """Sort the pictures of an export by filled sheets: the category of a picture is that of more than half of them.
-
-    Args:
-        key_path, found: the key.
-        sheet_paths, partial: as of `figlang_tasks.judge.agree.agree`.
-
-    Returns:
-        What ``--json`` prints (docs/judge.md). Shares are 0 to 1, of all pictures of a row; None where undefined.
-
-    Raises:
-        JudgeError: as `figlang_tasks.judge.agree.agree`.
-    """
+    """Sort the pictures of an export by filled sheets: the category of a picture is that of more than half of them."""
     sorting = next(own for benchmark, own in tasks().values() if benchmark.name == found["benchmark"])
     drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).set_index(["item", "letter"])
     said, report = figures.gathered(

@@ -9,7 +9,6 @@ phrase.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import hashlib
 import io
@@ -37,17 +36,7 @@ COLUMNS: tuple[str, ...] = (
     *("explanation", "adequate", "error", "preferred", "comment", "annotator", "sheet"),
 )
 JUDGED = ("label", "adequate", "error", "preferred")
-PICTURES: tuple[str, ...] = (
-    "item",
-    "letter",
-    "image",
-    "phrase",
-    "definitions",
-    "category",
-    "comment",
-    "annotator",
-    "sheet",
-)
+PICTURES = ("item", "letter", "image", "phrase", "definitions", "category", "comment", "annotator", "sheet")
 """The columns of a sheet of pictures."""
 _PLACE = ["item", "letter", "annotator", "sheet"]
 
@@ -72,7 +61,6 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 # All but line feed, tab and carriage return; half a surrogate pair has no UTF-8.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_LONGEST = 32_000  # a cell of a spreadsheet holds 32,767 characters
 
 
 @dataclass(frozen=True)
@@ -98,39 +86,29 @@ def safe(text: str) -> str:
     """A cell that no spreadsheet program takes for a formula: such a text, and one that begins with ', gets a ' before.
 
     `read` takes it away again. U+FFFD replaces characters that move a cursor, change the direction of writing, or have
-    no UTF-8; line feeds and tabs stay. What no cell can hold is cut off with a note.
+    no UTF-8; line feeds and tabs stay.
     """
-    text = _CONTROL.sub("\ufffd", text)
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]} [cut: {len(text) - _LONGEST} more characters]"
-    return no_formula(text)
+    return no_formula(_CONTROL.sub("\ufffd", text))
 
 
-def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]], separator: str = ",") -> bytes:
+def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
     """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180)."""
     cells = [[safe(str(row.get(column, ""))) for column in columns] for row in rows]
     frame = pd.DataFrame(cells, columns=list(columns))
-    text = frame.to_csv(index=False, sep=separator, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    return text.encode("utf-8-sig")
+    return frame.to_csv(index=False, quoting=csv.QUOTE_ALL, lineterminator="\r\n").encode("utf-8-sig")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read(path: Path, errors: str = "replace") -> Sheet:
+def read(path: Path) -> Sheet:
     """Read a sheet as `content_of` wrote it, or as a spreadsheet program saved it again.
 
-    Comma, semicolon or tab between cells; UTF-8 with or without byte order mark, or UTF-16; rows in any order; empty
-    rows, further columns and the case of the head do not matter. Of another encoding, as what is judged is ASCII,
-    `errors` "replace" damages the texts, and "strict" refuses the sheet.
-
-    Raises:
-        JudgeError: it is not readable, lacks a column, a row's item or letter is not what it should be or is there
-            twice, or the rows are of several annotators or exports. Names file and row.
+    Comma, semicolon or tab between cells; rows in any order; empty rows, further columns and the case of the head do
+    not matter. What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
     """
     try:
         content = path.read_bytes()
-        utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         frame = pd.read_csv(
             io.BytesIO(content),
             sep=None,
@@ -139,13 +117,11 @@ def read(path: Path, errors: str = "replace") -> Sheet:
             dtype=str,
             keep_default_na=False,
             skip_blank_lines=False,
-            encoding="utf-16" if utf16 else "utf-8-sig",
-            encoding_errors=errors,
+            encoding="utf-8-sig",
+            encoding_errors="replace",
         ).fillna("")
     except OSError as error:
         raise JudgeError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeError as error:
-        raise JudgeError(f"{path} is not UTF-8, so its texts are damaged: use the sheet as it was exported") from error
     except (ValueError, csv.Error) as error:
         raise JudgeError(
             f"{path} is no CSV file with a head ({error}): save the sheet again as CSV UTF-8; a comment belongs into "
@@ -160,8 +136,6 @@ def read(path: Path, errors: str = "replace") -> Sheet:
             f"{path}: its first row lacks the columns {', '.join(lacks)}: save the sheet of figlang judge export, with "
             "its head, as CSV UTF-8 with commas, semicolons or tabs"
         )
-    if twice := [column for column in known if head.count(column) > 1]:
-        raise JudgeError(f"{path}: the column {twice[0]} occurs twice: delete one")
     frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
     frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
     if frame.empty:
@@ -196,11 +170,7 @@ def spellings(letters: Iterable[str]) -> dict[str, Mapping[str, Sequence[str]]]:
 
 
 def spelled(cell: str, accepted: Mapping[str, Sequence[str]]) -> str | None:
-    """The value that a cell means; None for an empty cell. Case and white space around it do not matter.
-
-    Raises:
-        ValueError: it is none of the accepted spellings; the message lists them.
-    """
+    """The value that a cell means; None for an empty cell. Case and white space around it do not matter."""
     text = " ".join(cell.split()).casefold()
     if not text:
         return None
@@ -215,9 +185,6 @@ def meanings(sheet: Sheet, accepted: Mapping[str, Mapping[str, Sequence[str]]]) 
     """What the cells of some columns mean, by item and letter, and the number of the `row`; None for an empty cell.
 
     `accepted` has the spellings of each value, by column. A column that the sheet lacks is empty.
-
-    Raises:
-        JudgeError: a cell is none of the accepted spellings. Names file, row and column.
     """
     rows = sheet.rows
     found = rows[["item", "letter"]].assign(row=rows.index)
@@ -233,11 +200,7 @@ def meanings(sheet: Sheet, accepted: Mapping[str, Mapping[str, Sequence[str]]]) 
 
 
 def judged(sheet: Sheet) -> pd.DataFrame:
-    """The judgements of a sheet of explanations, as `meanings`.
-
-    Raises:
-        JudgeError: as `meanings`, or rows of an item contradict each other, or an adequate explanation has an error.
-    """
+    """The judgements of a sheet of explanations, as `meanings`."""
     found = meanings(sheet, spellings(sheet.rows["letter"]))
     for _, row in found[found["adequate"].eq("yes") & found["error"].notna()].iterrows():
         raise JudgeError(

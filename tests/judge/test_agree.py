@@ -161,12 +161,6 @@ def test_every_figure_by_counting(
         assert pair["preference_kappa"] == kappa(
             *([one[i["number"], "preferred"] for i in counted] for one in (first, second))
         )
-        if len(said) > 2:
-            votes = [[one[i["number"], "preferred"] for one in said] for i in counted]
-            most = [name for own in votes for name in [*names, "none"] if 2 * own.count(name) > len(said)]
-            rates = [most.count(name) / len(most) if most else None for name in names]
-            assert report["preference"]["majority"] == len(most)
-            assert [each["majority_rate"] for each in report["systems"]] == rates
     found = report["explanation_score"]
     if len({truth for truth, _ in pooled}) == 2:
         points = [(0.0, 1.0, 0.0), *cuts(pooled)]

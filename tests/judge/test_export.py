@@ -22,7 +22,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge import JudgeError, key, sheet
 from figlang_tasks.judge.export import export
 
-OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2, "separator": ","}
+OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2}
 NAMES = ("Shark", "Kettle")
 
 
@@ -95,10 +95,9 @@ def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
     assert export(two_runs, tmp_path / "e" / "s", **OPTIONS)[-1] == tmp_path / "e" / "s.key.json"
 
 
-def test_one_system_is_not_compared_and_the_separator_may_be_a_semicolon(tmp_path: Path, two_runs: list[str]) -> None:
-    written = export(two_runs[:1], tmp_path / "sheet.csv", **{**OPTIONS, "separator": ";", "annotators": 1})
+def test_one_system_is_not_compared(tmp_path: Path, two_runs: list[str]) -> None:
+    written = export(two_runs[:1], tmp_path / "sheet.csv", **{**OPTIONS, "annotators": 1})
     assert "preferred" not in sheet.read(written[1]).rows
-    assert written[1].read_text("utf-8-sig").startswith('"item";"letter";"image";"claim";')
 
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:

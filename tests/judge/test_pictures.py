@@ -20,12 +20,7 @@ from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.judge.pictures import export
 
-OPTIONS: dict[str, Any] = {
-    "task": "irfl_generate",
-    "seed": 3,
-    "annotators": 2,
-    "separator": ",",
-}
+OPTIONS: dict[str, Any] = {"task": "irfl_generate", "seed": 3, "annotators": 2}
 Picture = dict[str, Any]
 Category = Callable[[Picture], str]
 

@@ -26,17 +26,14 @@ nasty = st.builds(
 
 
 @settings(max_examples=40)
-@given(st.lists(nasty, min_size=1, max_size=3), st.sampled_from([",", ";"]))
+@given(st.lists(nasty, min_size=1, max_size=3))
 def test_no_cell_is_a_formula_and_every_text_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], separator: str
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
     rows = [{**ROWS[0], "item": number, "claim": text} for number, text in enumerate(texts, start=1)]
-    content = sheet.content_of(sheet.COLUMNS, rows, separator)
+    content = sheet.content_of(sheet.COLUMNS, rows)
     assert content.startswith(codecs.BOM_UTF8) and content.endswith(b'"\r\n')
-    cells = [
-        row["claim"]
-        for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=separator)
-    ]
+    cells = [row["claim"] for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))]
     for cell in cells:
         assert cell.lstrip()[:1] not in tuple("=+-@\t\r＝＋－＠") and cell[:1] not in ("\t", "\r")
     path = tmp_path_factory.mktemp("sheet") / "s.csv"
@@ -45,14 +42,13 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(
     assert [*sheet.read(path).rows["claim"]] == [controls.sub("\ufffd", text) for text in texts]
 
 
-def test_what_no_cell_holds_is_cut_with_a_note_and_controls_are_replaced() -> None:
-    assert sheet.safe("x" * 40_000) == "x" * 32_000 + " [cut: 8000 more characters]"
+def test_controls_are_replaced() -> None:
     assert sheet.safe("a\x1b[31m\x00\ud800\u202eb\u2028c") == "a\ufffd[31m\ufffd\ufffd\ufffdb\u2028c"
 
 
 @pytest.mark.parametrize(
     ("separator", "encoding"),
-    [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-8-sig"), ("\t", "utf-16"), (";", "cp1252")],
+    [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-8-sig"), (";", "cp1252")],
 )
 def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, encoding: str) -> None:
     rows = [{**row, "comment": "naïve; \n“so”, so"} for row in ROWS]
@@ -68,9 +64,6 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     assert judged[0].equals(judged[1]) and judged[0].count().sum() == 3 + 6 + 6 + 3
     assert (after.annotator, after.code) == ("annotator 1", KEY["sheet"])
     assert {*after.rows["explanation"]} == {"= one?", "= two?"}
-    if encoding == "cp1252":
-        with pytest.raises(JudgeError, match="again.csv is not UTF-8"):
-            sheet.read(tmp_path / "again.csv", "strict")
 
 
 @pytest.mark.parametrize(
@@ -112,11 +105,9 @@ def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
     ("content", "says"),
     [
         (b"", "no CSV file with a head"),
-        (b"\xff\xfex", "no CSV file with a head"),
         (b"a,b\n", "lacks the columns item, letter, annotator, sheet, label, adequate, error"),
         (edited({}, drop="adequate"), "lacks the columns adequate:"),
         (HEAD.encode(), "has no rows: export"),
-        (f"{HEAD},label\n1,A\n".encode(), "column label occurs twice"),
         (f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(), "Expected 14 fields in line 2, saw 17"),
         (edited({3: {"item": "two"}}), "row 3: item 'two' and letter 'B'"),
         (edited({3: {"letter": "AB"}}), "row 3: item '1' and letter 'AB'"),

@@ -143,7 +143,6 @@ def test_records_give_what_was_reported_and_sheets_for_judges(folder: Path, tmp_
         output = tmp_path / f"{number}.csv"
         written = export(
             [f"{name}={path}" for name, path in zip("ab", saved, strict=True)], output, count=2, seed=1, annotators=3,
-            separator=",",
         )  # fmt: skip
         assert [path.name for path in written[1:]] == [
             *(f"{number}.annotator{each}.csv" for each in (1, 2, 3)), f"{number}.key.json",
