@@ -267,7 +267,7 @@ def hub(
         try:
             validate_repo_id(repo)
         except HFValidationError as error:
-            raise typer.BadParameter(printable(error), param_hint="--repo") from error
+            raise target.SubmissionError(f"--repo {error}") from error
         folder = output or Path(repo.rpartition("/")[2])
         made = target.files(read_all(runs), source_url)
         is_new = not (folder / target.README).exists()

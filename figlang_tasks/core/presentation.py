@@ -80,17 +80,14 @@ class Bars:
         category: what stands below the bars.
         panel: title of a part of the chart; "" if it has none.
         chance: ``(records) -> level``: the share by chance, 0 to 1; NaN where there is none.
-        split: ``(records) -> {name: records}``: bars of these parts of the records, in their order, in place of those
-            of `scope` and `category`.
     """
 
     chart: BarChart
     measure: str
-    category: str = ""
+    category: str
     chance: Callable[[Records], float]
     scope: str | None = None
     panel: str = ""
-    split: Callable[[Records], Mapping[str, Records]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

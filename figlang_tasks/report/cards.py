@@ -19,16 +19,7 @@ def card_id(line: Line) -> str:
 
 
 def card(task: TaskRun, lines: Sequence[Line], document: Document) -> Card:
-    """The card of a row, without answers.
-
-    Args:
-        task: the run that the lines are of.
-        lines: of one `card_id`.
-        document: the row; None if it is not at hand: then the card has the prompt alone.
-
-    Raises:
-        RunError: a line is not as the task writes it.
-    """
+    """The card of a row, without answers."""
     record = lines[0]["sample"]
     describe = benchmarks()[task.benchmark].card or any_card
     try:

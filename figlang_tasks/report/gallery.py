@@ -37,16 +37,9 @@ class Gallery:
 
 
 def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZE, most: int = MOST_CARDS) -> Gallery:
-    """Make the gallery of some runs; a card holds the answers of all runs to a row.
+    """The gallery of some runs; a card holds the answers of all runs to a row.
 
-    Args:
-        runs: as :func:`figlang_tasks.results.runs.read_all` gives them.
-        pictures: look for the benchmark's pictures on this machine.
-        size: pixels of a thumbnail's long side.
-        most: cards, of all tasks; each task has the same share, small ones leave theirs to the others. 0: no gallery.
-
-    Raises:
-        RunError: a row is not as its task writes it; names file and row.
+    Of at most `most` cards each task has the same share, and small ones leave theirs to the others.
     """
     album, found, notices = Album(), [], list[str]()
     tasks = {task: _by_card(task, runs) for task in dict.fromkeys(task for run in runs for task in run.tasks)}

@@ -9,8 +9,7 @@
   // --- data ---------------------------------------------------------------------------------------------------------
 
   const { runs, cards, sizes } = JSON.parse(byId("data-cards").textContent);
-  let parsedPictures = null;
-  const pictures = () => (parsedPictures ??= JSON.parse(byId("data-pictures").textContent));
+  const pictures = JSON.parse(byId("data-pictures").textContent);
   const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
   const ORDER = Object.keys(OUTCOMES);
   const BATCH = 48;
@@ -25,30 +24,16 @@
 
   const number = (value) => (100 * value).toFixed(1);
 
-  const searched = new Map();
   function searchText(card) {
-    if (!searched.has(card)) {
-      const parts = [card.id, card.task, card.source, card.prompt, card.reference];
-      for (const [, text] of [...card.facts, ...card.gold]) parts.push(text);
-      for (const answer of card.answers) parts.push(answer.predicted, answer.explanation, answer.output);
-      searched.set(card, parts.filter(Boolean).join("\n").toLowerCase());
-    }
-    return searched.get(card);
+    const parts = [card.id, card.task, card.source, card.prompt, card.reference];
+    for (const [, text] of [...card.facts, ...card.gold]) parts.push(text);
+    for (const answer of card.answers) parts.push(answer.predicted, answer.explanation, answer.output);
+    return parts.filter(Boolean).join("\n").toLowerCase();
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------------
 
-  const near = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) load(entry.target);
-  }, { rootMargin: "600px" });
-
-  function load(image) {
-    near.unobserve(image);
-    image.src = pictures()[image.dataset.picture];
-  }
-
-  // A picture of a card; `lazily`: its source is set when it comes near.
-  function picture(card, shown, caption, lazily, boxes) {
+  function picture(card, shown, caption, boxes) {
     const figure = element("figure", shown.right ? "picture right" : "picture");
     const what = [shown.label && `image ${shown.label}`, shown.role, shown.right && "right"].filter(Boolean).join(", ");
     let image;
@@ -56,10 +41,8 @@
       image = element("img");
       image.alt = `${what || "picture"} of ${card.id}`;
       image.decoding = "async";
-      image.dataset.picture = shown.picture;
+      image.src = pictures[shown.picture];
       [image.width, image.height] = sizes[shown.picture];
-      if (lazily) near.observe(image);
-      else load(image);
     } else {
       image = element("span", "none", "no picture");
     }
@@ -85,9 +68,9 @@
     return element("span", "boxed", image, drawing);
   }
 
-  function strip(card, lazily, most, boxes) {
+  function strip(card, most, boxes) {
     const row = element("div", card.pictures.some((each) => each.label) ? "pictures several" : "pictures");
-    for (const shown of card.pictures.slice(0, most)) row.append(picture(card, shown, null, lazily, boxes));
+    for (const shown of card.pictures.slice(0, most)) row.append(picture(card, shown, null, boxes));
     const left = card.pictures.length - most;
     if (left > 0) row.append(element("span", "meta", `and ${left} more`));
     return row;
@@ -126,7 +109,7 @@
     return element("section", "answer reference", row, words, left.length ? pairs(left) : null);
   }
 
-  // A run's answer: its cell, to which the window of a sample adds more.
+  // A run's answer: its cell, to which `full` adds more.
   function answered(answer) {
     const cell = element("section", `answer ${kind(answer)}`, head(answer));
     if (answer.explanation) cell.append(element("p", "text", answer.explanation));
@@ -139,24 +122,19 @@
   const facts = (card) => (card.facts.length ? card.facts : [["prompt", card.prompt]]);
   const told = (card) => facts(card).filter(([name]) => !ASIDE.has(name)).slice(0, 2);
 
-  function tile(card, place) {
-    const open = element("button", "open", card.id);
-    open.type = "button";
-    open.setAttribute("aria-label", `Open sample ${card.id} of ${card.task}`);
-    const about = element("div", "about");
-    about.append(open, element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
+  function tile(card) {
+    const about = element("div", "about", element("div", "id", card.id));
+    about.append(element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
     for (const [, text] of told(card)) about.append(element("p", "text fact", text));
-    const compared = element("div", "compared", reference(card));
-    for (const answer of card.answers) {
-      if (chosen.run !== null && answer.run !== chosen.run) continue;
-      compared.append(answered(answer));
-    }
-    about.append(compared);
-    const article = element("article", "card", card.pictures.length ? strip(card, true, 4) : null, about);
-    article.addEventListener("click", (event) => {
-      if (String(getSelection()) === "" || event.target === open) show(place);
+    const shown = card.answers.filter((answer) => chosen.run === null || answer.run === chosen.run);
+    const compared = element("div", "compared", reference(card), ...shown.map(answered));
+    const all = element("details", "whole", element("summary", "", "all of this sample"));
+    all.addEventListener("toggle", () => {
+      if (all.children.length === 1) all.append(...whole(card));
+      compared.hidden = all.open;
     });
-    return element("li", "", article);
+    about.append(compared, all);
+    return element("li", "card", card.pictures.length ? strip(card, 4) : null, about);
   }
 
   // --- filter and sort ----------------------------------------------------------------------------------------------
@@ -238,7 +216,7 @@
   function draw(count) {
     const part = document.createDocumentFragment();
     const end = Math.min(drawn + count, matching.length);
-    for (; drawn < end; drawn += 1) part.append(tile(matching[drawn], drawn));
+    for (; drawn < end; drawn += 1) part.append(tile(matching[drawn]));
     list.append(part);
     more.hidden = drawn === matching.length;
   }
@@ -247,7 +225,6 @@
     chosen = read();
     matching = cards.filter(matches);
     if (SORTS[chosen.sort]) matching.sort((first, second) => SORTS[chosen.sort](first, second) || first.place - second.place);
-    near.disconnect();
     list.replaceChildren();
     drawn = 0;
     draw(BATCH);
@@ -263,14 +240,7 @@
   filters.addEventListener("submit", (event) => event.preventDefault());
   more.addEventListener("click", () => draw(BATCH));
 
-  const opener = (place) => list.children[place]?.querySelector("button.open");
-
   // --- one sample ---------------------------------------------------------------------------------------------------
-
-  const dialog = byId("sample");
-  const body = byId("sample-body");
-  let shownPlace = 0;
-  let focusAfter = null;
 
   // Pictures in the order of a run's values: what it ranked first, or which it chose.
   function judged(card, answer) {
@@ -282,7 +252,7 @@
       const words = [answer.ranked ? `${rank + 1}.` : shown.label];
       if (typeof answer.values?.[place] === "number") words.push(answer.values[place].toFixed(3));
       if (answer.chosen === place) words.push("chosen");
-      const figure = picture(card, shown, words.join(" "), false);
+      const figure = picture(card, shown, words.join(" "));
       figure.classList.toggle("chosen", answer.chosen === place);
       row.append(figure);
     });
@@ -307,43 +277,17 @@
     return part;
   }
 
-  function show(place) {
-    const card = matching[place];
-    if (!card) return;
-    shownPlace = place;
-    byId("sample-title").textContent = card.id;
-    byId("previous").disabled = place === 0;
-    byId("next").disabled = place === matching.length - 1;
+  function whole(card) {
     const boxes = (card.boxes ?? []).map((edges) => ["truth", edges]);
     for (const answer of card.answers) for (const edges of answer.boxes ?? []) boxes.push(["found", edges]);
-    const about = element("div", "about", element("p", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
-    about.append(pairs(facts(card)));
-    if (boxes.length) about.append(element("p", "meta", "Boxes: dashed are annotated, solid were found by the runs."));
     const right = reference(card);
-    const shown = card.pictures.filter((each) => each.right);
-    if (right && shown.length) right.append(strip({ ...card, pictures: shown }, false, shown.length));
+    const shown = card.pictures.length > 1 ? card.pictures.filter((each) => each.right) : [];
+    if (right && shown.length) right.append(strip({ ...card, pictures: shown }, shown.length));
+    const words = element("p", "meta", "Boxes: dashed are annotated, solid were found by the runs.");
+    const drawing = boxes.length ? [words, strip(card, 1, boxes)] : [];
     const compared = element("div", "compared", right, ...card.answers.map((answer) => full(card, answer)));
-    const picture = card.pictures.length === 1 ? strip(card, false, 1, boxes.length ? boxes : null) : null;
-    body.replaceChildren(element("div", "card", picture, about), compared, details("full prompt", card.prompt));
-    if (!dialog.open) {
-      focusAfter = document.activeElement;
-      dialog.showModal();
-    }
-    dialog.scrollTop = 0;
+    return [pairs(facts(card)), ...drawing, compared, details("full prompt", card.prompt)];
   }
-
-  byId("close").addEventListener("click", () => dialog.close());
-  byId("previous").addEventListener("click", () => show(shownPlace - 1));
-  byId("next").addEventListener("click", () => show(shownPlace + 1));
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step && event.target.tagName !== "PRE") show(shownPlace + step);
-  });
-  dialog.addEventListener("close", () => {
-    while (shownPlace >= drawn && drawn < matching.length) draw(BATCH);
-    (opener(shownPlace) ?? focusAfter)?.focus();
-  });
 
   update();
 })();

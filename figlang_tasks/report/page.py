@@ -67,20 +67,7 @@ def build(
     published: bool = True,
     command: str = "",
 ) -> Page:
-    """Make the report of some runs.
-
-    Args:
-        runs: as :func:`figlang_tasks.results.runs.read_all` gives them.
-        title: of the page.
-        pictures: show thumbnails of what is on this machine.
-        size: pixels of a thumbnail's long side.
-        most: cards of the gallery.
-        published: put the papers' rows beside the runs'.
-        command: what made the report.
-
-    Raises:
-        RunError: a row is not as its task writes it.
-    """
+    """Make the report of some runs."""
     from figlang_tasks.report import sections
 
     shown = gallery.build(runs, pictures, size, most)  # first: it refuses damaged rows

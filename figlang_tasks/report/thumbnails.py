@@ -38,12 +38,7 @@ class Album:
         return self._places[picture.key]
 
     def thumbnails(self, size: int = SIZE, budget: int = BUDGET) -> Iterator[dict[str, Any] | DataError]:
-        """One for each number: ``src`` (data URL), ``width`` and ``height`` of the original; or why there is none.
-
-        Args:
-            size: pixels of the long side, at most; smaller where there are many pictures.
-            budget: bytes of all thumbnails, about.
-        """
+        """One for each number: ``src`` (data URL), ``width`` and ``height`` of the original; or why there is none."""
         pixels = budget / max(1, len(self._pictures)) / _BYTES_OF_A_PIXEL
         side = max(16, min(size, int(math.sqrt(pixels))))
         for picture in self._pictures:

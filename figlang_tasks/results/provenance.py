@@ -109,16 +109,7 @@ def _told(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def values(task: TaskRun, scopes: bool = False) -> list[Value]:
-    """The task's metrics, in the order of tables.
-
-    Args:
-        task: the task.
-        scopes: also those of parts of the benchmark. Without, those alone that the benchmark shows in short.
-
-    Raises:
-        RunError: there is no results file beside the samples; it has a value that cannot be; or it tells no metrics
-            (lm-eval's tells no intervals), and a row is not as its task writes it.
-    """
+    """The task's metrics, in the order of tables."""
     if not task.reported and not task.config:
         raise RunError(
             f"{task.path}: no metrics: the results file of the run (*results*.json) is not next to it, or has no "
@@ -157,11 +148,7 @@ def data(task: TaskRun) -> Data:
 
 
 def evaluated_at(run: Run) -> datetime | None:
-    """When the run was evaluated, in UTC; None if its results file does not say.
-
-    Raises:
-        RunError: the results file has a number for it that is no time.
-    """
+    """When the run was evaluated, in UTC; None if its results file does not say."""
     date = run.results.get("date")
     if isinstance(date, int | float):  # lm-eval: seconds since 1970
         try:

@@ -23,12 +23,7 @@ def brief(text: object) -> str:
 
 
 def answered(task: TaskRun) -> TaskRun:
-    """Return `task`.
-
-    Raises:
-        SubmissionError: answers were drawn at random, requests got no answer, or it was cut short.
-        RunError: its samples do not give what its results file says.
-    """
+    """Return `task`."""
     if setting := task.sampled:
         raise SubmissionError(
             f"{task.path}: answers were sampled ({setting}), so another run gives other answers. Evaluate again with "
@@ -46,11 +41,7 @@ def answered(task: TaskRun) -> TaskRun:
 
 
 def all_rows(run: Run) -> Run:
-    """Return `run` after checking that it has all rows.
-
-    Raises:
-        SubmissionError, RunError: as in :func:`answered`; or the split has more rows.
-    """
+    """Return `run` after checking that it has all rows."""
     for task in map(answered, run.tasks.values()):
         # No results file tells of samples that were scored alone.
         part = task.data.part
@@ -61,17 +52,7 @@ def all_rows(run: Run) -> Run:
 
 
 def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | None = None) -> TaskRun:
-    """Return the one task of `run` that can be submitted.
-
-    Args:
-        run: a run.
-        what: what is looked for, for the message.
-        fits: whether a task can be submitted.
-        named: the task that the user names, where there are several.
-
-    Raises:
-        SubmissionError: there is none, or there are several.
-    """
+    """Return the one task of `run` that can be submitted."""
     found = {task: each for task, each in run.tasks.items() if fits(each) and named in (None, task)}
     if len(found) == 1:
         return next(iter(found.values()))
@@ -85,12 +66,9 @@ def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | 
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all.
-
-    Raises:
-        SubmissionError: it cannot be written.
-    """
+    """Write a file, whole or not at all, and its folder."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
     except OSError as error:
         raise SubmissionError(f"{path} cannot be written: {error.strerror}") from error

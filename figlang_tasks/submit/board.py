@@ -15,21 +15,7 @@ from figlang_tasks.submit import SubmissionError, answered, write, zipped
 def write_zip(
     benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()
 ) -> dict[str, list[str]]:
-    """Write the zip.
-
-    Args:
-        benchmark: with a `submission`.
-        found: runs of one model.
-        output: the zip; replaced whole or not at all.
-        named: the tasks to hand in; none: all of the benchmark's release.
-
-    Returns:
-        ``files``, the names of those in it, and ``tasks``, those that it was made of.
-
-    Raises:
-        SubmissionError: there is no task, two are of the same part of the data, one was cut short or has requests
-            without an answer, the benchmark refuses them, or the file cannot be written.
-    """
+    """Write the zip."""
     submission = benchmark.submission
     assert submission is not None
     tasks: dict[str, TaskRun] = {}

@@ -31,7 +31,6 @@ DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
 CONFIDENCE = 0.95
 
 _COMPONENT = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
-_WHOLE_NUMBERS = ("max_tokens",)
 _ARGUMENTS = {"max_new_tokens": "max_tokens", "temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
 # What says of one row whether it was right, in the order in which it is looked for.
 _PER_ROW = ("acc", "acc@0", "em", "p@1", "bleu4")
@@ -60,16 +59,6 @@ def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True
     """Write two files for each run and dataset; return their paths.
 
     The same samples get the same file names again.
-
-    Args:
-        found: the runs.
-        folder: folder to write ``data`` into.
-        about: what the runs do not say.
-        samples: write the file of samples too. It holds prompts, references and outputs.
-
-    Raises:
-        SubmissionError: a run was cut short or reported no metrics, its model has no name that the datastore takes, or
-            a file cannot be written.
     """
     made: dict[Path, bytes] = {}
     for run in found:
@@ -81,10 +70,6 @@ def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True
                 if made.setdefault(folder / name, content) is not content:
                     raise SubmissionError(f"{run.path}: its samples are those of another given run: give each run once")
     for path, content in made.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SubmissionError(f"{path.parent} cannot be written: {error.strerror}") from error
         write_file(path, content)
     return list(made)
 
@@ -109,7 +94,10 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
             "source_organization_name": about.organization,
             "evaluator_relationship": about.relationship,
         },
-        "eval_library": _library(run),
+        "eval_library": {
+            **dict(zip(("name", "version"), provenance.harness(run), strict=True)),
+            "additional_details": _texts(figlang_tasks=figlang_tasks.__version__),
+        },
         "model_info": {
             "name": run.name,
             "id": model,
@@ -150,15 +138,6 @@ def _model(run: Run, about: About) -> str:
     if len(parts) != 2 or not all(_COMPONENT.fullmatch(part) and part != "data" for part in parts):
         raise SubmissionError(f"{brief(model)!r} must have the form DEVELOPER/MODEL, with names that can be folders")
     return model
-
-
-def _library(run: Run) -> dict[str, Any]:
-    name, version = provenance.harness(run)
-    return {
-        "name": name,
-        "version": version,
-        "additional_details": _texts(figlang_tasks=figlang_tasks.__version__),
-    }
 
 
 # --- aggregate -------------------------------------------------------------------------------------------------------
@@ -224,12 +203,7 @@ def _source(task: TaskRun) -> dict[str, Any]:
 def _generation(run: Run, task: TaskRun) -> dict[str, Any]:
     options = task.config.get("generation_kwargs")
     options = redacted(options) if isinstance(options, Mapping) else {}
-    arguments: dict[str, Any] = {}
-    for ours, theirs in _ARGUMENTS.items():
-        value = options.get(ours)
-        wanted = int if theirs in _WHOLE_NUMBERS else int | float
-        if isinstance(value, wanted) and not isinstance(value, bool) and math.isfinite(value):
-            arguments[theirs] = value
+    arguments = {theirs: options[ours] for ours, theirs in _ARGUMENTS.items() if options.get(ours) is not None}
     rest = {name: json.dumps(value) for name, value in options.items() if name not in _ARGUMENTS}
     details = _texts(
         **rest,

@@ -20,20 +20,8 @@ _SPELLED = {number: label for label, number in LABELS.items()}
 def write_lines(task: TaskRun, output: Path, fallback: str | None = None) -> int:
     """Write the submission: JSON lines of codalab_id, id, premise, hypothesis, predicted_label, model_explanation.
 
-    Args:
-        task: of ``flute_codalab``, in either harness.
-        output: the file to write; replaced whole or not at all.
-        fallback: ``Entailment`` or ``Contradiction`` for outputs without a label, which are an error otherwise: after
-            an empty label the organisers' script gives rows the explanation scores of other rows, and this package does
-            not guess.
-
-    Returns:
-        How many rows got the fallback.
-
-    Raises:
-        SubmissionError: the samples are not those of one whole run, their questions are not those that the run's
-            digest of the blind file names, an output has no label, or the file cannot be written.
-        RunError: a row is damaged.
+    An output without a label is an error where there is no `fallback`: after an empty label the organisers' script
+    gives rows the explanation scores of other rows, and this package does not guess.
     """
     rows = _complete(answered(task).path, samples.blind(task.path, task.lines))
     unlabelled = [row.id for row in rows if row.predicted is None]

@@ -68,26 +68,8 @@ def write(run: Run, output: Path, task: str | None = None) -> dict[str, Any]:
 
     An output without a label gets an empty one, which the board counts as wrong. Where the first row of the split has
     no explanation, the first row that has one is written before it: the board finds rows by their ids.
-
-    Args:
-        run: the run.
-        output: the zip; replaced whole or not at all.
-        task: which of the run's tasks, where several are of that split.
-
-    Returns:
-        ``data`` that was asked; counts: ``n``, ``entailment``, ``without_label`` and ``without_explanation``.
-
-    Raises:
-        SubmissionError: rows are missing or foreign, no row has an explanation, the run was cut short, or the file
-            cannot be written.
-        RunError: a row is damaged, or the task asks for labels alone.
     """
-    candidates = {name: each for name, each in run.tasks.items() if each.data.name == f"{DATASET}/{SPLIT}"}
-    # A task that asks for labels alone is none to choose from, but samples.explained says more when it is all there is.
-    explained = {name for name, each in candidates.items() if _asks_for_explanation(each)} or set(candidates)
-    chosen = the_task(
-        run, f"{DATASET}'s {SPLIT} split", lambda each: each.task in explained | ({task} & set(candidates)), task
-    )
+    chosen = the_task(run, f"{DATASET}'s {SPLIT} split with explanations", _fits, task)
     records = _complete(chosen.path, samples.explained(answered(chosen).path, chosen.lines))
     content = _csv(records)
     missing = [not text for text in _read(content)["explanation"].notna()]
@@ -109,8 +91,9 @@ def write(run: Run, output: Path, task: str | None = None) -> dict[str, Any]:
     }
 
 
-def _asks_for_explanation(task: TaskRun) -> bool:
-    return task.lines[0]["sample"].get("asks_for_explanation") is not False
+def _fits(task: TaskRun) -> bool:
+    asks = task.lines[0]["sample"].get("asks_for_explanation") is not False
+    return asks and task.data.name == f"{DATASET}/{SPLIT}"
 
 
 def _complete(path: Path, records: Sequence[EntailmentRecord]) -> list[EntailmentRecord]:
@@ -151,11 +134,7 @@ def _read(content: bytes) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read a submission, by whatever tool it was made: its columns id, label and explanation, as the board does.
-
-    Raises:
-        SubmissionError: it is no zip with a ``pred.csv`` of the three columns, or rows are not valid or twice there.
-    """
+    """Read a submission, by whatever tool it was made: its columns id, label and explanation, as the board does."""
     import pandas as pd
 
     try:
@@ -194,21 +173,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def answers(path: Path) -> tuple[list[dict[str, Any]], str]:
-    """Join the predictions of a submission with the references, as the board does.
-
-    Args:
-        path: a zip, by whatever tool it was made. The order of its rows does not matter, but that the first one must
-            have an explanation.
-
-    Returns:
-        Records of the rows of the test split in its order, as ``scoring.explained`` takes them, and what was read:
-        dataset, split and digest.
-
-    Raises:
-        SubmissionError: the file is not valid, its ids are not those of the test split, or the board's scorer would
-            fail, as its first row has no explanation.
-        hub.DataError: the references (V-FLUTE's test split) are not available.
-    """
+    """Join the predictions of a submission with the references, as the board does."""
     from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
     submitted = read(path)
@@ -247,18 +212,6 @@ def score(path: Path, scorer: Scorer) -> dict[str, Any]:
 
     A missing label, and one whose explanation scores at or below the threshold, counts as the wrong one; macro F1 over
     the two labels. A missing explanation is scored as the text ``nan``.
-
-    Args:
-        path: as of `answers`.
-        scorer: ``figlang24`` (`figlang_tasks.metrics.explanation.get_scorer`), or another in its place.
-
-    Returns:
-        file, data, n, ``without_label``, ``without_explanation``, ``scorer``, ``signature``, and
-        ``measures``: f1@0, f1@50, f1@60, explanation_score and acc, as ``scoring.to_json`` writes estimates.
-
-    Raises:
-        SubmissionError, hub.DataError: as `answers`.
-        WeightsError: the scorer's weights are not available.
     """
     from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
 

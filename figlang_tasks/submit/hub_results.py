@@ -40,17 +40,7 @@ class Files:
 
 
 def files(found: Sequence[Run], source_url: str | None = None) -> Files:
-    """Make the files of runs of one model.
-
-    Args:
-        found: the runs.
-        source_url: page that says more of the runs, e.g. a repository with the samples.
-
-    Raises:
-        SubmissionError: a run was cut short, a task is there twice, or this ``huggingface_hub`` cannot write such
-            files.
-        RunError: a run reported no metrics, or its samples do not give what it reported.
-    """
+    """Make the files of runs of one model."""
     try:
         from huggingface_hub import eval_result_entries_to_yaml
     except ImportError as error:
@@ -121,17 +111,12 @@ def _entries(run: Run, task: TaskRun, source_url: str | None) -> list[Any]:
 
 
 def write(made: Files, folder: Path) -> list[Path]:
-    """Write the files into a folder in the layout of a model repository; a README there gets or keeps its section.
-
-    Raises:
-        SubmissionError: a file cannot be written, or a README there cannot take the section.
-    """
+    """Write the files into a folder in the layout of a model repository; a README there gets or keeps its section."""
     readme = folder / README
     try:
         before = readme.read_bytes().decode("utf-8") if readme.exists() else None  # its line ends stay as they are
-        (folder / FOLDER if made.results else folder).mkdir(parents=True, exist_ok=True)
     except (OSError, UnicodeDecodeError) as error:
-        raise SubmissionError(f"{folder} cannot be written: {error}") from error
+        raise SubmissionError(f"{readme} cannot be read: {error}") from error
     contents = {README: model_card.placed(made.section, before), **made.results}
     for path, text in contents.items():
         write_file(folder / path, text.encode("utf-8"))

@@ -49,17 +49,7 @@ class BoardRow:
 
 
 def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
-    """Return the row of one model.
-
-    Args:
-        found: its runs: one, or one for each task.
-        family: ``match``, ``detect`` or ``detect_grid``; needed where the runs hold more than one of them.
-
-    Raises:
-        SubmissionError: a task is missing or there twice, rows are missing, the run was cut short, or the runs are of
-            several models or several revisions of the data.
-        RunError: what was reported is not what the rows say.
-    """
+    """Return the row of one model."""
     tasks = _tasks(found)
     chosen = _family(tasks, family)
     detection, used = _values(tasks, [_name("irfl_" + chosen, phrase) for phrase in _PHRASES], _accuracies)

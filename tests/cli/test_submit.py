@@ -205,7 +205,7 @@ def test_hub_writes_a_folder_and_how_to_upload_it(run: Path, tmp_path: Path, mon
     again = figlang("hub", run, "--repo", "org/model")
     assert "README.md is new" not in again.stderr and (tmp_path / "model" / "README.md").read_text().startswith("---")
     assert (tmp_path / "model" / ".eval_results" / "V-FLUTE.yaml").exists()
-    assert figlang("hub", run, "--repo", "a/b/c").exit_code == 2
+    assert "'repo_name' or 'namespace/repo_name'" in refused("hub", run, "--repo", "a/b/c")
 
 
 def test_a_zip_holds_nothing_but_the_predictions(run: Path, tmp_path: Path) -> None:

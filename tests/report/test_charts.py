@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figlang_tasks.report import charts
+from figlang_tasks.report import charts, page
 from figlang_tasks.report.charts import Chart, Curve, Effect, Reference
 from figlang_tasks.report.charts.chart import COLOURS, HALF, WHOLE, of_series, wrapped
 from figlang_tasks.scoring import Estimate
@@ -192,6 +193,16 @@ def inverted(colour: str) -> str:
 def test_series_stand_out_from_a_light_and_a_dark_page() -> None:
     for colour in COLOURS:
         assert contrast(colour, "#ffffff") >= 3 and contrast(inverted(colour), "#15181c") >= 3, colour
+
+
+def test_text_can_be_read_on_light_and_dark_pages() -> None:
+    """WCAG 2.1, 1.4.3: a contrast of 4.5."""
+    css = (Path(page.__file__).parent / "page.css").read_text(encoding="utf-8")
+    pairs = {name: two for name, *two in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", css)}
+    for text in ("text", "muted", "accent", "right", "wrong", "other"):
+        for behind in ("page", "surface"):
+            for one, other in zip(pairs[text], pairs[behind], strict=True):
+                assert contrast(one, other) >= 4.5, (text, behind)
 
 
 def test_two_series_differ_in_more_than_their_colour() -> None:

@@ -114,14 +114,6 @@ def test_the_images_of_a_row_of_retrieval_make_one_card() -> None:
         assert (answer["outcome"] == "right") == (answer["score"] == 1)
 
 
-def test_boxes_are_told() -> None:
-    lines, cards, _ = lines_and_cards("figlang_mini_metaclue_localize")
-    records = [line["sample"] for line in lines]
-    assert [card["boxes"] for card in cards] == [record["truth"] for record in records]
-    assert [card["answers"][0]["boxes"] for card in cards] == [record["predicted"] for record in records]
-    assert [card["answers"][0]["outcome"] for card in cards[:2]] == ["open", "no answer"]
-
-
 def test_answers_of_several_runs_stand_on_one_card(tmp_path: Path) -> None:
     first = run_of(tmp_path / "first", "figlang_mini", count=5)
     lines = lines_of("figlang_mini", 7, lambda doc, n: "Another.\nLABEL: entailment")
@@ -209,13 +201,6 @@ def test_many_pictures_are_smaller() -> None:
         assert {(each["width"], each["height"]) for each in found} == {(256, 200)}
 
 
-def test_small_pictures_are_not_enlarged() -> None:
-    album = Album()
-    album.place(Picture("x", lambda: noise(2, (40, 30))))
-    (found,) = album.thumbnails()
-    assert isinstance(found, dict) and image_of(found).size == (40, 30)
-
-
 @pytest.fixture
 def own_metaclue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the data, to be changed."""
@@ -285,12 +270,6 @@ def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:
         line["sample"]["data"] = line["sample"]["data"].replace("@package:", f"@{'f' * 40}:")
     made = gallery.build([read(str(write_run(tmp_path / "run", {"figlang_mini_irfl_detect_idiom": lines})))])
     assert made.notices == [] and len(made.pictures) == 8
-
-
-def test_no_pictures_on_demand(tmp_path: Path) -> None:
-    made = gallery.build([run_of(tmp_path / "run", "figlang_mini", count=5)], pictures=False)
-    assert made.pictures == [] and made.notices == [] and dict(made.cards[0]["facts"])["claim"]
-    assert all(card["pictures"][0]["picture"] is None for card in made.cards)
 
 
 def test_the_first_rows_of_large_tasks(tmp_path: Path) -> None:

@@ -202,11 +202,6 @@ def test_results_that_the_samples_contradict_are_told_at_the_top(tmp_path: Path)
         assert (f"contradict each other.</strong> {told}</p>" in made.content.decode()) == (name == "wrong")
 
 
-def test_what_is_missing_is_told_in_the_page(run: Run) -> None:
-    text = text_of(run, gallery=Gallery([], [], ["no pictures & why"]))
-    assert "no pictures &amp; why" in text and 'id="gallery"' not in text
-
-
 # --- secrets ---------------------------------------------------------------------------------------------------------
 
 SECRET = "s3cr3t-Value.42"

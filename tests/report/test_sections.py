@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 import report_runs
 import varied_runs
@@ -25,7 +24,6 @@ from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.metrics.entailment import accuracy_at
 from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
 from figlang_tasks.report.sections import Group, Section, Table
@@ -199,12 +197,6 @@ def test_what_failed_or_is_not_known_is_told() -> None:
     assert empty.startswith("one, figlang_mini: 6 of 76 answers are empty (")
 
 
-def test_ranks_are_no_shares() -> None:
-    found = table(section(report(), "-numbers"), "figlang_mini_metaclue_retrieve_swap")
-    rank = two()[1].tasks["figlang_mini_metaclue_retrieve_swap"].reported["rank"]["all"].value
-    assert column(found, "rank")[1].startswith(f"{rank:.2f} [")
-
-
 def with_rows(run: Run, task: str, count: int, **changed: str) -> Run:
     """The run with so many rows of a task: its own, again and again under other ids."""
     of = run.tasks[task]
@@ -310,24 +302,6 @@ def test_curves_equal_scikit_learn(threshold: float, panel: str, group: str | No
     assert value == pytest.approx(macro_f1(found, threshold))
 
 
-@pytest.mark.parametrize("explained", ["all", "contradiction"])
-def test_curves_of_accuracy_are_those_of_the_metric(explained: Any) -> None:
-    of = two()[1].tasks["figlang_mini_flute"]
-    lines = tuple({**line, "sample": {**line["sample"], "explained": explained}} for line in of.lines)
-    right = next(s for s in (line["sample"] for line in lines) if s["gold"] == s["predicted"] == 0)
-    right["explanation_scores"] = {**right["explanation_scores"], "mean": -0.01}
-    run = replace(two()[1], name="one", tasks={of.task: replace(of, lines=lines)})
-    drawn = [row for row in data(chart(sections.build([run]), "Acc@t")) if row["panel"] == "all"]
-    found = [line["sample"] for line in lines]
-    gold, predicted = [s["gold"] for s in found], [s["predicted"] for s in found]
-    scores = [s["explanation_scores"]["mean"] for s in found]
-    for at in (1, 10, 20, 50, 100):
-        expected = 100 * accuracy_at(gold, predicted, scores, at / 100, explained)
-        assert float(drawn[at]["Acc@t (percent)"]) == pytest.approx(expected)
-    # At 0 it is the accuracy of the labels, whatever the scores.
-    assert float(drawn[0]["Acc@t (percent)"]) == pytest.approx(100 * np.mean(np.equal(gold, predicted)))
-
-
 @pytest.mark.parametrize("threshold", [53, 60])
 def test_the_band_of_a_curve_is_the_interval_of_the_metric(threshold: int) -> None:
     reported = two()[1].tasks["figlang_mini"].reported[f"f1@{threshold}"]["all"]
@@ -388,24 +362,6 @@ def test_chance_levels_come_from_the_rows() -> None:
     assert float(found) == pytest.approx(100 * statistics.fmean(k[row] / n[row] for row in n))
 
 
-def test_retrieval_stands_by_k() -> None:
-    """The mean over the rows with k figurative images of the share of them among the k that score highest."""
-    task = "figlang_mini_irfl_retrieve_metaphor"
-    rows: dict[str, list[Mapping[str, Any]]] = {}
-    for sample in samples(two()[1], task):
-        rows.setdefault(sample["row"], []).append(sample)
-    by_k: dict[int, list[float]] = {}
-    for own in rows.values():
-        k = sum(image["positive"] for image in own)
-        # Equal scores count against the model: the figurative images come last among them.
-        best = sorted(own, key=lambda image: (-image["value"], image["positive"]))[:k]
-        by_k.setdefault(k, []).append(sum(image["positive"] for image in best) / k)
-    drawn = data(chart(report(), "retrieval by k"))
-    found = {row["category"]: float(row["value"]) for row in drawn if row["name"] == "strong"}
-    expected = {f"k = {k} (n {len(values)})": 100 * statistics.fmean(values) for k, values in sorted(by_k.items())}
-    assert found == pytest.approx(expected) and list(found) == list(expected) and len(found) > 1
-
-
 def test_without_a_complete_row_there_is_no_chance_level_of_retrieval() -> None:
     of = two()[1].tasks["figlang_mini_irfl_retrieve_metaphor"]
     cut = replace(two()[1], tasks={of.task: replace(of, lines=of.lines[:2])})
@@ -442,15 +398,6 @@ def test_a_class_of_idioms_has_its_own_chance_level() -> None:
         "idiom, figurative": "25.0",
         "idiom, figurative + literal": "50.0",
     }
-
-
-def test_irfl_stands_beside_people_and_the_models_of_the_paper() -> None:
-    drawn = data(chart(beside_papers(), "detection by matching scores"))
-    beside = {row["name"]: (row["kind"], row["value"]) for row in drawn if row["kind"].startswith("published")}
-    assert beside["CLIP-VIT-L/14"] == ("published model", "52.0")  # Table 3
-    assert beside["Humans"] == ("published people", "100.0")
-    without = data(chart(beside_papers(False), "detection by matching scores"))
-    assert not [row for row in without if row["kind"].startswith("published")]
 
 
 def test_choices_are_shown_by_class_of_idiom_and_pairs_by_order() -> None:
@@ -584,15 +531,6 @@ def test_runs_on_other_rows_are_not_compared_and_the_section_says_why() -> None:
     assert not found.charts and "were not evaluated on the same rows" in found.notes[0]
 
 
-def test_comparisons_that_are_lacking_are_told_once(warnings_of_loguru: list[str]) -> None:
-    tasks = ("figlang_mini_metaclue_classify_literal", "figlang_mini_nykms_mw")
-    cut = {task: replace(two()[0].tasks[task], lines=two()[0].tasks[task].lines[:5]) for task in tasks}
-    others = renamed(two()[1], "strong", {task: task for task in tasks})
-    found = section(sections.build([replace(two()[0], name="cut", tasks=cut), others]), "differences-pairs")
-    told = [each for each in warnings_of_loguru if "lacks comparisons" in each]
-    assert len(found.notes) == 2 and len(told) == 1 and "(and 1 more, which the report has)" in told[0]
-
-
 # --- outcomes --------------------------------------------------------------------------------------------------------
 
 
@@ -603,9 +541,3 @@ def test_outcomes_add_up_to_the_rows() -> None:
     assert {status.replace("_", " "): str(count) for status, count in statuses.items()} == {
         name: count for name, count in row[2:].items() if count
     }
-
-
-def test_a_run_that_was_cut_short_says_so() -> None:
-    names = ("figlang_mini_nykms_mw", "figlang_mini_metaclue_classify_literal")
-    cut = replace(two()[1], tasks={name: replace(two()[1].tasks[name], cut="limit 8") for name in names})
-    assert section(sections.build([cut]), "overview-tasks").notes[0] == "strong was cut short: limit 8."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from submit.published import records, write_run
 from submit.test_hub_results import results
 
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.results import measures, provenance, runs
-from figlang_tasks.results.provenance import Data, Value
+from figlang_tasks.results import provenance, runs
+from figlang_tasks.results.provenance import Data
 from figlang_tasks.results.runs import TaskRun
-from figlang_tasks.scoring import Estimate
 
 VFLUTE = "d920d848e21b6aba96e03704b134c546f89b74f4"  # the commit of it that this package reads
 
@@ -114,11 +112,6 @@ def test_the_options_are_those_that_the_results_file_tells(
     assert provenance.options(run_of(tmp_path, config=config)) == options
 
 
-def test_metadata_are_texts(tmp_path: Path) -> None:
-    task = run_of(tmp_path, configs={"vflute": {"metadata": {"version": 1.0, "none": None}}}).tasks["vflute"]
-    assert [provenance.metadata(task, name) for name in ("version", "none", "else")] == ["1.0", None, None]
-
-
 def test_metrics_of_the_whole_and_of_its_parts(tmp_path: Path) -> None:
     found = results()
     found["configs"]["vflute"]["metadata"]["measures"]["values"]["<b>"] = {"all": {"value": 1.0}}
@@ -153,29 +146,6 @@ def test_where_no_results_file_tells_estimates_they_are_computed(tmp_path: Path)
     damaged = runs.read(str(write_run(tmp_path / "run", rows, found))).tasks["vflute"]
     with pytest.raises(runs.RunError, match=r"samples_vflute\.jsonl, line 5 is not as the task vflute writes it"):
         provenance.values(damaged)
-
-
-def value(name: str, *numbers: float | None) -> Value:
-    found = measures.named(name)
-    assert found is not None
-    return Value(*found, Estimate(*numbers))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("found", "shown", "bounds", "higher_is_better"),
-    [
-        (value("acc", 0.123, 0.1, 0.2), ("12.3", "10.0 to 20.0"), (0, 1), True),
-        (value("explanation_score", 0.5, None, None), ("50.0", ""), (-math.inf, math.inf), True),
-        (value("rank", 3.25, 1.0, 5.0), ("3.25", "1.00 to 5.00"), (1, math.inf), False),
-        (value("cider_primary", 1.5, None, None), ("1.50", ""), (0, math.inf), True),
-        (value("fid", 12.345, 10.0, None), ("12.35", ""), (0, math.inf), False),
-        (value("clip_similarity", 31.4, None, 32.0), ("31.40", ""), (-math.inf, math.inf), True),
-    ],
-)
-def test_values_as_people_read_them(
-    found: Value, shown: tuple[str, str], bounds: tuple[float, float], higher_is_better: bool
-) -> None:
-    assert (found.shown(), found.measure.bounds, found.measure.higher_is_better) == (shown, bounds, higher_is_better)
 
 
 A, B = "a" * 40, "b" * 40

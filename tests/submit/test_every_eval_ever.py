@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -150,30 +146,6 @@ def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monke
     assert validate.main() in (None, 0)
 
 
-@pytest.mark.slow
-def test_with_our_patch_their_command_converts_a_run_of_any_task(run: Run, tmp_path: Path) -> None:
-    """The patch for Every Eval Ever, on a copy of the package; then the unit tests that it brings."""
-    package = Path(pytest.importorskip("every_eval_ever", reason="pip install every_eval_ever").__file__).parent
-    shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    applied = subprocess.run(["git", "apply", str(PATCH)], cwd=tmp_path, capture_output=True, text=True)
-    assert applied.returncode == 0, f"{PATCH.name} is for every_eval_ever 0.3.0: make it anew\n{applied.stderr}"
-    (folder,) = {path.parent for path in strong().rglob("*_results.json")}
-    shutil.copytree(folder, tmp_path / "run")
-    (file,) = (tmp_path / "run").glob("*_results.json")
-    found = json.loads(file.read_text())
-    found["config"]["model_args"] = "pretrained=me/varied"
-    file.write_text(json.dumps(found))
-    convert = ["convert", "lmms_eval", "--log_path", "run", "--output_dir", "data", "--include_samples"]
-    validate = ["validate", "data/*/*/*/*.json*"]
-    for command in (["pytest", "-q", "tests"], [package.name, *convert], [package.name, *validate]):
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-        done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert len(list(tmp_path.glob("data/*/*/*/*_samples.jsonl"))) == len(run.tasks)
-
-
 def test_without_samples(run: Run, tmp_path: Path) -> None:
     paths = every_eval_ever.write([run], tmp_path, ABOUT, samples=False)
     assert {path.suffix for path in tmp_path.rglob("*.json*")} == {".json"}
@@ -199,22 +171,6 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert first["generation_config"]["additional_details"]["options"] == options
     assert first["generation_config"]["additional_details"]["num_beams"] == "3"
     assert len(lines) == 723
-
-
-def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
-    """The schema has no place for it, and JSON none for NaN."""
-    found = results()
-    found["configs"]["vflute"]["generation_kwargs"] = {
-        "max_new_tokens": 256.5, "temperature": float("nan"), "top_p": 0.9, "top_k": True, "do_sample": False
-    }  # fmt: skip
-    run = runs.read(str(write_run(tmp_path / "run", records(), found)))
-    ((aggregate, _),) = written(run, tmp_path / "out").values()
-    scores = {each["metric_config"]["metric_name"]: each for each in aggregate["evaluation_results"]}
-    assert scores["parse_rate"]["score_details"] == {"score": 1.0}
-    generation = scores["acc"]["generation_config"]
-    assert generation["generation_args"].keys() == {"top_p"}
-    assert generation["additional_details"]["do_sample"] == "false"
-    assert "NaN" not in json.dumps(aggregate)
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,6 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
             "precision@k (percent)",
         )
         yield from by_class(retrieval, "p@k", _chance_of_retrieval)
-        by_k = BarChart(
-            f"{dataset}: retrieval by k",
-            "precision@k (percent)",
-        )
-        yield Bars(chart=by_k, measure="p@k", panel=f"{panel}: {what}", chance=_chance_of_retrieval, split=_by_k)
         return
     kind = _DETECTION[named["family"]]
     accuracy = BarChart(
@@ -84,7 +79,7 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
 
 def _rank(chart: BarChart) -> int:
     """Accuracies first, in the order of the tasks."""
-    ends = (": literal preference", ": order of the images of a simile", ": retrieval", ": retrieval by k")
+    ends = (": literal preference", ": order of the images of a simile", ": retrieval")
     return next((place for place, end in enumerate(ends, start=1) if chart.title.endswith(end)), 0)
 
 
@@ -132,14 +127,6 @@ def _complete(records: Records) -> list[Records]:
 
 def _k(row: Records) -> int:
     return sum(record["positive"] for record in row)
-
-
-def _by_k(records: Records) -> dict[str, Records]:
-    """The records of the complete rows by their k, ascending."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
-    for row in _complete(records):
-        found.setdefault(_k(row), []).extend(row)
-    return {f"k = {k}": found[k] for k in sorted(found)}
 
 
 def _letters(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:

@@ -38,16 +38,7 @@ def curves(
     marks: Sequence[float] = (),
     order: Sequence[str] = (),
 ) -> Chart:
-    """Curves over the same x from 0 to 1, a panel for the whole and for each part.
-
-    Args:
-        chart_id, title: see `Chart`.
-        x: n ascending values in [0, 1].
-        panels: curves by panel and series.
-        x_label, y_label: names of the axes, which are also heads of columns in the CSV.
-        marks: values of x to be marked by a line.
-        order: as in `bars`.
-    """
+    """Curves over the same x from 0 to 1, a panel for the whole and for each part."""
     series = numbered(panels.values(), order)
     columns = min(4, len(panels))
     rows = math.ceil(len(panels) / columns)

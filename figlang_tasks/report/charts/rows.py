@@ -158,16 +158,11 @@ def bars(
     side_by_side: bool = False,
     whole: bool = False,
 ) -> Chart:
-    """Values (0 to 100) of each run by category, with intervals, in panels.
+    """Values (0 to 100) of each run by category, with intervals, in panels; NaN has no mark.
 
-    Args:
-        chart_id, title: see `Chart`.
-        panels: a value that is NaN has no mark.
-        label: what the values are.
-        references: what to compare with: chance is a line across the marks, others are marks below them.
-        order: the series of all charts of a page, so that one looks alike in all of them.
-        side_by_side: put the panels beside each other, with the same categories; else one below the other.
-        whole: as wide as the page, and drawn for telephones too.
+    `references` are what to compare with: chance is a line across the marks, others are marks below them. `order` lists
+    the series of all charts of a page, so that one looks alike in all. A chart that is `whole` is as wide as the page,
+    and drawn for telephones too.
     """
     beside = references or {}
     series = numbered((group for panel in panels.values() for group in panel.values()), order)
@@ -218,13 +213,7 @@ class Effect:
 
 
 def forest(chart_id: str, title: str, panels: Mapping[str, Sequence[Effect]], csv: str, *, label: str) -> Chart:
-    """Differences with their intervals around 0, in panels with one scale; those that are significant are filled.
-
-    Args:
-        chart_id, title, label: as of `bars`.
-        panels: effects by panel.
-        csv: the data.
-    """
+    """Differences with their intervals around 0, in panels with one scale; those that are significant are filled."""
     ends = [end for found in panels.values() for each in found for end in (each.value, each.low, each.high)]
     farthest = max(abs(end) for end in ends if end is not None)
     most = next((limit for limit in (1, 2, 4, 10, 20, 40, 60, 80) if farthest <= limit), 100)

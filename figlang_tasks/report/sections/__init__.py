@@ -28,20 +28,7 @@ _Maker = Callable[[], Section | None]
 
 
 def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED) -> list[Group]:
-    """Return what a report on some runs shows, in the order of the page; what has no content is left out.
-
-    Args:
-        runs: at least one, their names distinct (`figlang_tasks.results.runs.read_all`).
-        published: whether to show what papers published beside the runs' own results.
-        seed: of the tests for significance.
-
-    Returns:
-        The overview, a group for each dataset, the differences between runs, and how outputs were read.
-
-    Raises:
-        ValueError: there are no runs.
-        PublishedError: a data file of published results is faulty.
-    """
+    """Return what a report on some runs shows, in the order of the page; what has no content is left out."""
     if not runs:
         raise ValueError("there are no runs")
     runs = [with_folds(run) for run in runs]

@@ -20,12 +20,7 @@ from figlang_tasks.results.verdict import ALPHA, better, count_tests, p_text
 
 
 def differences(results: Results, found: Sequence[Difference], notes: Sequence[str]) -> Section | None:
-    """Every two runs by the main metric of the tasks that they share.
-
-    Args:
-        results: of the tasks to show.
-        found, notes: as `compared` returns them.
-    """
+    """Every two runs by the main metric of the tasks that they share."""
     tests = count_tests(found)
     drawn = []
     for dataset in dict.fromkeys(of[0].of.dataset for of in results.values()):

@@ -13,10 +13,10 @@ from figlang_tasks.report.sections.results import (
     Result,
     Results,
     metric_name,
-    percent,
     places,
     references,
     scope_name,
+    values_of,
 )
 from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record, explained
 from figlang_tasks.scoring.explained import Threshold
@@ -68,10 +68,9 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result], published: boo
     beside: dict[tuple[str, str], list[Reference]] = {}
     for threshold in _thresholds(results):
         for scope in places(results):
-            found = {of.run: value for of in results if (value := of.estimate(threshold.name, scope)) is not None}
             panel, category = metric_name(threshold.name), scope_name(parts, scope)
-            if found:
-                panels.setdefault(panel, {})[category] = {run: percent(value) for run, value in found.items()}
+            if found := values_of(results, threshold.name, scope):
+                panels.setdefault(panel, {})[category] = found
                 if published and (own := references(task, results, threshold.name, scope)):
                     beside[panel, category] = own
     if not panels:

@@ -12,9 +12,9 @@ from figlang_tasks.report.sections.results import (
     dataset_name,
     headline,
     metric_name,
-    percent,
     references,
     short_names,
+    values_of,
 )
 from figlang_tasks.results import runs as finished
 from figlang_tasks.results.comparison import Difference
@@ -26,14 +26,7 @@ from figlang_tasks.scoring import Estimate
 def overview(
     runs: Sequence[Run], results: Results, differences: Sequence[Difference], published: bool
 ) -> Section | None:
-    """Which of every two runs is better on each task, the main metric of each task, and notes on the runs.
-
-    Args:
-        runs: all of the report.
-        results: of the tasks to show.
-        differences: all that the report shows.
-        published: whether to show what was published.
-    """
+    """Which of every two runs is better on each task, the main metric of each task, and notes on the runs."""
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
     without = []
@@ -44,26 +37,26 @@ def overview(
         dataset = of_task[0].of.dataset
         short = short_names([each for each, own in results.items() if own[0].of.dataset == dataset])
         panel, category = dataset_name(dataset), f"{short[task]} {metric_name(metric)}"
-        values = {of.run: percent(value) for of in of_task if (value := of.estimate(metric)) is not None}
-        panels.setdefault(panel, {})[category] = values
+        panels.setdefault(panel, {})[category] = values_of(of_task, metric)
         beside[panel, category] = references(task, of_task, metric) if published else []
     notes = _notes(runs)
     if without:
         notes.append(f"Not in this picture, since they have no share to show: {', '.join(without)}.")
     if not panels and not notes:
         return None
-    order = next(iter(results.values()))[0].runs if results else ()
-    chart = charts.bars(
-        "overview-all",
-        "The main metric of each task",
-        panels,
-        label="percent, with 95 % intervals",
-        references=beside,
-        order=order,
-        whole=True,
-    )
-    drawn = (chart,) if panels else ()
-    return Section("overview-tasks", "Overview", "", (), drawn, tuple(notes), tuple(verdicts(differences)))
+    drawn = []
+    if panels:
+        chart = charts.bars(
+            "overview-all",
+            "The main metric of each task",
+            panels,
+            label="percent, with 95 % intervals",
+            references=beside,
+            order=next(iter(results.values()))[0].runs,
+            whole=True,
+        )
+        drawn.append(chart)
+    return Section("overview-tasks", "Overview", "", (), tuple(drawn), tuple(notes), tuple(verdicts(differences)))
 
 
 def _notes(runs: Sequence[Run]) -> list[str]:

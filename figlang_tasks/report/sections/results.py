@@ -127,6 +127,12 @@ def comparable(task: str, results: Sequence[Result], metrics: Sequence[str]) -> 
     return papers.comparable(task, metrics, [result.measured for result in results])
 
 
+def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> dict[str, Estimate]:
+    """A share of each run that has it, in percent."""
+    found = {result.run: result.estimate(measure, scope) for result in results}
+    return {run: percent(value) for run, value in found.items() if value is not None}
+
+
 def references(task: str, results: Sequence[Result], measure: str, scope: str = OVERALL) -> list[Reference]:
     """What was published of a share and is comparable with all results, in percent."""
     metric = full_name(measure, scope)
