@@ -163,7 +163,11 @@ HOOKS = (
         ),
     ),
     Hook("lmms_eval.__main__:make_table", "cli.lmms_eval", call=(2, ())),
-    Hook("lmms_eval.evaluator:_run_generate_until_agentic", "cli.lmms_eval", source=("for req in requests:",)),
+    Hook(
+        "lmms_eval.evaluator:_run_generate_until_agentic",
+        "harness.answers",
+        source=("for req in requests:", "response_cache.execute("),
+    ),
     Hook("lmms_eval.evaluator:tqdm", "cli.lmms_eval"),
     Hook("lmms_eval.api.task:tqdm", "cli.lmms_eval"),
     Hook(

@@ -2,9 +2,9 @@
 
 It differs from ``lmms-eval`` in five ways. It takes the name that many people type. ``lmms_eval tasks list`` shows our
 tasks too. On a terminal it says what it is doing. It ends with short tables of our tasks, the place of the files and
-the next command; the harness's own table is printed for other tasks, or with ``--full-table``. And it exits with status
-1 when an evaluation failed, a metric could not be computed, a request got no answer or a file could not be written (the
-harness prints the error and exits 0).
+the next command; the harness's own table is printed for other tasks. And it exits with status 1 when an evaluation
+failed, a metric could not be computed, a request got no answer or a file could not be written (the harness prints the
+error and exits 0).
 
 The harness, and torch with it, is imported when it is needed: not for ``--help`` or ``version``.
 """
@@ -31,12 +31,6 @@ from figlang_tasks.core.text import printable, printable_lines
 
 EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
-HELP = """
-option that figlang_tasks adds to an evaluation:
-  --full-table          also print the table of lmms-eval itself
-
-`lmms_eval eval --help` lists all options of an evaluation: --model, --tasks and others."""
-_FULL_TABLE = re.compile(r"--full[-_]table(?:=(?P<value>.*))?")
 _LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}  # of --tasks: the harness prints them as its log
 
 
@@ -47,16 +41,12 @@ def main() -> None:
     command = next(iter(arguments), "--help")
     of_evaluation = command == "eval" or command.startswith("-")
     asks_for_help = bool({"-h", "--help"} & set(arguments))
-    try:
-        if command in ("-h", "--help", "version") or (asks_for_help and not of_evaluation):  # reads no task
-            from lmms_eval.cli.dispatch import main as dispatch
+    if command in ("-h", "--help", "version") or (asks_for_help and not of_evaluation):  # reads no task
+        from lmms_eval.cli.dispatch import main as dispatch
 
-            dispatch()
-        else:
-            _run(arguments, of_evaluation)
-    finally:
-        if asks_for_help and of_evaluation:
-            print(printable_lines(HELP))
+        dispatch()
+    else:
+        _run(arguments, of_evaluation)
 
 
 def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
@@ -84,8 +74,7 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
 
         if of_evaluation:
             keep_log = asked_for_log or bool(_LISTS & {each.rpartition("=")[2] for each in arguments})
-            sys.argv[1:], full_table = without_full_table(arguments)
-            _stand_around(errors, full_table, keep_log)
+            _stand_around(errors, keep_log)
     try:
         dispatch()
     finally:
@@ -147,19 +136,11 @@ def _nothing_collected() -> Iterator[None]:
     gc.freeze()
 
 
-def without_full_table(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the arguments that are the harness's, and whether ``--full-table`` (also ``=true``) is among them."""
-    found = [_FULL_TABLE.fullmatch(each) for each in arguments]
-    asked = [match["value"] not in ("false", "no", "0") for match in found if match]
-    return [each for each, match in zip(arguments, found, strict=True) if not match], asked[-1:] == [True]
-
-
-def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> None:
+def _stand_around(errors: list[Exception], keep_log: bool) -> None:
     """Stand around the harness's evaluation: count errors, say less, end with our tables.
 
     Args:
         errors: to which those of evaluations are added.
-        full_table: whether to print the harness's table of our tasks.
         keep_log: whether to keep the level of the harness's log; else warnings alone are shown.
     """
     import lmms_eval.__main__ as harness
@@ -200,13 +181,12 @@ def _stand_around(errors: list[Exception], full_table: bool, keep_log: bool) -> 
 
     def tables(results: Mapping[str, Any], column: str = "results") -> str:
         """All tables of a run in place of the harness's first one."""
-        return "" if column == "groups" else _tables(results, make_table, full_table) + endings[id(results)]
+        return "" if column == "groups" else _tables(results, make_table) + endings[id(results)]
 
     harness.cli_evaluate_single = evaluate_and_take_note
     harness.make_table = tables
     harness.EvaluationTracker = tracker
-    if not full_table:
-        harness.get_eval_banner = lambda **_: ""
+    harness.get_eval_banner = lambda **_: ""
     setattr(harness, "print", _print_unless_empty)  # noqa: B010  (it has none of its own)
     if not keep_log:
         harness.eval_logger = _Warnings(harness.eval_logger)
@@ -236,15 +216,14 @@ def _print_unless_empty(*texts: str) -> None:
         print(printable_lines(text))
 
 
-def _tables(results: Mapping[str, Any], make_table: Callable[..., str], full: bool) -> str:
-    """The harness's tables, of our tasks where they are asked for, and ours."""
+def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
+    """The harness's tables of other tasks, and ours."""
     from figlang_tasks.cli.summary import is_ours, summary_table
 
     parts = []
     for column in ("results", "groups"):
-        rows = results.get(column, {})
-        if not full:  # of --predict_only the harness shows 999 for each task
-            rows = {name: of for name, of in rows.items() if not ("bypass,none" in of or is_ours(results, name))}
+        rows = results.get(column, {})  # of --predict_only the harness shows 999 for each task
+        rows = {name: of for name, of in rows.items() if not ("bypass,none" in of or is_ours(results, name))}
         if rows:
             parts.append(make_table({**results, column: rows}, column))
     if found := summary_table(results):

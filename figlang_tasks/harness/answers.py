@@ -234,9 +234,8 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, facts TEXT NOT NULL);
 """
-
-
 FILES = "figlang_*.db"
+"""Of a process each."""
 
 
 def folder_of(use_cache: str) -> Path:
@@ -263,20 +262,27 @@ class Store:
         self._waiting: list[tuple[Any, ...]] = []
         self._told: set[str] = set()
         own = folder / FILES.replace("*", str(rank))
-        self._readers = [found for path in sorted(folder.glob(FILES)) if (found := self._readable(path))]
+        found = [self._readable(path, own) for path in sorted(folder.glob(FILES))]
+        self._readers = [database for database in found if database]
         self._own = sqlite3.connect(own, timeout=60)
         self._write(_TABLES)
 
-    def _readable(self, path: Path) -> sqlite3.Connection | None:
+    def _readable(self, path: Path, own: Path) -> sqlite3.Connection | None:
         database = sqlite3.connect(path, timeout=60)
         try:
-            database.execute("SELECT count(*) FROM answers, models")
+            (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            if said != "ok":
+                raise sqlite3.DatabaseError(said)
+            database.execute("SELECT 1 FROM answers, models LIMIT 1").fetchone()
             return database
-        except sqlite3.Error as error:
-            database.close()
-            path.replace(path.with_name(f"{path.name}.damaged"))
+        except sqlite3.OperationalError:  # of another process that begins at this moment, without a table yet
+            pass
+        except sqlite3.DatabaseError as error:
             logger.warning(f"figlang_tasks: the answers in {path} cannot be read ({error}): they are asked again")
-            return None
+            if path == own:
+                path.replace(path.with_name(f"{path.name}.damaged"))
+        database.close()
+        return None
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
         """The answers that are known, by the place of their key."""

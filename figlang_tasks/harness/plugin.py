@@ -186,7 +186,6 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                     names,
                     model,
                     given["repeats"] or 1,
-                    given["baseline"],
                     given["limit"],
                     given["offset"] or 0,
                     given["num_fewshot"],

@@ -26,7 +26,6 @@ def preflight(
     names: Sequence[str],
     model: object = None,
     repeats: int = 1,
-    baseline: str | None = None,
     limit: float | None = None,
     offset: int = 0,
     num_fewshot: int | None = None,
@@ -40,7 +39,7 @@ def preflight(
         manager: knows the tasks.
         names: of tasks, tags and groups.
         model: what is given to ``--model``, or an object.
-        repeats, baseline: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
+        repeats: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
         limit, offset: likewise; the part of the data that a run is about.
         num_fewshot: likewise; the harness would leave it out of account.
 
@@ -89,7 +88,7 @@ def preflight(
         told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
         raise of_faults(found)(told)
     if status.in_first_process():
-        _warn_of_options_without_effect(ours, repeats, baseline)
+        _warn_of_repeats(ours, repeats)
 
 
 def check_folder(option: str, given: str, folder: Path, files: Sequence[Path] = ()) -> None:
@@ -155,13 +154,7 @@ def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) 
         raise FigLangError(score_requests.only_ranks(model or "this model", task))
 
 
-def _warn_of_options_without_effect(ours: Sequence[Mapping[str, Any]], repeats: int, baseline: str | None) -> None:
-    if baseline:
-        logger.warning(
-            f"figlang_tasks: --baseline has no effect on {listed([config['task'] for config in ours])}: the harness "
-            f"finds no scores in their samples. Keep the samples (--log_samples) and compare afterwards: figlang "
-            f"compare BASELINE_RUN THIS_RUN"
-        )
+def _warn_of_repeats(ours: Sequence[Mapping[str, Any]], repeats: int) -> None:
     repeated = [config["task"] for config in ours if max(repeats, config.get("repeats") or 1) > 1]
     if repeated:
         logger.warning(

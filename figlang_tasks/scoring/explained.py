@@ -50,13 +50,7 @@ class Threshold:
     explained: entailment.Explained | None = None
 
     def keeps(self, gold: npt.ArrayLike, right: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether each of n rows is right and explained well enough: here measures compare scores with thresholds.
-
-        Args:
-            gold: n gold labels.
-            right: whether the label of each is right.
-            scores: n explanation scores; of rows that need none anything.
-        """
+        """Whether each of n rows is right and explained well enough; scores of rows that need none may be anything."""
         asked = np.asarray(gold) == 0 if self.explained == "contradiction" else np.ones_like(np.asarray(right), bool)
         given = np.where(asked, np.asarray(scores, dtype=np.float64), np.inf)
         enough = entailment.explained_well(given, self.at, self.explained) if self.explained else given > self.at
@@ -167,11 +161,7 @@ def has_scores(records: Sequence[Record]) -> bool:
 
 
 def score_of(record: Record) -> float:
-    """The explanation score of a record; NaN where it needs none.
-
-    Raises:
-        ValueError: it needs one and has none.
-    """
+    """The explanation score of a record; NaN where it needs none."""
     scores = record.get("explanation_scores")
     if scores is None:
         if needs_score(record):
@@ -181,11 +171,7 @@ def score_of(record: Record) -> float:
 
 
 def is_right(record: Record) -> bool:
-    """Whether the label of a record is right.
-
-    Raises:
-        ValueError: a label is none.
-    """
+    """Whether the label of a record is right."""
     if record["gold"] not in (0, 1) or record["predicted"] not in (0, 1, None):
         found = f"gold {record['gold']!r}, predicted {record['predicted']!r}"
         raise ValueError(f"row {record['id']} has {found}, must be 0 or 1 (predicted: or null)")
@@ -227,13 +213,6 @@ class _Columns:
 def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS) -> list[float]:
     """F1@t or Acc@t of records that have scores, by their scheme, at many thresholds t.
 
-    Args:
-        records: at least one; those that need a score have one.
-        at: thresholds, 0 to 1; at 0 what the measure of labels is (``f1@0``, ``acc@0``).
-
-    Returns:
-        A value for each threshold, 0 to 1.
-
     Raises:
         ValueError: there are no scores, or one is missing.
     """
@@ -254,14 +233,7 @@ def curve(records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRE
 def curve_intervals(
     records: Sequence[Record], at: Sequence[float] = entailment.CURVE_THRESHOLDS
 ) -> list[tuple[float, float] | None]:
-    """The 95 % interval of each value of `curve`, as measures make it; None where there is no sound one.
-
-    Args:
-        records, at: as in `curve`.
-
-    Raises:
-        ValueError: as `curve`.
-    """
+    """The 95 % interval of each value of `curve`, as measures make it; None where there is no sound one."""
     of_labels = scheme_of(records[0]).thresholds[0]
     columns, method = _Columns(records), _interval(of_labels)
     found = []

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import warm
 
-from figlang_tasks.cli.lmms_eval import ending, without_full_table
+from figlang_tasks.cli.lmms_eval import ending
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
 RANDOM = ["--model", "figlang_random"]
@@ -35,21 +35,6 @@ def test_help_imports_neither_torch_nor_the_evaluator(arguments: list[str]) -> N
     *said, imported = done.stdout.splitlines()
     assert imported == "[]"
     assert len(said) > 3
-    assert any("--full-table" in line for line in said) == bool(arguments and arguments[0].startswith("-"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ([], ([], False)),
-        (["--tasks=vflute", "-b", "4"], (["--tasks=vflute", "-b", "4"], False)),
-        (["eval", "--full-table", "--tasks", "vflute"], (["eval", "--tasks", "vflute"], True)),
-        (["--tasks", "vflute", "--full_table=true"], (["--tasks", "vflute"], True)),
-        (["--full-table", "--full-table=false"], ([], False)),
-    ],
-)
-def test_our_own_option_does_not_reach_the_harness(arguments: list[str], expected: tuple[list[str], bool]) -> None:
-    assert without_full_table(arguments) == expected
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
@@ -98,38 +83,15 @@ def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
     assert len(list(output.glob("*.jsonl"))) == 10
 
 
-@pytest.fixture(scope="module")
-def without_a_terminal() -> dict[str, subprocess.CompletedProcess[str]]:
-    """Runs by what is special about them."""
-    tasks = ["--tasks", "figlang_mini_irfl_match_idiom", *RANDOM]
-    special = {"plain": tasks, "full": ["eval", *tasks, "--full-table", "--verbosity", "INFO"]}
-    return {name: warm.run(["lmms_eval", *arguments], cwd=Path.cwd()) for name, arguments in special.items()}
-
-
 @pytest.mark.slow
-def test_without_a_terminal_there_is_the_result_alone(
-    without_a_terminal: dict[str, subprocess.CompletedProcess[str]],
-) -> None:
-    done = without_a_terminal["plain"]
+def test_without_a_terminal_there_is_the_result_alone() -> None:
+    done = warm.run(["lmms_eval", "--tasks", "figlang_mini_irfl_match_idiom", *RANDOM], cwd=Path.cwd())
     assert done.returncode == 0 and done.stderr == ""
     head, *_, last = done.stdout.splitlines()
     assert head.startswith("figlang_random ()")
     assert last == "nothing was saved: --output_path FOLDER --log_samples keeps results and answers"
     assert "INFO" not in done.stdout and "|Metric|" not in re.sub(" +", "", done.stdout)
     assert done.stdout.count("| all ") == 1
-
-
-@pytest.mark.slow
-def test_the_harnesss_own_table_and_log_are_there_for_whoever_asks(
-    without_a_terminal: dict[str, subprocess.CompletedProcess[str]],
-) -> None:
-    done = without_a_terminal["full"]
-    assert done.returncode == 0, done.stderr
-    table, _, ours = done.stdout.partition("figlang tasks, shares in percent")
-    assert re.search(r"\|figlang_mini_irfl_match_idiom *\|none *\| *0\|acc ", table)
-    assert "LMMs-Eval: " in table and "INFO" in table
-    plain = without_a_terminal["plain"].stdout
-    assert ours == plain.partition("figlang tasks, shares in percent")[2]
 
 
 # --- how it ends ------------------------------------------------------------------------------------------------------

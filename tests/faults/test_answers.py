@@ -98,6 +98,29 @@ def test_a_full_disk_costs_no_run_and_answers_are_tried_again(tmp_path: Path, wa
     assert len(Store(str(tmp_path), "m").look_up([*given, "last"])) == 101
 
 
+def test_a_file_of_another_process_without_tables_yet_is_left_alone(tmp_path: Path) -> None:
+    other = tmp_path / "figlang_1.db"
+    sqlite3.connect(other).close()
+    other.touch()
+    store = Store(str(tmp_path), "m", rank=0)
+    store.keep([("key", "task", 0, "an answer")])
+    assert len(store.look_up(["key", "unknown"])) == 1 and other.exists()
+
+
+def test_a_file_with_a_damaged_page_costs_its_answers(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+    store = Store(str(tmp_path), "m")
+    store.keep((f"{number}", "task", 0, "x" * 1000) for number in range(100))
+    store.close()
+    path = tmp_path / "figlang_0.db"
+    content = bytearray(path.read_bytes())
+    content[8192:16384] = b"\xff" * 8192
+    path.write_bytes(content)
+    store = Store(str(tmp_path), "m")
+    assert not store.look_up(["1"]) and "cannot be read" in warnings_of_loguru[0]
+    store.keep([("1", "task", 0, "again")])
+    assert len(store.look_up(["1"])) == 1
+
+
 def test_a_damaged_file_costs_its_answers(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
     runs = Runs(tmp_path)
     with pytest.raises(RuntimeError):

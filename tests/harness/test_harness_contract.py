@@ -7,41 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import lmms_eval.__main__ as harness_main
 import pytest
 from lmms_eval import evaluator, utils
 from lmms_eval.api import task as api_task
 from lmms_eval.api.registry import get_model  # noqa: F401  (import checks the module)
-from lmms_eval.cli import dispatch
 from lmms_eval.evaluator_utils import TaskOutput
-from lmms_eval.models.registry_v2 import ModelManifest, ModelRegistryV2
 from lmms_eval.tasks import TaskManager
 
 from figlang_tasks.core import notes
-
-
-def parameters(function: Any) -> list[str]:
-    return list(inspect.signature(function).parameters)
-
-
-def unwrapped(name: str) -> Any:
-    return inspect.unwrap(getattr(TaskManager, name))
-
-
-def test_entry_points_of_the_models_group_are_called_and_may_return_an_empty_list() -> None:
-    registry = ModelRegistryV2()
-    assert registry._coerce_payload_to_manifests(lambda: []) == []
-    source = inspect.getsource(ModelRegistryV2.load_entrypoint_manifests)
-    assert parameters(ModelRegistryV2.load_entrypoint_manifests) == ["self", "group", "overwrite"]
-    assert 'group: str = "lmms_eval.models"' in source
-    assert ModelManifest(model_id="x", simple_class_path="a.b").chat_class_path is None
-
-
-def test_task_manager_methods_that_we_use() -> None:
-    assert parameters(unwrapped("initialize_tasks")) == ["self", "include_path", "include_defaults"]
-    assert parameters(TaskManager._get_task_and_group) == ["self", "task_dir"]
-    assert parameters(TaskManager._get_config) == ["self", "name"]
-    assert "initialize_tasks(" in inspect.getsource(TaskManager.__init__)
 
 
 def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:
@@ -51,40 +24,6 @@ def test_task_index_entries_have_type_and_yaml_path(tmp_path: Path) -> None:
     assert manager.task_index["a"] == {"type": "task", "yaml_path": str(tmp_path / "a.yaml")}
     assert manager.task_index["g"]["type"] == "group"
     assert manager._get_config("g")["task"] == ["a"]
-
-
-def test_simple_evaluate_is_reached_through_its_decorator() -> None:
-    # Entry points run while models is imported: the decorator has to be taken from utils after that.
-    source = inspect.getsource(evaluator)
-    assert 0 < source.index("from lmms_eval import models") < source.index("from lmms_eval.utils import (")
-    assert "    positional_deprecated,\n" in source
-    assert "@positional_deprecated\ndef simple_evaluate(" in source
-    assert getattr(evaluator.simple_evaluate, "_figlang_tasks", False), "our check is in front"
-
-
-def test_prompts_are_chosen_between_the_building_of_tasks_and_their_requests() -> None:
-    assert "@positional_deprecated\ndef evaluate(" in inspect.getsource(evaluator)
-    assert getattr(evaluator.evaluate, "_figlang_tasks", False), "ours is in front"
-    assert {"lm", "task_dict"} <= set(parameters(evaluator.evaluate))
-    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
-    assert source.index("get_task_dict(") < source.index(
-        "results = evaluate(\n            lm=lm,\n            task_dict="
-    )
-    inside = inspect.getsource(inspect.unwrap(evaluator.evaluate))
-    assert inside.index("get_task_list(task_dict)") < inside.index(".build_all_requests(")
-
-
-def test_simple_evaluate_takes_tasks_and_builds_its_own_task_manager() -> None:
-    assert {"model", "tasks", "verbosity", "task_manager"} <= set(parameters(inspect.unwrap(evaluator.simple_evaluate)))
-    source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
-    assert "task_manager = TaskManager(verbosity, model_name=model)" in source
-
-
-def test_the_command_line_names_tasks_and_task_manager_to_simple_evaluate() -> None:
-    source = inspect.getsource(harness_main.cli_evaluate_single)
-    call = source[source.index("evaluator.simple_evaluate(") :]
-    assert "tasks=task_names" in call and "task_manager=task_manager" in call
-    assert "baseline=args.baseline" in call and "repeats=args.repeats" in call
 
 
 def test_answers_come_by_the_object_given_as_cache_and_async_openai_takes_an_error_for_one() -> None:
@@ -108,17 +47,6 @@ def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wa
     assert "if repeats > 1 and len(requests) == repeats:" in judged  # requests are not yet cloned: there is one
     source = inspect.getsource(inspect.unwrap(evaluator.simple_evaluate))
     assert 'score_key = task_config.get("score_key", "score")' in source and 'key.endswith("_score")' in source
-
-
-def test_lmms_eval_script_hooks() -> None:
-    whole = inspect.getsource(harness_main.cli_evaluate)
-    assert "cli_evaluate_single(args)" in whole and "eval_logger.add(sys.stdout, " in whole
-    # Our tables are printed in place of the harness's.
-    assert "print(make_table(results))" in whole and 'print(make_table(results, "groups"))' in whole
-    assert whole.count("print(") == 4 and "print(get_eval_banner(" in whole
-    assert "from lmms_eval.__main__ import cli_evaluate" in inspect.getsource(dispatch.main)
-    single = inspect.getsource(harness_main.cli_evaluate_single)
-    assert "return results, samples" in single and "return None, None" in single
 
 
 def test_yaml_attributes_by_absolute_name_and_data_files_beside_the_yaml(tmp_path: Path) -> None:
@@ -201,19 +129,8 @@ def test_process_docs_is_told_the_name_of_the_data() -> None:
     assert told == [name or "default" for name in names]
 
 
-def test_the_command_alone_hands_its_arguments_to_simple_evaluate() -> None:
-    """By them `plugin` tells a command, which ends with status 1, from Python, where an exception is raised."""
-    assert inspect.signature(evaluator.simple_evaluate).parameters["cli_args"].default is None
-    assert "        cli_args=args,\n" in inspect.getsource(harness_main.cli_evaluate_single)
-
-
 def test_an_empty_until_stays_empty() -> None:
     assert api_task.ConfigurableTask(config=task_config()).config.generation_kwargs["until"] == []
-
-
-def test_tasks_are_built_with_their_yaml_and_the_name_of_the_model() -> None:
-    for kind in (api_task.ConfigurableTask, api_task.ConfigurableMessagesTask):
-        assert {"config", "model_name"} <= set(parameters(inspect.unwrap(kind.__init__)))
 
 
 def test_generation_settings_by_model_name() -> None:
@@ -256,11 +173,6 @@ def test_a_key_of_process_results_outside_the_metric_list_is_logged_and_not_aggr
     assert output.agg_metrics["listed,none"] == 1.0
     assert not any(key.startswith("sample") for key in output.agg_metrics)
     assert "logged_sample.update(metrics)" in inspect.getsource(evaluator._process_document_results)
-
-
-def test_metric_keys_may_differ_between_documents_and_ranks() -> None:
-    source = inspect.getsource(inspect.unwrap(evaluator.evaluate))
-    assert "canonical_keys = sorted(all_keys_set" in source
 
 
 def test_while_the_first_process_aggregates_the_others_wait_at_a_barrier() -> None:

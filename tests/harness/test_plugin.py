@@ -178,17 +178,16 @@ def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypat
     assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE is not on the hub")
 
 
-def test_options_without_effect_are_told_before_the_run(warnings_of_loguru: list[str], tmp_path: Path) -> None:
+def test_repeats_without_effect_are_told_before_the_run(warnings_of_loguru: list[str], tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(
         f"include: {plugin.tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\nrepeats: 2\n"
     )
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     plugin.preflight(manager, ["figlang_mini"])
     assert not warnings_of_loguru
-    plugin.preflight(manager, ["figlang_mini"], repeats=3, baseline="qwen25vl")
+    plugin.preflight(manager, ["figlang_mini"], repeats=3)
     plugin.preflight(manager, ["figlang_mini", "mine"])
-    baseline, repeats, of_task = warnings_of_loguru
-    assert "--baseline has no effect on task figlang_mini" in baseline and "figlang compare" in baseline
+    repeats, of_task = warnings_of_loguru
     assert "each request of task figlang_mini several times, and only the first answer is judged" in repeats
     assert "each request of task mine several times" in of_task
 

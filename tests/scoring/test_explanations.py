@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -119,10 +118,6 @@ def test_the_texts_stand_once_in_a_logged_sample(embedded: dict[str, Any]) -> No
     assert sample["f1@53"] is None and sample["acc"] in (0, 1)
 
 
-def test_the_record_itself_is_no_metric(embedded: dict[str, Any]) -> None:
-    assert not any(key.startswith("sample,") for key in embedded["results"]["figlang_mini"])
-
-
 # --- one pass --------------------------------------------------------------------------------------------------------
 
 
@@ -226,15 +221,6 @@ def metric_names(results: dict[str, Any], task: str = "figlang_mini") -> set[str
     """Overall metrics that have a number."""
     names = {key.partition(",")[0] for key, value in results["results"][task].items() if isinstance(value, float)}
     return {name for name in names if "_stderr" not in name}
-
-
-def test_fast_says_how_many_scores_are_near_a_threshold(
-    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    monkeypatch.setenv("FIGLANG_SCORER_DTYPE", "fast")
-    results = evaluate(limit=10)
-    assert "dtype:fast" in results["configs"]["figlang_mini"]["metadata"]["explanation_scorer"]
-    assert any("explanations lie within .005 of a threshold" in message for message in warnings_of_loguru)
 
 
 def test_how_many_scores_are_near_a_threshold(monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]) -> None:
@@ -418,7 +404,3 @@ def test_a_choice_that_no_preflight_has_checked_costs_no_run(
     assert scored is not None and scored.name == "off" and "explanation_scores" not in record
     assert notes.noted() == ["explanations were not scored, see the log"]
     assert "valid: vflute25" in warnings_of_loguru[0]
-
-
-def test_the_environment_of_this_suite_reaches_no_hub() -> None:
-    assert os.environ["FIGLANG_SCORER"] == "embedded"
