@@ -435,19 +435,6 @@ def tasks_of_chat_and_simple_models(home: Path) -> None:
             _expect(message["content"][0]["text"] == "5", "options do not reach doc_to_messages")
 
 
-def a_missing_dataset_is_told_without_retries(home: Path) -> None:
-    from figlang_tasks import DataError
-    from figlang_tasks.harness import plugin
-
-    plugin.register_tasks()
-    try:
-        _task(home, "probe_leaves", "simple")
-    except DataError as error:
-        _expect(str(error) == "no data", f"the message became {error}")
-    else:
-        raise AssertionError("a DataError in process_docs does not end a run")
-
-
 def a_run_and_its_files(home: Path) -> None:
     """Results, samples, and the names of the files."""
     from lmms_eval.evaluator import simple_evaluate
@@ -479,16 +466,6 @@ def a_run_and_its_files(home: Path) -> None:
     (line,) = [json.loads(line) for line in names[1].read_text().splitlines()]
     _expect(SAMPLE_KEYS <= set(line), f"samples have no {', '.join(sorted(SAMPLE_KEYS - set(line)))}")
     _expect(line["sample"] == {"id": "r0", "answer": "word"}, f"our record became {line['sample']}")
-
-
-def metrics_of_a_task_output(home: Path) -> None:
-    from lmms_eval.evaluator_utils import TaskOutput
-
-    output = TaskOutput.from_taskdict("probe", _task(home, "probe", "simple"))
-    output.sample_metrics["acc", "none"].append(1)
-    output.calculate_aggregate_metric(bootstrap_iters=0)
-    _expect(output.agg_metrics["acc,none"] == 1.0, f"metrics are {dict(output.agg_metrics)}")
-    _expect({"task", "task_config", "logged_samples"} <= set(vars(output)), f"attributes are {sorted(vars(output))}")
 
 
 def agentic_tasks_of_two_stages(home: Path) -> None:
@@ -540,8 +517,6 @@ PROBES: tuple[Callable[[Path], None], ...] = (
     task_index_entries,
     included_files_functions_and_data_files,
     tasks_of_chat_and_simple_models,
-    a_missing_dataset_is_told_without_retries,
-    metrics_of_a_task_output,
     agentic_tasks_of_two_stages,
     a_run_and_its_files,
     keys_of_our_text_task_files_are_known,

@@ -340,11 +340,8 @@ def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     def run() -> tuple[str, int]:
         results = demo_runs.evaluate(name, "figlang_random", "", use_cache=str(tmp_path / "cache"))
-        stored = 0
-        for database in (tmp_path / "cache").rglob("*.db"):
-            with sqlite3.connect(database) as connection:
-                if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'responses'").fetchone():
-                    stored += connection.execute("SELECT COUNT(*) FROM responses").fetchone()[0]
+        with sqlite3.connect(tmp_path / "cache" / "figlang_0.db") as connection:
+            (stored,) = connection.execute("SELECT COUNT(*) FROM answers").fetchone()
         return results["configs"][name]["metadata"]["data"], stored
 
     first = run()
