@@ -141,6 +141,8 @@ def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
     first: Source = items[0].source
     setting = (id(measures), first.scorer, explanations.settings())
     if _last is not None and _last[0] == setting and _same(_last[1], records):
+        if _last[2].scored:
+            _last[2].scored.add_to(records)
         return _last[2]
     status.tell("computing the metrics and their intervals ...")
     before: list[Record] = [dict(record) for record in records]
