@@ -79,7 +79,7 @@ test-families-newest: $(STAMP)  ## the same with transformers' newest release; n
 	    transformers huggingface_hub tokenizers safetensors && \
 	  PYTHONPATH="$$folder" $(BIN)/python $(FAMILIES)
 
-families-table: $(STAMP)  ## write the table of architectures in docs/model_classes.md from tests/models/families.py
+families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/models/families.yaml
 	PYTHONPATH=tests $(BIN)/python -m models.families
 
 mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")

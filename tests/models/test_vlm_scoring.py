@@ -20,7 +20,7 @@ from figlang_tasks.models.vlm_scoring import Scorer, SharedPrefix, answer_tokens
 TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "an </s> image"]
 TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "vpm")
 # Nats per token, in float32. What linear attention rounds depends on where its chunks begin, here and in a whole pass.
-EXACT = {"qwen3_5": 1e-4, "minicpm_v": 1e-4}
+EXACT = {"qwen3_5": 1e-4, "minicpmv4_6": 1e-4}
 
 
 def paligemma(model: Any) -> bool:
