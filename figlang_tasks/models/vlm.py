@@ -65,6 +65,7 @@ class Prompt:
         wanted: the score request; None if it asks for words.
         of: number of prompts that the request has: for matching scores one for each image.
         text: the messages as the chat template writes them, with one placeholder for each image; "" before that.
+        thought: the tag of a thought that the text opens at its end.
     """
 
     request: int
@@ -74,6 +75,7 @@ class Prompt:
     wanted: score_requests.ScoreRequest | None = None
     of: int = 1
     text: str = ""
+    thought: str = ""
 
 
 class FigLangVLM(lmms):
@@ -200,11 +202,7 @@ class FigLangVLM(lmms):
 
     @torch.inference_mode()
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
-        """Answer the requests, in their order.
-
-        Raises:
-            VLMError: one of them cannot be answered.
-        """
+        """Answer the requests, in their order."""
         answers: dict[int, GenerationResult] = {}
         started, tokens = time.perf_counter(), 0
         with tqdm(total=len(requests), disable=self.rank != 0, desc="Model Responding") as bar:
@@ -233,7 +231,7 @@ class FigLangVLM(lmms):
 
         def run(batch: Sequence[Prompt], inputs: Any) -> list[Any]:
             if kind is None:
-                return self._generate(inputs, settings, until)
+                return self._generate(batch, inputs, settings, until)
             return self._candidates(batch[0], inputs) if kind == "candidates" else self._matches(batch, inputs)
 
         matches: dict[int, list[float]] = {}
@@ -256,9 +254,6 @@ class FigLangVLM(lmms):
         Args:
             run: returns the results of prompts, by their tensors on the model's device.
             most: prompts of a batch; default: the batch size.
-
-        Raises:
-            VLMError: a prompt cannot be answered.
         """
         with closing(self._loaded(group, most)) as loaded:
             for whole, made in loaded:
@@ -328,16 +323,12 @@ class FigLangVLM(lmms):
                 text = self._template.render(prompt.messages)
                 if prompt.wanted is not None:
                     self._template.require_answer(text)
-                rendered.append(replace(prompt, text=text))
+                rendered.append(replace(prompt, text=text, thought=self._template.open_thought(text)))
         with _naming("; ".join(prompt.where for prompt in batch)):
             return rendered, attempt(lambda: self._processed(rendered))
 
     def _processed(self, batch: Sequence[Prompt]) -> Any:
-        """Return the tensors of prompts with as many images each, padded on the left.
-
-        Raises:
-            ValueError: a prompt begins twice.
-        """
+        """Return the tensors of prompts with as many images each, padded on the left."""
         given: dict[str, Any] = {"text": [prompt.text for prompt in batch]}
         if isinstance(self.processor, IdeficsProcessor):
             given = {"text": [_interleaved(prompt) for prompt in batch]}
@@ -370,7 +361,9 @@ class FigLangVLM(lmms):
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
-    def _generate(self, inputs: Any, settings: dict[str, Any], until: list[str]) -> list[GenerationResult]:
+    def _generate(
+        self, batch: Sequence[Prompt], inputs: Any, settings: dict[str, Any], until: list[str]
+    ) -> list[GenerationResult]:
         length = inputs["input_ids"].shape[1]
         options = dict(settings, pad_token_id=self._tokenizer.pad_token_id)
         ends = getattr(self._model.generation_config, "eos_token_id", None)
@@ -389,8 +382,10 @@ class FigLangVLM(lmms):
         ends = {ends} if isinstance(ends, int) else set(ends or ())
         read = inputs["attention_mask"].sum(dim=1).tolist()
         return [
-            GenerationResult(cut_at(text, until), TokenCounts(n, _count(row, ends, options["pad_token_id"])))
-            for text, n, row in zip(texts, read, generated.tolist(), strict=True)
+            GenerationResult(
+                prompt.thought + cut_at(text, until), TokenCounts(n, _count(row, ends, options["pad_token_id"]))
+            )
+            for prompt, text, n, row in zip(batch, texts, read, generated.tolist(), strict=True)
         ]
 
     def _candidates(self, prompt: Prompt, inputs: Any) -> list[GenerationResult]:

@@ -68,12 +68,7 @@ class ChatTemplate:
         return not self._in_order(messages, self._applied(messages))
 
     def render(self, messages: Messages) -> str:
-        """Return the prompt of messages in the form of transformers, each with a list of parts as its content.
-
-        Raises:
-            ValueError: the template fails, a picture or a text is not in the prompt, there are more places of pictures
-                than pictures, or several pictures and a processor that names no mark of their places.
-        """
+        """Return the prompt of messages in the form of transformers, each with a list of parts as its content."""
         parts = [part for message in messages for part in message["content"]]
         images = sum(part["type"] == "image" for part in parts)
         if images > 1 and not self.marks:
@@ -100,16 +95,22 @@ class ChatTemplate:
             logger.warning(
                 "figlang_vlm: the chat template moves pictures before texts, so a text such as 'Image A:' loses its "
                 f"picture. Use a prompt that works without places ('the first image'), by the block {PICTURES_FIRST} "
-                f"of a task file (docs/model_classes.md). The prompt begins: {prompt[:300]!r}"
+                f"of a task file (docs/models.md). The prompt begins: {prompt[:300]!r}"
             )
         return prompt
 
-    def require_answer(self, prompt: str) -> None:
-        """Check that what follows a prompt is an answer, whose words can be scored.
+    def open_thought(self, prompt: str) -> str:
+        """Return the tag by which a prompt opens a thought, "" if it opens none.
 
-        Raises:
-            ValueError: it is a thought.
+        An answer needs it before it: else one that is cut off within the thought looks like an answer in words. Where
+        the tag is a special token, so is the one that ends the thought, and no answer shows it.
         """
+        opened = _OPEN_THOUGHT.search(prompt)
+        tag = opened[0].strip() if opened else ""
+        return "" if any(token in tag for token in self.processor.tokenizer.all_special_tokens) else tag
+
+    def require_answer(self, prompt: str) -> None:
+        """Check that what follows a prompt is an answer, whose words can be scored."""
         opened = _OPEN_THOUGHT.search(prompt)
         messages = [{"role": "user", "content": [{"type": "text", "text": "?"}]}]
         thinks = self._has_switch and self._applied(messages) != self._applied(messages, **{SWITCH: False})

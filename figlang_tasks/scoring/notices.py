@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from figlang_tasks.answers.text import Answer
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measures, Record
 
@@ -26,7 +27,18 @@ def notices(measures: Measures, records: Sequence[Record], outputs: Sequence[str
         outputs: what the model said of each; empty where that was not kept.
     """
     found = []
-    if empty := [record["id"] for record in records if record.get("status") in ("empty", "missing")]:
+    unfinished = [record["id"] for record, output in zip(records, outputs, strict=False) if _is_thought(output)]
+    if unfinished:
+        found.append(
+            f"unfinished: {_share(unfinished, records)} answers are a thought alone, with no answer after it (rows "
+            f"{listing(unfinished, _SHOWN)}). Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking "
+            "off"
+        )
+    if empty := [
+        record["id"]
+        for record in records
+        if record.get("status") in ("empty", "missing") and record["id"] not in unfinished
+    ]:
         found.append(f"{_share(empty, records)} answers are empty (rows {listing(empty, _SHOWN)})")
     unread = _bad("parse_rate", measures, records)
     if len(unread) > (1 - LEAST_READ) * len(records):
@@ -43,6 +55,11 @@ def notices(measures: Measures, records: Sequence[Record], outputs: Sequence[str
             f"{_share(apart, records)} outputs (parse_disagreement){_examples(apart, outputs)}"
         )
     return found
+
+
+def _is_thought(output: str | None) -> bool:
+    answer = Answer(output) if isinstance(output, str) else None
+    return answer is not None and answer.has_thought and not answer.text
 
 
 def _bad(name: str, measures: Measures, records: Sequence[Record]) -> list[int]:

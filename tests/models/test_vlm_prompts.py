@@ -14,6 +14,7 @@ from models.test_vlm import GREEDY, Build, asked, image, made, scores, text, use
 from models.tiny_vlms import TEMPLATES
 
 from figlang_tasks import FigLangError
+from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
@@ -93,7 +94,13 @@ def test_scores_inside_a_thought_are_refused(
         for wanted in (ANSWERS, {"kind": "match"}):
             with pytest.raises(VLMError, match=f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}"):
                 scores(lm, question, **wanted)
-    assert asked(lm, [question], GREEDY), "an answer in words may begin with a thought"
+    [answer] = asked(lm, [question], GREEDY)
+    tag = lm._template.open_thought(rendered(lm, question))
+    assert answer.startswith(tag) and bool(tag) == (name != "hybrid"), "an answer in words may begin with a thought"
+    if tag:
+        assert entailment(answer).rule == "thought", "which has no end here"
+        lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})  # then answers do not show its end
+        assert lm._template.open_thought(rendered(lm, question)) == ""
 
 
 @pytest.mark.parametrize(("name", "end"), [("switch", "<think>\n\n</think>\n\n"), ("hybrid", "<think></think>\n")])
@@ -178,7 +185,7 @@ def test_llava_hf_asks_so_too(template: Callable[[str], str], tmp_path: Path) ->
 
 
 def test_several_pictures_need_named_places(build: Build) -> None:
-    lm = build("blip2", "blip_2", batch_size=2)
+    lm = build("blip_2", "blip_2", batch_size=2)
     ones = [[user(image(i), text("What is it?" + " It is big." * (i % 2)))] for i in range(4)]
     alone = [asked(lm, [one], GREEDY)[0] for one in ones]
     assert asked(lm, ones, GREEDY) == alone and len(set(alone)) > 1

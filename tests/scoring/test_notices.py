@@ -41,6 +41,14 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
                 f"{UNREAD} 4 of 4. What may help: {HELP}",
             ],
         ),
+        (
+            [(None, None, "empty")] + [(1, 1, "read")] * 3,
+            ["<think>It may be A, or", *["<think>B?</think>Entails."] * 3],
+            [
+                "unfinished: 1 of 4 answers are a thought alone, with no answer after it (rows r0). Allow more tokens "
+                "(--gen_kwargs max_new_tokens=4096), or turn thinking off"
+            ],
+        ),
         ([(None, 1, "unreadable")] * 3, [], [f"{UNREAD} 3 of 3. What may help: {HELP}"]),  # nothing of the readers
         ([(1, 0, "read"), *[(1, 1, "read")] * 9], ["Odd."] * 10, []),  # a tenth, not more
         (
