@@ -49,9 +49,6 @@ def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: M
         name: what follows ``--model``.
         unknown: arguments that are none of its own.
         flags: arguments that are True or False, by name: "no" is a text, and true.
-
-    Raises:
-        FigLangError: there are such arguments, or a flag is another value.
     """
     if unknown:
         parameters = inspect.signature(model).parameters
@@ -63,22 +60,14 @@ def check_arguments(name: str, model: type, unknown: Mapping[str, Any], flags: M
 
 
 def whole_number(name: str, argument: str, value: object) -> int:
-    """Return the value of an argument that must be a whole number from 1.
-
-    Raises:
-        FigLangError: it is none.
-    """
+    """Return the value of an argument that must be a whole number from 1."""
     if not str(value).isdigit() or int(str(value)) < 1:
         raise FigLangError(f"{name}: {argument}={value!r}; valid: a whole number from 1")
     return int(str(value))
 
 
 def require_checkpoint(name: str, pretrained: object) -> None:
-    """Tell of a checkpoint that is not given, or a folder that is not there: the libraries take it for a malformed id.
-
-    Raises:
-        FigLangError: `pretrained` is empty, or is no id of the hub, and there is no such folder.
-    """
+    """Tell of a checkpoint that is not given, or a folder that is not there, which the libraries take for an id."""
     pretrained = str(pretrained or "")
     if not pretrained:
         raise FigLangError(f"{name}: the model is missing: --model_args pretrained=<hub id or folder>")
@@ -159,15 +148,7 @@ def generative_class(config: object) -> Any:
 
 
 def class_of(model: object) -> type | None:
-    """Return the class of a model.
-
-    Args:
-        model: the name after ``--model``, or an object.
-
-    Returns:
-        The class, imported where need be; None for a name that no class has, or that of one which is known to give no
-        scores.
-    """
+    """Return the class of a model (an object, or a name after ``--model``); None if it is known to give no scores."""
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     if not isinstance(model, str):

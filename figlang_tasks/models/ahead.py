@@ -25,9 +25,6 @@ def ahead(submit: Callable[[Item], Future[Result]], items: Iterable[Item], most:
     Args:
         submit: starts the work on an item.
         most: items that are worked on, or whose results wait, while the caller has an earlier one.
-
-    Raises:
-        Exception: what the work on an item raised, in place of its result.
     """
     started: deque[tuple[Item, Future[Result]]] = deque()
     try:

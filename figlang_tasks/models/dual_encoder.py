@@ -136,16 +136,7 @@ class FigLangCLIP(lmms):
         return getattr(self._network.model.config, "_commit_hash", None)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Answer score requests; what is kept of one call is not used by the next.
-
-        Returns:
-            The answers, ``{"scores": [...]}`` each, in the order of `requests`.
-
-        Raises:
-            ValueError: a request asks for words or is not valid, has no image or several with candidates, or a score
-                is not finite; the message names the task, and the document.
-            MemoryError: a single image, text or pair does not fit.
-        """
+        """Answer score requests; what is kept of one call is not used by the next."""
         for request in requests:
             if KEY not in request.args[1]:
                 raise ValueError(only_ranks("figlang_clip", request.args[4]))
@@ -170,10 +161,6 @@ class FigLangCLIP(lmms):
 
         Args:
             requests: for scores, as those of `generate_until`.
-
-        Raises:
-            FigLangError: the model looks at image and text together, and so has no features of either.
-            ValueError, MemoryError: as `generate_until`.
         """
         network = self._network
         if isinstance(network, _Matcher):

@@ -29,11 +29,7 @@ class Batches:
     def run(
         self, items: Sequence[Item], step: Callable[[Sequence[Item]], Result]
     ) -> Iterator[tuple[Sequence[Item], Result]]:
-        """Yield each batch with what `step` returns for it.
-
-        Raises:
-            MemoryError: one item alone does not fit.
-        """
+        """Yield each batch with what `step` returns for it."""
         start = 0
         while start < len(items):
             batch = items[start : start + self.size]

@@ -4,16 +4,11 @@ For vLLM, SGLang, OpenAI and whatever else speaks that protocol and returns ``to
 the harness's class as they are. A score request (`core.score_requests`) becomes chat completions of one
 token, read from the 20 most probable first tokens, which is all that such an API tells:
 
-``match``
-    P(yes) / (P(yes) + P(no)) for each image alone with the text, as :mod:`figlang_tasks.models.vlm` has it, but over
-    returned tokens that are the whole word, with or without a space before it.
-``candidates``
-    **First-token log-probabilities, not those of whole texts**: chat APIs give none for a given text. A returned token
-    counts for the candidate that it is the beginning of ("ent" for "entailment"), so candidates must differ in their
-    first token, as "A".."D" or "Yes"/"No" do. Do not put these numbers beside those of ``figlang_vlm``, which are of
-    whole texts. ``normalize: tokens`` is not available.
+A request of kind ``match`` gives P(yes) / (P(yes) + P(no)) for each image alone with the text, as
+:mod:`figlang_tasks.models.vlm` has it, but over returned tokens that are the whole word, with or without a space before
+it. Chat APIs give no log-probability of a given text, so there is no kind ``candidates``.
 
-Nothing is made up: a word or candidate of which the API says nothing ends the run with the task and the document in
+Nothing is made up: a request of which the API says nothing ends the run with the task and the document in
 the message. One exception is counted and logged at the end: of the two words of ``match``, one may be missing. Its
 probability is then taken for 0.
 """
@@ -30,7 +25,7 @@ from lmms_eval.models.chat.openai import OpenAICompatible
 from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded, log_usage
 from lmms_eval.protocol import ChatMessages
 from loguru import logger
-from openai import APIStatusError, APITimeoutError
+from openai import APIStatusError, OpenAIError
 from tqdm import tqdm
 
 from figlang_tasks.core import score_requests
@@ -48,10 +43,7 @@ NO_LOGPROBS = (
 BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"  # the harness's own words where --max_tokens is spent
 
 
-_REFUSED = (401, 403, 404)  # status of a server that does not take the key, or does not know the model
-
-
-class OpenAIScoresError(RuntimeError):
+class OpenAIScoresError(FigLangError):
     """A score request cannot be answered; the message names task and document."""
 
 
@@ -73,7 +65,6 @@ class FigLangOpenAI(OpenAICompatible):
         FigLangError: the time limit is no number above 0.
     """
 
-    # Candidates only of a task whose file asks this class by its name: those that begin alike cannot be told apart.
     answers_score_requests = ("match",)
     client: Any
 
@@ -89,25 +80,11 @@ class FigLangOpenAI(OpenAICompatible):
         self._retrying = self.client.with_options(max_retries=int(self.max_retries))  # the harness tries again itself
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
-        """Answer the requests, in their order.
-
-        Raises:
-            OpenAIScoresError: a score request cannot be answered.
-            FigLangError: the server does not answer in time, does not know the model, or refuses the key.
-        """
+        """Answer the requests, in their order."""
         scored = [i for i, request in enumerate(requests) if request.args[2].get(score_requests.KEY) is not None]
         if not scored:
             return super().generate_until(requests)
-        try:
-            answers = self._scores(requests, scored)
-        except OpenAIScoresError as error:
-            if isinstance(error.__cause__, APITimeoutError):
-                raise FigLangError(f"{error} It waited {self.client.timeout:g} seconds (timeout=)") from error
-            if getattr(error.__cause__, "status_code", None) not in _REFUSED:
-                raise
-            raise FigLangError(
-                f"{error}. Check model= ({self.model_version}), base_url= ({self.client.base_url}) and the key"
-            ) from error
+        answers = self._scores(requests, scored)
         words = [i for i in range(len(requests)) if i not in answers]
         answers.update(zip(words, super().generate_until([requests[i] for i in words]), strict=True))
         return [answers[i] for i in range(len(requests))]
@@ -139,9 +116,9 @@ class FigLangOpenAI(OpenAICompatible):
             wanted, prompts = self._prompts(request)
             tokens, counts = zip(*map(self._first_token, prompts), strict=True)
             read, written = (sum(each) for each in zip(*counts, strict=True))
-            matches = [match(each, wanted) for each in tokens] if wanted.kind == "match" else []
-            scores = [found.score for found in matches] or candidates(tokens[0], wanted)
-            answer = GenerationResult(score_requests.answer(scores), TokenCounts(read, written))
+            matches = [match(each, wanted) for each in tokens]
+            scores = score_requests.answer([found.score for found in matches])
+            answer = GenerationResult(scores, TokenCounts(read, written))
             return answer, [found.error for found in matches if found.error]
 
     def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
@@ -150,21 +127,17 @@ class FigLangOpenAI(OpenAICompatible):
         doc = self.task_dict[task][split][doc_id]
         wanted = score_requests.score_request(gen_kwargs, doc)
         assert wanted is not None, "only score requests come here"
-        if wanted.normalize == "tokens":
-            raise ValueError(
-                f"{score_requests.KEY}: normalize: tokens is not available over this API, which returns the "
-                "log-probability of the first token only. Remove it, or run the model with figlang_vlm"
-            )
-        if wanted.kind == "match" and wanted.yes.strip() == wanted.no.strip():
+        if wanted.kind != "match":
+            raise ValueError("chat APIs give no log-probabilities of candidates: run the model with figlang_vlm")
+        if wanted.yes.strip() == wanted.no.strip():
             raise ValueError(f"the words {wanted.yes!r} and {wanted.no!r} are the same; choose other words")
         messages = ChatMessages(messages=doc_to_messages(doc))
         images, videos, audios = messages.extract_media()
         if videos or audios:
             raise ValueError("messages hold video or audio; score requests are for images and text")
-        if wanted.kind == "match" and not images:
+        if not images:
             raise ValueError("a score request of kind match needs an image")
-        encoded = messages.to_openai_messages()
-        return wanted, [encoded] if wanted.kind == "candidates" else _each_image_alone(encoded)
+        return wanted, _each_image_alone(messages.to_openai_messages())
 
     def _first_token(self, messages: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], tuple[int, int]]:
         """Return the most probable first tokens of an answer, and the numbers of tokens read and written.
@@ -199,11 +172,7 @@ class FigLangOpenAI(OpenAICompatible):
 
 
 def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> Match:
-    """Return P(yes) / (P(yes) + P(no)) over tokens that are one of the words.
-
-    Raises:
-        ValueError: neither word is there.
-    """
+    """Return P(yes) / (P(yes) + P(no)) over tokens that are one of the words."""
     yes, no = (
         sum(math.exp(value) for token, value in log_probs if _word(token) == word.strip())
         for word in (wanted.yes, wanted.no)
@@ -215,37 +184,6 @@ def match(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> Match
     # Each spelling of the missing word, with a space before it and without, has at most the smallest probability told.
     bound = 2 * math.exp(min(value for _, value in log_probs))
     return Match(1.0 if yes else 0.0, error=bound / (bound + yes + no))
-
-
-def candidates(log_probs: Sequence[tuple[str, float]], wanted: ScoreRequest) -> list[float]:
-    """Return the log-probability (nats) of the first tokens that each candidate alone begins with.
-
-    Raises:
-        ValueError: a candidate begins with none of the tokens, or one that several begin with is as probable as those
-            that tell them apart.
-    """
-    mass = dict.fromkeys(range(len(wanted.candidates)), 0.0)
-    shared: list[tuple[str, float, list[int]]] = []
-    for token, value in log_probs:
-        word = _word(token)
-        of = [i for i, text in enumerate(wanted.candidates) if word and text.lstrip(" ").startswith(word)]
-        if len(of) == 1:
-            mass[of[0]] += math.exp(value)
-        elif of:
-            shared.append((token, math.exp(value), of))
-    for token, probability, of in shared:
-        if probability >= min(mass[i] for i in of):
-            texts = ", ".join(repr(wanted.candidates[i]) for i in of)
-            raise ValueError(
-                f"{texts} all begin with the token {token!r}; over this API candidates must differ in their first "
-                "token: let the model answer with a letter, or run it with figlang_vlm"
-            )
-    if missing := [text for i, text in enumerate(wanted.candidates) if not mass[i]]:
-        raise ValueError(
-            f"no score for {', '.join(map(repr, missing))}: none of the first tokens begins it: {_listed(log_probs)}"
-        )
-    # Rounding may bring the sum of several tokens above 1.
-    return [min(0.0, math.log(probability)) for probability in mass.values()]
 
 
 def _word(token: str) -> str:
@@ -273,4 +211,5 @@ def _naming(where: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise OpenAIScoresError(f"figlang_openai: {where}: {type(error).__name__}: {error}") from error
+        hint = " (see model=, base_url=, timeout= and the key)" if isinstance(error, OpenAIError) else ""
+        raise OpenAIScoresError(f"figlang_openai: {where}: {type(error).__name__}: {error}{hint}") from error

@@ -64,9 +64,6 @@ class Probe:
 
         Args:
             shown: the texts and the keys of the pictures (``core.images.content_key``) of the requests.
-
-        Raises:
-            FigLangError: one of them was in the training data.
         """
         asked = list(shown)
         if known := set(self.seen) & set(map(digest, asked)):
@@ -155,9 +152,6 @@ def fit(
         make: a new network; its weights come from the seed.
         loss: ``(network, rows of the batch, int64 [n]) -> loss``, a mean over the batch.
         rows: of the training data; every epoch sees each once, in an order of its own.
-
-    Returns:
-        The weights after the last epoch, on the CPU.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -187,9 +181,6 @@ def write(
         folder: must not exist.
         seen: texts and keys of pictures of the training data.
         weights: by seed.
-
-    Raises:
-        FigLangError: the folder exists, or cannot be written.
     """
     refuse_existing(folder)
     parts = {"figlang_tasks": figlang_tasks, "torch": torch, "transformers": transformers}
@@ -240,21 +231,13 @@ def encoder_name(given: str) -> str:
 
 
 def refuse_existing(folder: Path) -> None:
-    """Check, before the training, that its folder can be written.
-
-    Raises:
-        FigLangError: there is something already.
-    """
+    """Check, before the training, that its folder can be written."""
     if folder.exists():
         raise FigLangError(f"{folder} already exists and is not overwritten: choose another --output")
 
 
 def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
-    """Return a probe and the weights of a seed, by default of the first.
-
-    Raises:
-        FigLangError: a file is missing, or not what :func:`write` writes, or there is no such seed.
-    """
+    """Return a probe and the weights of a seed, by default of the first."""
     path = folder / FILE
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

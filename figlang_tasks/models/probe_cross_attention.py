@@ -106,13 +106,6 @@ def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Ten
 
     The paper prints the mean of the probabilities themselves; we take their logarithms, as CLIP, from which it has the
     loss, and the earlier work do.
-
-    Args:
-        texts, pictures: features [batch, width]; rows of the same index belong together.
-        temperature: that cosines are divided by.
-
-    Returns:
-        The mean of both cross entropies, at least 0.
     """
     cosines = functional.normalize(texts) @ functional.normalize(pictures).T / temperature
     own = torch.arange(len(cosines), device=cosines.device)
@@ -125,12 +118,6 @@ def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
     Cost is the squared Euclidean distance, and each row weighs 1/batch. With such weights a best plan is a permutation
     (Birkhoff), so the assignment problem's solution is exact; the paper approximates it by geomloss's Sinkhorn, with
     settings that it does not name. Gradients go through the costs alone, as the paper says.
-
-    Args:
-        texts, pictures: features [batch, width].
-
-    Returns:
-        The sum of cost times plan, divided by batch squared; at least 0.
     """
     costs = (texts[:, None] - pictures[None]).square().sum(dim=-1)
     rows, columns = linear_sum_assignment(costs.detach().double().cpu().numpy())
@@ -227,11 +214,7 @@ def _encoders(settings: Settings) -> tuple[tuple[str, str | None] | None, tuple[
 
 
 def pinned(settings: Settings) -> Settings:
-    """The settings with the hub's commits of the encoders that are read.
-
-    Raises:
-        FigLangError: there is no such encoder.
-    """
+    """The settings with the hub's commits of the encoders that are read."""
     commits: dict[str, Any] = {}
     for name, part in zip(("text", "image"), _encoders(settings), strict=True):
         if part is not None:
@@ -293,9 +276,6 @@ def train(
     Args:
         rows, validation: at least one row each; of equally good epochs the first is taken.
         seed: of new weights, dropout, and the order of rows.
-
-    Raises:
-        FigLangError: an encoder cannot be loaded.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -395,11 +375,7 @@ class Network:
         self._classify = Classifier(settings, weights, device, size)
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
-        """Answer each request with the word of its label.
-
-        Raises:
-            FigLangError: a task asks another question, or about rows that the probe was trained on.
-        """
+        """Answer each request with the word of its label."""
         reads, asks = self._probe.settings["reads"], self._probe.settings["asks"]
         asked = []
         for request in requests:

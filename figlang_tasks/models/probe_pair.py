@@ -36,11 +36,7 @@ class Network:
         self._encoder = FigLangCLIP(probe.settings["encoder"], probe.settings["revision"], **loading)
 
     def generate_until(self, requests: list[Instance], documents: Mapping[str, Any]) -> list[str]:
-        """Answer score requests.
-
-        Raises:
-            FigLangError: a request asks for words, or shows what the probe was trained on.
-        """
+        """Answer score requests."""
         for request in requests:
             if KEY not in request.args[1]:
                 raise FigLangError(only_ranks("figlang_probe", request.args[4]))

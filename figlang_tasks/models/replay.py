@@ -17,12 +17,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from lmms_eval.api.instance import Instance
 from loguru import logger
 
-from figlang_tasks.core.errors import FigLangError, RunError
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLines
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.core.text import listing
@@ -53,11 +53,7 @@ class Saved:
 
 
 def find(samples: str) -> dict[str, list[Path]]:
-    """Return the samples files that are a file, or lie in a folder, by task.
-
-    Raises:
-        RunError: there are none.
-    """
+    """Return the samples files that are a file, or lie in a folder, by task."""
     given = Path(samples).expanduser()
     by_task: dict[str, list[Path]] = {}
     for path in sorted(given.rglob("*samples_*.jsonl")) if given.is_dir() else [given]:
@@ -73,11 +69,7 @@ def find(samples: str) -> dict[str, list[Path]]:
 
 
 def read(paths: Sequence[Path]) -> dict[int, Saved]:
-    """Return what the samples files of one task hold, by document id; only answers are kept in memory.
-
-    Raises:
-        RunError: a file is damaged, or several lines answer the same document.
-    """
+    """Return what the samples files of one task hold, by document id; only answers are kept in memory."""
     saved: dict[int, Saved] = {}
     duplicates = []
     for path in paths:
@@ -159,17 +151,14 @@ class Replay(Offline):
     def __init__(self, samples: str | None = None, missing: str = "error", **harness: Any) -> None:
         super().__init__(**harness)
         if missing not in MISSING:
-            _end(f"missing={missing}; valid: {', '.join(MISSING)}")
+            raise RunError(f"figlang_replay: missing={missing}; valid: {', '.join(MISSING)}")
         if samples is None:
-            _end("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER")
+            raise RunError("figlang_replay needs saved answers: --model_args samples=FILE_OR_FOLDER")
         self._missing = missing
         self._samples = str(samples)  # the command line makes a number of what looks like one
         self._saved: dict[str, dict[int, Saved]] = {}
         self._rounds: Counter[tuple[str, int]] = Counter()
-        try:
-            self._files = find(self._samples)
-        except RunError as error:
-            _end(str(error))
+        self._files = find(self._samples)
 
     @property
     def pictures_first(self) -> set[str]:
@@ -183,19 +172,13 @@ class Replay(Offline):
                     config = json.loads(results.read_bytes())["configs"][task] if results.exists() else {}
                     asked = str(config.get("metadata", {}).get("prompt_hash"))
                 except (OSError, ValueError, LookupError, AttributeError) as error:
-                    _end(f"{results} is not a results file of the harness ({type(error).__name__}: {error})")
+                    raise RunError(f"{results} is not a results file of the harness: {error!r}") from error
                 if asked.endswith(f"+{PICTURES_FIRST}"):
                     found.add(task)
         return found
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer, after all requests have been looked at."""
-        try:
-            return self._answers(requests)
-        except RunError as error:
-            _end(str(error))
-
-    def _answers(self, requests: list[Instance]) -> list[str]:
         answers, missing, foreign, other_prompts = [], [], [], []
         repeats: Counter[tuple[str, int]] = Counter()
         for request in requests:
@@ -260,7 +243,3 @@ def _compare(saved: Saved, task: Any, doc: dict[str, Any], prompt: str) -> tuple
         return same_prompt and saved.target == _digest(task.doc_to_target(doc)), same_prompt
     same_data = None in (saved.data, doc.get("data")) or saved.data == doc["data"]
     return saved.id == doc["id"] and same_data, same_prompt
-
-
-def _end(message: str) -> NoReturn:
-    raise FigLangError(f"figlang_replay: {message}")

@@ -28,9 +28,6 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
 
     Without `device` and `device_map` the accelerator of the process, else the CPU. Under accelerate data parallel each
     rank has its own device.
-
-    Raises:
-        FigLangError: a `device_map` that spreads the model, under data parallel.
     """
     device_map = device_map or None
     if process.num_processes > 1:
@@ -43,11 +40,7 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
 
 
 def dtype_for(name: Any, where: Any) -> Any:
-    """Return the dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU.
-
-    Raises:
-        FigLangError: `name` is not a floating point type of torch.
-    """
+    """Return the dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the CPU."""
     if name is None:
         on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
         return torch.float32 if on_cpu else "auto"
@@ -61,9 +54,6 @@ def load_config(pretrained: str, **source: Any) -> Any:
     """Return the configuration of a checkpoint that figlang_vlm runs.
 
     Of a model that also speaks (Qwen-Omni) it is that of its half that reads and writes.
-
-    Raises:
-        FigLangError: it cannot be loaded, or is of a model of another kind.
     """
     try:
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
@@ -77,11 +67,7 @@ def load_config(pretrained: str, **source: Any) -> Any:
 
 
 def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False, **source: Any) -> Any:
-    """Return the class of transformers that loads the model.
-
-    Raises:
-        FigLangError: none does; the message names the model's kind.
-    """
+    """Return the class of transformers that loads the model."""
     own = [name for name in AUTO_CLASSES if name in (getattr(config, "auto_map", None) or {})]
     if own and trust_remote_code:
         return getattr(transformers, own[0])
@@ -106,9 +92,6 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
 
     Args:
         chat_template: file with the template to use in place of the checkpoint's.
-
-    Raises:
-        FigLangError: it cannot be loaded, or lacks a tokenizer or a chat template.
     """
     try:
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
@@ -163,9 +146,6 @@ def load_model(
         dtype: of the weights; that of the computation where they are quantised.
         peft: folder or hub id of a LoRA-like adapter.
         source: ``revision`` and ``trust_remote_code``.
-
-    Raises:
-        FigLangError: it cannot be loaded, or weights are missing.
     """
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:
@@ -194,12 +174,7 @@ def load_model(
 
 
 def _with_adapter(model: Any, peft: str) -> Any:
-    """Return `model` with the adapter's layers in it.
-
-    Raises:
-        FigLangError: the adapter cannot be loaded, is of another kind, or does not fit: a weight has no place in the
-            model, or a layer has no weights. Such a layer would answer as the model without the adapter.
-    """
+    """Return `model` with the adapter's layers in it."""
     try:
         from peft import PeftConfig, PeftModel
 

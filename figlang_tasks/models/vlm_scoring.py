@@ -50,9 +50,6 @@ def answer_tokens(tokenizer: Any, prompt: str, texts: Sequence[str], add_special
     They are those of prompt and text tokenised as one. Where the tokenizer merges over the border (a prompt that ends
     in a space), the prompt keeps its tokens, since those are what the model answers to when it answers in words; the
     text then has the tokens that it has behind a line break.
-
-    Raises:
-        ValueError: a text has no token.
     """
     joined = tokenizer([prompt, *(prompt + text for text in texts)], add_special_tokens=add_special_tokens)
     apart = tokenizer(["\n", *("\n" + text for text in texts)], add_special_tokens=False)
@@ -129,10 +126,6 @@ class Scorer:
             prompt: the rendered prompt.
             texts: the answers.
             add_special_tokens: as the processor was told.
-
-        Raises:
-            ValueError: a text has no token.
-            MemoryError: a single text does not fit.
         """
         prompt = self._as_read(inputs, prompt)
         between = joiner(prompt, self.tokenizer)
@@ -148,9 +141,6 @@ class Scorer:
         Args:
             inputs: the processor's tensors for the prompts, padded on the left.
             prompts: the rendered prompts.
-
-        Raises:
-            ValueError: both words begin with the same token.
         """
         words = {
             prompt: self._first_tokens(self._as_read(inputs, prompt), yes, no, add_special_tokens) for prompt in prompts
@@ -178,9 +168,6 @@ class Scorer:
         Args:
             prefix: model inputs of a batch of one.
             tokens: sequences of token ids, none of them empty.
-
-        Raises:
-            MemoryError: a single sequence does not fit.
         """
         if not self.shared:
             return [self.decoded(prefix, ids) for ids in tokens]
@@ -267,9 +254,6 @@ class Scorer:
         """Return the log-probabilities of all but the first token of each sequence, by one forward pass.
 
         The model's own hooks of ``generate`` make its inputs for one row of that length, which are then those of all.
-
-        Raises:
-            TypeError: there is no cache to share.
         """
         if not steps:
             raise TypeError("its generate is that of a part of it")

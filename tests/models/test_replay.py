@@ -160,7 +160,7 @@ def no_ids(values: list[Line]) -> list[Line]:
 def test_a_file_that_does_not_fit_is_refused(
     change: Callable[[list[Line]], list[Line]], message: str, odd_file: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(FigLangError, match=f"figlang_replay: .*{message}"):
+    with pytest.raises(FigLangError, match=message):
         replayed(write(tmp_path / odd_file.name, change(lines(odd_file))))
 
 
