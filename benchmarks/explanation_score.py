@@ -75,14 +75,13 @@ SMALL_BLEURT = Sizes(72, 6, 2, 144, 6000, 16)
 
 @dataclass(frozen=True)
 class Texts:
-    """References, and the candidates of two models, each of n distinct texts with the same lengths."""
+    """References and candidates, each of n distinct texts with the same lengths."""
 
     references: list[str]
-    first: list[str]
-    second: list[str]
+    candidates: list[str]
 
-    def pairs(self, candidates: list[str]) -> list[Pair]:
-        return list(zip(self.references, candidates, strict=True))
+    def pairs(self) -> list[Pair]:
+        return list(zip(self.references, self.candidates, strict=True))
 
 
 def vocabulary() -> list[str]:
@@ -114,7 +113,7 @@ def make_texts(rows: int, clusters: int | None = None, seed: int = SEED) -> Text
             within = (index + 0.5) / len(group) - 0.5
             group[index] = math.exp(normal.inv_cdf((cluster + 0.5 + width * within) / clusters))
     scale = MEAN_TOKENS / fmean(length for group in groups for length in group)
-    sides: list[list[str]] = [[], [], []]
+    sides: list[list[str]] = [[], []]
     for group in groups:
         lengths = [max(SHORTEST, min(LONGEST, round(scale * length))) for length in group]
         for side in sides:
@@ -123,7 +122,7 @@ def make_texts(rows: int, clusters: int | None = None, seed: int = SEED) -> Text
     if clusters == rows:  # every pair would be of equal lengths
         for side in sides:
             rng.shuffle(side)
-    assert len({text for side in sides for text in side}) == 3 * rows, "texts are not distinct"
+    assert len({text for side in sides for text in side}) == 2 * rows, "texts are not distinct"
     return Texts(*sides)
 
 
@@ -365,7 +364,7 @@ class StockBleurt:
 ROW_BY_ROW = "published way, row by row"
 BATCHES = "bert-score in batches of 64, BLEURT row by row"
 DTYPES: dict[DType, str] = {"fp32": "ours, fp32", "fast": "ours, fast (bf16)"}
-COLD, SECOND, CACHED = "nothing cached", "a second model on the same references", "all cached"
+COLD, CACHED = "nothing cached", "all cached"
 
 
 @dataclass
@@ -428,7 +427,7 @@ def published_ways(setup: Setup, kind: Kind, pairs: list[Pair]) -> dict[str, Way
 
 
 def our_ways(setup: Setup, kind: Kind, dtype: DType, texts: Texts) -> dict[str, Way]:
-    """Cold, second model and all cached, in the order in which each finds the cache as it should be."""
+    """Cold and all cached, in the order in which each finds the cache as it should be."""
     cache = ScoreCache(setup.folder / "cache" / f"{kind}-{dtype}")
     weights = locate(Weights(str(setup.checkpoint(kind).resolve())))
     model: BertScore | Bleurt
@@ -436,7 +435,7 @@ def our_ways(setup: Setup, kind: Kind, dtype: DType, texts: Texts) -> dict[str, 
         model = BertScore(weights, setup.sizes(kind).layers, setup.device, dtype, cache)
     else:
         model = Bleurt(weights, setup.device, dtype, cache)
-    first, second = texts.pairs(texts.first), texts.pairs(texts.second)
+    pairs = texts.pairs()
     other = make_texts(2, seed=SEED + 1)
 
     def score(pairs: list[Pair]) -> list[float]:
@@ -444,20 +443,17 @@ def our_ways(setup: Setup, kind: Kind, dtype: DType, texts: Texts) -> dict[str, 
         return [found[pair] for pair in pairs]
 
     def empty() -> None:
-        score(other.pairs(other.first))  # loads the model
+        score(other.pairs())  # loads the model
         cache.close()
         shutil.rmtree(setup.folder / "cache" / f"{kind}-{dtype}", ignore_errors=True)
 
-    ways = {COLD: Way(partial(score, first), empty)}
-    if kind == "BERTScore":  # BLEURT reads both texts together: a second model's pairs are all new to it
-        ways[SECOND] = Way(partial(score, second), cache.close)
-    ways[CACHED] = Way(partial(score, first), cache.close)
+    ways = {COLD: Way(partial(score, pairs), empty), CACHED: Way(partial(score, pairs), cache.close)}
     return {f"{DTYPES[dtype]}, {name}": way for name, way in ways.items()}
 
 
 def measure(setup: Setup, kind: Kind, texts: Texts) -> dict[str, Way]:
     """All ways of one model, run in turns."""
-    ways = published_ways(setup, kind, texts.pairs(texts.first))
+    ways = published_ways(setup, kind, texts.pairs())
     for dtype in DTYPES:
         ways |= our_ways(setup, kind, dtype, texts)
     for repeat in range(setup.repeats):
@@ -478,7 +474,7 @@ def report(setup: Setup) -> str:
     bleurt = measure(setup, "BLEURT", texts)
     rows, base = [], 0.0
     for name, first in bertscore.items():
-        second = bleurt[ROW_BY_ROW] if name == BATCHES else bleurt[name.replace(SECOND, COLD)]
+        second = bleurt[ROW_BY_ROW if name == BATCHES else name]
         both = min(first.seconds) + min(second.seconds)
         base = base or both
         minutes = both * VFLUTE_ROWS / setup.rows / 60

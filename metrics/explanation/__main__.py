@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import math
-import os
 import reprlib
 import sys
 from collections.abc import Iterator, Sequence
@@ -45,8 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logger.add(lambda message: print(message, end="", file=sys.stderr), level="INFO", format="{message}")
     try:
         references, candidates = _read(given)
-        if given.output is not None:
-            _check_output(given.output, (given.pairs, given.refs, given.cands))
         scorer = get_scorer(
             given.scorer,
             device=given.device,
@@ -63,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         columns = _columns(scores)
         if given.output is not None:
             write_whole(given.output, _table(given.output.suffix.lower(), columns).encode())
-        _print(scores.signature, len(references), columns, given.json)
+        print(_told(scores.signature, len(references), columns, given.json))
     except (_FileError, WeightsError, ValueError, ArithmeticError, MemoryError, OSError) as error:
         print(f"figlang-score: {error}", file=sys.stderr)
         return 1
@@ -113,6 +110,8 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"{given.pairs} must end in .csv, .tsv or .jsonl; for a text a line use -r and -c")
     if given.output and given.output.suffix.lower() not in (".csv", ".jsonl"):
         parser.error(f"--output {given.output} must end in .csv or .jsonl")
+    if given.output and (given.output == given.pairs or not given.output.parent.is_dir()):
+        parser.error(f"--output {given.output}: name another file than PAIRS, in a folder that is there")
     return given
 
 
@@ -156,10 +155,8 @@ def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         try:
             row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise _FileError(
-                f"{path}, line {number} is not JSON ({getattr(error, 'msg', error)}): write one object a line"
-            ) from error
+        except ValueError as error:
+            raise _FileError(f"{path}, line {number} is not JSON ({error}): write one object a line") from error
         if not isinstance(row, dict):
             raise _FileError(f"{path}, line {number} is {reprlib.repr(row)}: write one JSON object a line")
         yield f"{path}, line {number}", row
@@ -168,19 +165,14 @@ def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     delimiter = _DELIMITERS[path.suffix.lower()]
     reader = csv.DictReader(io.StringIO(_content(path), newline=""), delimiter=delimiter, strict=True)
-    start = 1
     try:
-        header = reader.fieldnames or []
-        if repeated := [name for name in header if header.count(name) > 1]:
-            raise _FileError(f"{path}, line 1 names the column {repeated[0]!r} twice: rename one")
-        start = reader.line_num + 1
         for row in reader:
             if None in row or None in row.values():
-                raise _FileError(f"{path}, line {start} has not {len(header)} cells, as the header has: correct it")
-            yield f"{path}, line {start}", row
-            start = reader.line_num + 1  # where the next row begins: a cell may have several lines
+                raise _FileError(f"{path}, line {reader.line_num} has not as many cells as the header: correct it")
+            yield f"{path}, line {reader.line_num}", row
     except csv.Error as error:
-        raise _FileError(f"{path}, line {start} is not CSV ({error}): correct it, or save the table again") from error
+        where = f"{path}, line {reader.line_num}"
+        raise _FileError(f"{where} is not CSV ({error}): correct it, or save the table again") from error
 
 
 def _cell(where: str, row: dict[str, Any], column: str, option: str) -> str:
@@ -199,14 +191,6 @@ def _columns(scores: ExplanationScores) -> dict[str, list[float]]:
     return {name: values.tolist() for name, values in found.items() if values is not None}
 
 
-def _check_output(path: Path, inputs: Sequence[Path | None]) -> None:
-    """What can be known before hours of work."""
-    if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise _FileError(f"--output {path} cannot be written: name a file in a folder that you can write to")
-    if path.exists() and any(each is not None and path.samefile(each) for each in inputs):
-        raise _FileError(f"--output {path} is an input: name another file")
-
-
 def _table(kind: str, columns: dict[str, list[float]]) -> str:
     """The scores of each row, as ``.csv`` or ``.jsonl``."""
     rows = zip(*columns.values(), strict=True)
@@ -217,19 +201,12 @@ def _table(kind: str, columns: dict[str, list[float]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _print(signature: str, pairs: int, columns: dict[str, list[float]], as_json: bool) -> None:
+def _told(signature: str, pairs: int, columns: dict[str, list[float]], as_json: bool) -> str:
     means = {name: math.fsum(values) / len(values) for name, values in columns.items()}
     if as_json:
-        lines = [json.dumps({"pairs": pairs, **means, "signature": signature})]
-    else:
-        told = {"pairs": pairs} | {name: f"{mean:.6f}" for name, mean in means.items()} | {"signature": signature}
-        lines = [f"{name:<10} {value}" for name, value in told.items()]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:  # a full disk, a reader that has gone
-        # Or Python tries again when it ends, with a message of its own.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise _FileError(f"the means cannot be printed: {error.strerror}") from error
+        return json.dumps({"pairs": pairs, **means, "signature": signature})
+    told = {"pairs": pairs} | {name: f"{mean:.6f}" for name, mean in means.items()} | {"signature": signature}
+    return "\n".join(f"{name:<10} {value}" for name, value in told.items())
 
 
 if __name__ == "__main__":

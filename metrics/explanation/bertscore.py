@@ -46,24 +46,16 @@ class BertScore:
     Args:
         located: the weights.
         layer: hidden layer whose vectors are compared, 1 for the first; the model is cut there.
-        device, dtype, token_budget: as in `Runner`.
-        cache: where scores and reference embeddings are kept.
+        device, dtype: as in `Runner`.
+        cache: where scores are kept.
     """
 
-    def __init__(
-        self,
-        located: Located,
-        layer: int,
-        device: str,
-        dtype: DType,
-        cache: ScoreCache,
-        token_budget: int | None = None,
-    ) -> None:
+    def __init__(self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache) -> None:
         _check_config(located, layer)
         self._located = located
         self._layer = layer
         self._cache = cache
-        self._runner = Runner(self._load, device, dtype, token_budget)
+        self._runner = Runner(self._load, device, dtype)
         self.identity = f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}"
         self._cache_id = f"{self.identity},{dtype},algorithm:{ALGORITHM}"
 
@@ -79,12 +71,10 @@ class BertScore:
         advance(len(empty))
         for chunk in self._chunks(left, ids):
             with torch.inference_mode(), exact_float32():
-                vectors, encoded = self._vectors(chunk, ids)
-                scores = self._match(chunk, ids, vectors)
+                scores = self._match(chunk, ids, self._vectors(chunk, ids))
             # One write for the whole chunk: after a kill the next run plans the very same chunks for what is left, and
             # so gets the same numbers to the last bit.
-            new_references = {pair[0] for pair in chunk} & encoded if self._cache.enabled else set()
-            self._cache.store(self._cache_id, scores, {text: vectors[text].cpu().numpy() for text in new_references})
+            self._cache.store(self._cache_id, scores)
             known |= scores
             advance(len(chunk))
         return known
@@ -134,24 +124,17 @@ class BertScore:
             tokens += sum(len(ids[text]) for text in added)
         yield chunk
 
-    def _vectors(
-        self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]]
-    ) -> tuple[dict[str, torch.Tensor], set[str]]:
-        """Unit vectors of the texts of a chunk, and which were computed: references may come from the cache."""
-        stored = self._cache.embeddings(self._cache_id, {pair[0] for pair in chunk})
-        vectors = {
-            text: torch.from_numpy(array.copy()) for text, array in stored.items() if len(array) == len(ids[text])
-        }
-        todo = sorted(
-            {text for pair in chunk for text in pair} - vectors.keys(), key=lambda text: (-len(ids[text]), text)
-        )
+    def _vectors(self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]]) -> dict[str, torch.Tensor]:
+        """Unit vectors of the texts of a chunk, each encoded once."""
+        todo = sorted({text for pair in chunk for text in pair}, key=lambda text: (-len(ids[text]), text))
+        vectors: dict[str, torch.Tensor] = {}
 
         def encode(start: int, stop: int) -> list[torch.Tensor]:
             return self._encode([ids[text] for text in todo[start:stop]])
 
         for start, stop, batch in self._runner.batches([len(ids[text]) for text in todo], encode):
             vectors |= zip(todo[start:stop], batch, strict=True)
-        return vectors, set(todo)
+        return vectors
 
     def _encode(self, ids: Sequence[Sequence[int]]) -> list[torch.Tensor]:
         """float32 unit vectors [tokens, width] of each text."""
@@ -216,10 +199,7 @@ class BertScore:
         from transformers import AddedToken, AutoTokenizer
 
         folder = self._located.folder
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(folder)
-        except Exception as error:  # each kind of tokenizer fails in its own way on files that are damaged
-            raise WeightsError(f"the tokenizer in {folder} cannot be read ({type(error).__name__}: {error})") from error
+        tokenizer = AutoTokenizer.from_pretrained(folder)
         ids = tokenizer("the word", add_special_tokens=False)["input_ids"]
         if not ids or set(ids) == {tokenizer.unk_token_id}:
             raise WeightsError(f"the tokenizer in {folder} knows no words: its vocabulary is missing or damaged")
@@ -264,10 +244,6 @@ def _check_config(located: Located, layer: int) -> None:
         raise WeightsError(
             f"{located.identity} is a {config.get('model_type')} model; BERTScore is implemented here for "
             f"{' and '.join(_MODEL_TYPES)}"
-        )
-    if config.get("talking_head") or config.get("position_embedding_type", "absolute") != "absolute":
-        raise WeightsError(
-            f"{located.identity} has talking heads or relative positions of BERT, which are not implemented here"
         )
     if not 1 <= layer <= config["num_hidden_layers"]:
         raise WeightsError(f"{located.identity} has layers 1 to {config['num_hidden_layers']}, not {layer}")

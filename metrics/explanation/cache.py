@@ -1,8 +1,4 @@
-"""Scores and reference embeddings on disk, shared by runs and processes.
-
-diskcache (SQLite with size limit, eviction and locks) rather than a format of our own. It can unpickle what it finds;
-nothing is pickled here, and pickled entries are refused.
-"""
+"""Scores of text pairs, and vectors, on disk: one SQLite table, shared by runs and processes."""
 
 from __future__ import annotations
 
@@ -10,70 +6,47 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import diskcache
 import numpy as np
 import numpy.typing as npt
-from diskcache.core import MODE_PICKLE
 from loguru import logger
 
 CACHE_VARIABLE = "FIGLANG_CACHE"
 """Folder of the cache, or ``off``."""
 
-EMBEDDINGS_LIMIT = 4 << 30
-SCORES_LIMIT = 1 << 28
-
+_WAIT = 60  # seconds, for another process that writes
 _Floats = npt.NDArray[np.float32]
 
 
-class _PlainDisk(diskcache.Disk):
-    """Stores numbers, texts and bytes only, so that a foreign file in the folder cannot run code."""
-
-    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        if mode == MODE_PICKLE:
-            raise ValueError(f"{self._directory} holds an entry of another program; delete the folder")
-        return super().fetch(mode, filename, value, read)
-
-    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:
-        assert isinstance(value, (float, bytes)), type(value)
-        return super().store(value, read, key=key)
-
-
 class ScoreCache:
-    """Keeps scores of text pairs and embeddings of single texts; least recently stored goes first.
+    """Keeps numbers by model and texts.
 
-    Any failure to read or write (disk full, no locks on a network file system) is reported once and switches the cache
-    off: it never costs a score.
+    A failure to read or write (a full disk, a network file system without locks) is reported once and switches the
+    cache off: it never costs a score.
 
     Args:
         folder: where; created at the first use. None: keep nothing.
-        embeddings_limit: bytes for embeddings (a text of 90 tokens of DeBERTa-xlarge takes 370 KB).
-        scores_limit: bytes for scores (about a million pairs in the default).
     """
 
-    def __init__(
-        self, folder: Path | None, embeddings_limit: int = EMBEDDINGS_LIMIT, scores_limit: int = SCORES_LIMIT
-    ) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._limits = {"scores": scores_limit, "embeddings": embeddings_limit}
-        self._parts: dict[str, diskcache.Cache] = {}
+        self._database: sqlite3.Connection | None = None
 
     @property
     def enabled(self) -> bool:
         return self._folder is not None
 
     def scores(self, model: str, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        """The stored scores of those `pairs` (reference, candidate) that `model` has scored."""
-        return self._read("scores", {pair: _key(model, *pair) for pair in pairs})
+        """The stored scores of those `pairs` that `model` has scored."""
+        return self._read({pair: _key(model, *pair) for pair in pairs})
 
-    def embeddings(self, model: str, texts: Iterable[str]) -> dict[str, _Floats]:
-        """The stored embeddings, each float32 of shape [tokens, width], of those `texts` that have one."""
-        stored = self._read("embeddings", {text: _key(model, text) for text in texts})
-        unpacked = {text: _unpack(value) for text, value in stored.items()}
-        return {text: vectors for text, vectors in unpacked.items() if vectors is not None}
+    def embeddings(self, model: str, names: Iterable[str]) -> dict[str, _Floats]:
+        """The stored vectors, float32 of shape [1, width], of those `names` that have one."""
+        stored = self._read({name: _key(model, name) for name in names})
+        return {name: np.frombuffer(value, dtype="<f4")[None] for name, value in stored.items()}
 
     def store(
         self,
@@ -81,49 +54,41 @@ class ScoreCache:
         scores: Mapping[tuple[str, str], float] | None = None,
         embeddings: Mapping[str, _Floats] | None = None,
     ) -> None:
-        """Store scores and embeddings, each kind all or none (a killed process leaves no half of them).
-
-        Scores first: embeddings without their scores would make the next run fill its batches differently.
-        """
-        if scores:
-            self._write("scores", {_key(model, *pair): float(score) for pair, score in scores.items()})
-        if embeddings:
-            self._write("embeddings", {_key(model, text): _pack(value) for text, value in embeddings.items()})
-
-    def close(self) -> None:
-        for part in self._parts.values():
-            part.close()
-        self._parts.clear()
-
-    def _read(self, part: str, keys: Mapping[Any, str]) -> dict[Any, Any]:
-        if self._folder is None:
-            return {}
-        try:
-            cache = self._open(part)
-            found = {item: cache.get(key) for item, key in keys.items()}
-        except (OSError, ValueError, sqlite3.Error, diskcache.Timeout) as error:
-            self._give_up(error)
-            return {}
-        return {item: value for item, value in found.items() if value is not None}
-
-    def _write(self, part: str, values: Mapping[str, Any]) -> None:
+        """Store scores and vectors, all or none of them: a killed process leaves no part."""
         if self._folder is None:
             return
+        rows: dict[str, Any] = {_key(model, *pair): float(score) for pair, score in (scores or {}).items()}
+        for name, vector in (embeddings or {}).items():
+            rows[_key(model, name)] = np.asarray(vector, dtype="<f4").tobytes()
         try:
-            cache = self._open(part)
-            with cache.transact():  # waits a minute for other writers; diskcache's retry would wait for ever
-                for key, value in values.items():
-                    cache.set(key, value)
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            with self._open(self._folder) as database:
+                database.executemany("INSERT OR REPLACE INTO numbers VALUES (?, ?)", rows.items())
+        except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
-    def _open(self, part: str) -> diskcache.Cache:
-        assert self._folder is not None
-        if part not in self._parts:
-            self._parts[part] = diskcache.Cache(
-                str(self._folder / part), disk=_PlainDisk, size_limit=self._limits[part], statistics=False
-            )
-        return self._parts[part]
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+        self._database = None
+
+    def _read(self, keys: Mapping[Any, str]) -> dict[Any, Any]:
+        if self._folder is None:
+            return {}
+        query = "SELECT value FROM numbers WHERE key = ?"
+        try:
+            database = self._open(self._folder)
+            found = {item: database.execute(query, (key,)).fetchone() for item, key in keys.items()}
+        except (OSError, sqlite3.Error) as error:
+            self._give_up(error)
+            return {}
+        return {item: row[0] for item, row in found.items() if row is not None}
+
+    def _open(self, folder: Path) -> sqlite3.Connection:
+        if self._database is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(folder / "numbers.sqlite", timeout=_WAIT)
+            self._database.execute("CREATE TABLE IF NOT EXISTS numbers (key TEXT PRIMARY KEY, value)")
+        return self._database
 
     def _give_up(self, error: Exception) -> None:
         logger.warning(
@@ -155,17 +120,3 @@ def cache_root() -> Path | None:
 
 def _key(model: str, *texts: str) -> str:
     return hashlib.sha256(json.dumps([model, *texts]).encode("ascii")).hexdigest()
-
-
-def _pack(values: Sequence[Sequence[float]] | _Floats) -> bytes:
-    array = np.ascontiguousarray(values, dtype="<f4")
-    return np.array(array.shape[-1], dtype="<i4").tobytes() + array.tobytes()
-
-
-def _unpack(data: bytes) -> _Floats | None:
-    """What `_pack` packed; None for a damaged file."""
-    try:
-        width = int(np.frombuffer(data, dtype="<i4", count=1)[0])
-        return np.frombuffer(data, dtype="<f4", offset=4).reshape(-1, width)
-    except ValueError:
-        return None

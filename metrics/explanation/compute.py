@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,8 +21,9 @@ DType: TypeAlias = Literal["fp32", "fast"]
 MULTIPLE = 8
 """Batches are padded to a multiple of this length: bfloat16 kernels are many times slower on odd sizes."""
 
-_GPU_TOKENS = 32_768
-_CPU_TOKENS = 2_048
+GPU_TOKENS, CPU_TOKENS = 32_768, 2_048
+"""Padded tokens of a batch, which bound the memory, whatever the number of texts."""
+
 _SPARE_BYTES = 2 << 30  # activations of a batch beside the weights
 
 _Result = TypeVar("_Result")
@@ -34,23 +34,17 @@ class Runner:
 
     Args:
         load: returns the model on the CPU, in evaluation mode, in the dtype that it is given.
-        device: ``auto`` (the GPU with most free memory, in ``torchrun`` the process's own, if the weights fit, else the
-            CPU), or a torch device.
+        device: ``auto`` (the GPU with most free memory, if the weights fit, else the CPU), or a torch device.
         dtype: see `DType`.
-        token_budget: padded tokens of a batch; None for a default by device. Bounds the memory, whatever the number of
-            texts.
     """
 
-    def __init__(
-        self, load: Callable[[torch.dtype], nn.Module], device: str, dtype: DType, token_budget: int | None
-    ) -> None:
+    def __init__(self, load: Callable[[torch.dtype], nn.Module], device: str, dtype: DType) -> None:
         if dtype not in ("fp32", "fast"):
             raise ValueError(f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)")
         if device != "auto":
             _check_device(device)
         self._load = load
         self._wanted = device
-        self._given_budget = token_budget
         self.dtype = torch.float32 if dtype == "fp32" else torch.bfloat16
         self._model: nn.Module | None = None
         self._device = torch.device("cpu")
@@ -75,9 +69,9 @@ class Runner:
 
     @property
     def budget(self) -> int:
-        """Padded tokens of a batch."""
+        """Padded tokens of a batch: fewer than at first where the memory did not do."""
         if self._budget is None:
-            self._budget = self._given_budget or (_CPU_TOKENS if self._device.type == "cpu" else _GPU_TOKENS)
+            self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
         return self._budget
 
     def release(self) -> None:
@@ -137,13 +131,12 @@ class Runner:
         elif torch.cuda.is_available():
             free = {index: _free_bytes(index) for index in range(torch.cuda.device_count())}
             needed = sum(p.numel() * p.element_size() for p in model.parameters()) + _SPARE_BYTES
-            own = int(os.environ.get("LOCAL_RANK", -1))  # or all processes of a machine would take the same one
-            index = own if free.get(own, 0) >= needed else max(free, key=free.__getitem__)
-            device = torch.device("cuda", index) if free[index] >= needed else torch.device("cpu")
+            emptiest = max(free, key=free.__getitem__)
+            device = torch.device("cuda", emptiest) if free[emptiest] >= needed else torch.device("cpu")
             if device.type == "cpu":
                 logger.warning(
                     f"figlang: scoring explanations on the CPU: {needed >> 20} MiB are needed, and the emptiest "
-                    f"GPU has {free[index] >> 20} MiB free"
+                    f"GPU has {free[emptiest] >> 20} MiB free"
                 )
         else:
             device = torch.device("cpu")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import platform
 import time
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import torch
-from filelock import FileLock
 from loguru import logger
 from torch import nn
 from torch.nn.functional import gelu, linear
@@ -105,31 +103,18 @@ def quickest(dtype: torch.dtype, folder: Path | None) -> str:
     if len(candidates := choices(dtype)) == 1:
         return candidates[0]
     key = f"{_cpu()}, torch {torch.__version__}, {dtype}"
-    with ExitStack() as stack:
-        path = None if folder is None else _locked(folder, stack)
-        known = _read(path)
-        if known.get(key) in candidates:
-            return known[key]
-        seconds = timing(dtype)
-        best = min(seconds, key=seconds.__getitem__)
-        if path is not None:
-            try:
-                write_whole(path, json.dumps({**known, key: best}, indent=1).encode())
-            except OSError as error:
-                logger.debug(f"figlang: {path} cannot be written ({error}); the next process times the kernels again")
+    known = {} if folder is None else _read(folder / "kernels.json")
+    if known.get(key) in candidates:
+        return known[key]
+    seconds = timing(dtype)
+    best = min(seconds, key=seconds.__getitem__)
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / "kernels.json", json.dumps({**known, key: best}, indent=1).encode())
+        except OSError as error:
+            logger.debug(f"figlang: {folder} cannot be written ({error}); the next process times the kernels again")
     return best
-
-
-def _locked(folder: Path, stack: ExitStack) -> Path | None:
-    """The file of the choices, for this process alone: those that start together take the same kernel."""
-    path = folder / "kernels.json"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        stack.enter_context(FileLock(f"{path}.lock"))
-    except (OSError, NotImplementedError) as error:  # the second: a file system without locks
-        logger.debug(f"figlang: {path} cannot be locked ({error}); the next process times the kernels again")
-        return None
-    return path
 
 
 @cache
@@ -174,10 +159,10 @@ def _cpu() -> str:
     )
 
 
-def _read(path: Path | None) -> dict[str, str]:
+def _read(path: Path) -> dict[str, str]:
     """Kernels by machine; empty where the file is missing or damaged."""
     try:
-        known = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
+        known = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}

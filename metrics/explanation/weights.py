@@ -35,9 +35,8 @@ _OTHER_FILES = (  # of a model or its tokenizer; everything else in a repository
     "merges.txt",
     "spm.model",
 )
-
-
 _TOKENIZERS = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"}, {"spm.model"})
+_LONGEST = 500  # characters of what a library says
 
 
 class WeightsError(Exception):
@@ -52,13 +51,11 @@ class Weights:
         name: hub repository, folder, or installed package.
         revision: hub commit; None for the newest, which is then looked up and recorded.
         package: `name` is an installed package that carries the weights in its folder ``model``.
-        sha256: what the weight file must hash to; None if nothing was published to compare with.
     """
 
     name: str
     revision: str | None = None
     package: bool = False
-    sha256: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Weights:
@@ -78,10 +75,16 @@ class Located:
     Attributes:
         folder: holds config.json, tokenizer files and one weight file.
         identity: name with commit, or hash of all files that are read: equal identities mean equal scores.
+
+    Raises:
+        WeightsError: there is no weight file.
     """
 
     folder: Path
     identity: str
+
+    def __post_init__(self) -> None:
+        self.weight_file  # noqa: B018  (looks for it)
 
     @property
     def weight_file(self) -> Path:
@@ -99,34 +102,27 @@ def locate(weights: Weights) -> Located:
     hub.
 
     Raises:
-        WeightsError: they are not available, or their hash is wrong; the message says what to do.
+        WeightsError: they are not available; the message says what to do.
     """
     if weights.package:
-        return _identified(_package_folder(weights.name), weights)
+        return _identified(_package_folder(weights.name), weights.name)
     if Path(weights.name).is_absolute():
-        return _identified(Path(weights.name), weights)
+        return _identified(Path(weights.name), Path(weights.name).name)
     if root := os.environ.get(WEIGHTS_DIR_VARIABLE):
         folder = Path(root).expanduser() / weights.name.rpartition("/")[2]
         if folder.is_dir():
-            return _identified(folder, weights)
+            return _identified(folder, folder.name)
         logger.warning(f"figlang: {WEIGHTS_DIR_VARIABLE}={root} holds no folder {folder.name}: not used for it")
     folder = _from_hub(weights)
     return Located(folder, f"{weights.name}@{folder.name[:12]}")
 
 
-def _identified(folder: Path, weights: Weights) -> Located:
-    weight_file = Located(folder, "").weight_file
-    digest = _sha256(weight_file)
-    if weights.sha256 is not None and digest != weights.sha256:
-        raise WeightsError(
-            f"{weight_file} has SHA-256 {digest}, the published weights have {weights.sha256}: "
-            f"install {weights.name} again"
-        )
+def _identified(folder: Path, name: str) -> Located:
     # Configuration and tokenizer decide the scores as much as the weights do.
-    files = {weight_file.name: digest}
-    files |= {name: _sha256(folder / name) for name in _OTHER_FILES if (folder / name).is_file()}
+    names = [Located(folder, "").weight_file.name, *(each for each in _OTHER_FILES if (folder / each).is_file())]
+    files = {each: _sha256(folder / each) for each in names}
     together = hashlib.sha256(json.dumps(files, sort_keys=True).encode("ascii")).hexdigest()
-    return Located(folder, f"{Path(weights.name).name}@sha256:{together[:12]}")
+    return Located(folder, f"{name}@sha256:{together[:12]}")
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -152,19 +148,17 @@ def _package_folder(package: str) -> Path:
 def _from_hub(weights: Weights) -> Path:
     from huggingface_hub import snapshot_download
 
-    if weights.revision and _COMMIT.fullmatch(weights.revision):
-        for weight_file in _WEIGHT_FILES:  # a commit never changes: what is here needs no question to the hub
-            try:
-                folder = snapshot_download(
-                    weights.name,
-                    revision=weights.revision,
-                    allow_patterns=[weight_file, *_OTHER_FILES],
-                    local_files_only=True,
+    if weights.revision and _COMMIT.fullmatch(weights.revision):  # it never changes: what is here needs no question
+        try:
+            folder = Path(
+                snapshot_download(
+                    weights.name, revision=weights.revision, allow_patterns=[*_OTHER_FILES], local_files_only=True
                 )
-            except OSError:  # not here, or not all of it
-                continue
-            if (Path(folder) / weight_file).is_file() and has_tokenizer(Path(folder)):
-                return Path(folder)
+            )
+        except OSError:  # the hub's client: not here
+            return _download(weights)
+        if any((folder / name).is_file() for name in _WEIGHT_FILES) and has_tokenizer(folder):
+            return folder
     return _download(weights)
 
 
@@ -176,15 +170,11 @@ def _download(weights: Weights) -> Path:
     try:
         info = HfApi().model_info(weights.name, revision=weights.revision)
         present = {sibling.rfilename for sibling in info.siblings or []}
-        weight_file = next((name for name in _WEIGHT_FILES if name in present), None)
-        if weight_file is None:
-            raise WeightsError(f"{page} at {info.sha} has none of {', '.join(_WEIGHT_FILES)}")
+        weight_files = [name for name in _WEIGHT_FILES if name in present][:1]
         logger.info(f"figlang: downloading the metric model {weights.name}@{info.sha}")
-        return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[weight_file, *_OTHER_FILES]))
+        return Path(snapshot_download(weights.name, revision=info.sha, allow_patterns=[*weight_files, *_OTHER_FILES]))
     except errors.RevisionNotFoundError as error:
         raise WeightsError(f"{page} has no revision {weights.revision}") from error
-    except WeightsError:
-        raise
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
         first_line = next(iter(str(error).strip().splitlines()), "no message")
         raise WeightsError(
@@ -213,7 +203,7 @@ def read_state(located: Located) -> dict[str, torch.Tensor]:
     """Return the tensors of a weight file, on the CPU, memory-mapped where the format allows.
 
     Raises:
-        WeightsError: there is no weight file, or it is damaged.
+        WeightsError: it is damaged.
     """
     import torch
 
@@ -237,30 +227,18 @@ def build(
     """Return `model_class` in evaluation mode with exactly the tensors of `state`; `options` go to its constructor.
 
     Raises:
-        WeightsError: a key is missing, unexpected or of another shape. Libraries only warn there and go on with random
-            weights.
+        WeightsError: a key is missing, unexpected or of another shape. transformers only warns there and goes on with
+            random weights.
     """
     import torch
 
     with torch.device("meta"):
-        expected = {key: tensor.shape for key, tensor in model_class(config, **options).state_dict().items()}
-    given = {key: tensor.shape for key, tensor in state.items()}
-    problems = sorted(
-        [
-            *(f"missing {key}" for key in expected.keys() - given.keys()),
-            *(f"unexpected {key}" for key in given.keys() - expected.keys()),
-            *(
-                f"{key} has shape {list(given[key])}, not {list(expected[key])}"
-                for key in expected.keys() & given.keys()
-                if expected[key] != given[key]
-            ),
-        ]
-    )
-    if problems:
-        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
-        raise WeightsError(
-            f"{located.weight_file} is not a {model_class.__name__} of its config.json: {'; '.join(problems[:5])}{more}"
-        )
+        empty = model_class(config, **options)
+    try:
+        empty.load_state_dict(state, assign=True)  # compares names and shapes, and copies nothing
+    except RuntimeError as error:
+        told = " ".join(str(error).split())[:_LONGEST]
+        raise WeightsError(f"{located.weight_file} does not fit its config.json: {told}") from error
     model = model_class.from_pretrained(None, config=config, state_dict=state, dtype=dtype, **options)
     # Some parameters (DeBERTa's q_bias) are declared as float32 and stay so while loading.
     return model.to(dtype).eval().requires_grad_(False)

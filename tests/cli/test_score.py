@@ -304,15 +304,15 @@ main()
 """
 
 
-def stored_scores(cache: Path) -> dict[str, float]:
-    """Time of storing of each score in a cache folder, by key."""
-    database = cache / "scores" / "cache.db"
+def stored_scores(cache: Path) -> dict[str, int]:
+    """Each score in a cache folder, by key, with a number that is another one where it was stored again."""
+    database = cache / "numbers.sqlite"
     if not database.is_file():
         return {}
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=600)) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Cache'").fetchone():
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'numbers'").fetchone():
             return {}
-        return dict(connection.execute("SELECT key, store_time FROM Cache"))
+        return dict(connection.execute("SELECT key, rowid FROM numbers"))
 
 
 @pytest.fixture

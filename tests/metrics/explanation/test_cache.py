@@ -1,15 +1,12 @@
-"""The score cache: what it returns, several processes, size limit, damage, and being switched off."""
+"""The score cache: what it returns, several processes, damage, and being switched off."""
 
 from __future__ import annotations
 
-import pickle
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import diskcache
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +15,7 @@ from hypothesis import strategies as st
 from figlang_tasks.metrics.explanation.cache import ScoreCache, open_cache
 
 PAIR = ("a reference", "a candidate")
-VECTORS = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
+VECTORS = np.arange(12, dtype=np.float32)[None] / 7
 
 
 def test_gives_back_what_was_stored_to_the_last_bit(tmp_path: Path) -> None:
@@ -50,31 +47,16 @@ def test_off_keeps_and_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_may_be_named_as_text(tmp_path: Path) -> None:
-    open_cache(str(tmp_path / "mine")).store("model", {PAIR: 1.0})
-    assert open_cache(tmp_path / "mine").scores("model", [PAIR]) == {PAIR: 1.0}
-
-
 def test_the_environment_names_the_folder_or_switches_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "mine"))
     open_cache(True).store("model", {PAIR: 1.0})
-    assert (tmp_path / "mine" / "explanation" / "scores").is_dir()
+    assert (tmp_path / "mine" / "explanation" / "numbers.sqlite").is_file()
     monkeypatch.setenv("FIGLANG_CACHE", "OFF")
     assert not open_cache(True).enabled
     monkeypatch.delenv("FIGLANG_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     open_cache(True).store("model", {PAIR: 1.0})
-    assert (tmp_path / "xdg" / "figlang_tasks" / "explanation" / "scores").is_dir()
-
-
-def test_the_size_limit_drops_the_oldest(tmp_path: Path) -> None:
-    vectors = np.ones((10, 1000), dtype=np.float32)  # 40 KB
-    cache = ScoreCache(tmp_path, embeddings_limit=4_000_000)
-    for index in range(200):
-        cache.store("model", embeddings={f"text {index}": vectors})
-    kept = cache.embeddings("model", [f"text {index}" for index in range(200)])
-    assert "text 199" in kept and "text 0" not in kept and len(kept) > 50
-    assert sum(path.stat().st_size for path in tmp_path.rglob("*.val")) <= 4_000_000
+    assert (tmp_path / "xdg" / "figlang_tasks" / "explanation" / "numbers.sqlite").is_file()
 
 
 WRITER = """
@@ -105,8 +87,8 @@ def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
     if cause == "a file":
         folder.write_text("in the way")
     else:
-        (folder / "scores").mkdir(parents=True)
-        (folder / "scores" / "cache.db").write_bytes(b"no database " * 1000)
+        folder.mkdir()
+        (folder / "numbers.sqlite").write_bytes(b"no database " * 1000)
     cache = ScoreCache(folder)
     for _ in range(3):
         cache.store("model", {PAIR: 1.0})
@@ -114,44 +96,15 @@ def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
     assert len(warnings_of_loguru) == 1 and "FIGLANG_CACHE" in warnings_of_loguru[0]
 
 
-@pytest.mark.parametrize("length", [0, 2, 10])
-def test_a_damaged_embedding_counts_as_missing(length: int, tmp_path: Path) -> None:
-    vectors = np.ones((100, 100), dtype=np.float32)
-    ScoreCache(tmp_path).store("model", embeddings={"text": vectors})
-    (file,) = tmp_path.rglob("*.val")
-    file.write_bytes(file.read_bytes()[:length])
-    assert ScoreCache(tmp_path).embeddings("model", ["text"]) == {}
-
-
 def test_a_cache_that_another_process_holds_locked_is_waited_for_and_given_up(
-    tmp_path: Path, warnings_of_loguru: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     cache = ScoreCache(tmp_path)
     cache.store("model", {PAIR: 1.0})
-    cache._parts["scores"]._timeout = 1  # seconds; a minute otherwise
-    cache._parts["scores"]._con.execute("PRAGMA busy_timeout = 1000")
-    with sqlite3.connect(tmp_path / "scores" / "cache.db", isolation_level=None) as other:
+    assert cache._database is not None
+    cache._database.execute("PRAGMA busy_timeout = 1000")  # a minute otherwise
+    with sqlite3.connect(tmp_path / "numbers.sqlite", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         cache.store("model", {("b", "c"): 1.0})
         other.execute("ROLLBACK")
     assert len(warnings_of_loguru) == 1 and "out of use" in warnings_of_loguru[0]
-
-
-class Malicious:
-    def __reduce__(self) -> Any:
-        return (print, ("code of a foreign file ran",))
-
-
-def test_a_pickled_entry_is_refused_and_never_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], warnings_of_loguru: list[str]
-) -> None:
-    cache = ScoreCache(tmp_path)
-    cache.store("model", {PAIR: 1.0})
-    cache.close()
-    with diskcache.Cache(str(tmp_path / "scores")) as foreign:
-        (key,) = foreign.iterkeys()
-        foreign.set(key, Malicious())
-    assert b"print" in pickle.dumps(Malicious())
-    assert ScoreCache(tmp_path).scores("model", [PAIR]) == {}
-    assert "of another program; delete the folder" in warnings_of_loguru[0]
-    assert "ran" not in capsys.readouterr().out

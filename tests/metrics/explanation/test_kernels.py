@@ -18,7 +18,6 @@ from figlang_tasks.metrics.explanation.kernels import (
     choose,
     kernels,
     quickest,
-    timing,
 )
 
 DTYPES = (torch.float32, torch.bfloat16)
@@ -123,33 +122,3 @@ def test_a_damaged_file_is_replaced(content: str, tmp_path: Path, monkeypatch: p
     chosen = choose(torch.float32)
     assert chosen in kernels(torch.float32)
     assert chosen in json.loads(path.read_text()).values()
-
-
-def test_a_kernel_that_is_not_there_any_more_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if len(kernels(torch.float32)) == 1:
-        pytest.skip("one kernel here: nothing to choose")
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path))
-    choose(torch.float32)
-    path = tmp_path / "kernels.json"
-    path.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()), "gone")))
-    quickest.cache_clear()
-    assert choose(torch.float32) in kernels(torch.float32)
-    assert "gone" not in path.read_text()
-
-
-@pytest.mark.parametrize("folder", ["off", "a file"])
-def test_without_a_folder_nothing_is_kept(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a file").write_text("")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FIGLANG_CACHE", folder)
-    assert choose(torch.float32) in kernels(torch.float32)
-    assert [path.name for path in tmp_path.iterdir()] == ["a file"]
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_kernel_is_timed(dtype: torch.dtype) -> None:
-    threads = torch.get_num_threads()
-    seconds = timing.__wrapped__(dtype)
-    assert torch.get_num_threads() == threads
-    assert list(seconds) == choices(dtype)
-    assert all(0 < each < 60 for each in seconds.values())

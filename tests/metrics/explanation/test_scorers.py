@@ -62,17 +62,6 @@ def test_the_published_recipes() -> None:
     assert SCORERS["flute22"].layer == LAYERS["deberta-large-mnli"]
 
 
-def test_the_scorers_that_tasks_know_are_these() -> None:
-    from figlang_tasks.scoring.explanations import CHOICES
-
-    assert CHOICES == (*SCORERS, "off")
-
-
-def test_the_signature_tells_the_two_scorers_of_flute_apart() -> None:
-    signatures = {name: get_scorer(name, cache=False, **TINY).signature for name in ("flute22", "flute22-xlarge")}
-    assert all(signature.startswith(f"{name} (with other models)|bertscore:") for name, signature in signatures.items())
-
-
 def test_the_signature_names_all_that_decides_a_score() -> None:
     from figlang_tasks import __version__
 
@@ -97,10 +86,6 @@ def test_a_second_scoring_comes_from_the_cache_and_is_the_same(tmp_path: Path) -
     assert scorer._bleurt is not None and scorer._bleurt._runner._model is None
 
 
-def test_scores_are_kept_unless_told_otherwise() -> None:
-    assert get_scorer("embedded")._bertscore._cache.enabled  # where $FIGLANG_CACHE says
-
-
 def test_release_lets_go_of_both_models() -> None:
     scorer = get_scorer("vflute25", cache=False, **TINY)
     first = scorer.score(REFERENCES, CANDIDATES)
@@ -110,37 +95,6 @@ def test_release_lets_go_of_both_models() -> None:
     assert all(runner._model is None for runner in runners)
     assert scorer.score(REFERENCES, CANDIDATES).mean.tolist() == first.mean.tolist()
     get_scorer("embedded", cache=False).release()  # nothing was loaded, and there is no BLEURT
-
-
-def test_dtypes_share_no_scores(tmp_path: Path) -> None:
-    texts = ["The lawyer has fins and teeth like a shark."], ["The man in court is dangerous."]
-    exact = get_scorer("embedded", cache=tmp_path).score(*texts)
-    fast = get_scorer("embedded", cache=tmp_path, dtype="fast").score(*texts)
-    assert 0 < abs(exact.mean[0] - fast.mean[0]) < 0.02
-
-
-def test_references_are_encoded_once_for_several_models(tmp_path: Path) -> None:
-    """The second model's candidates are scored with the stored vectors, to the same numbers."""
-    references = [f"The {word} has fins." for word in ("lawyer", "judge", "boxer")]
-    first = get_scorer("embedded", cache=tmp_path)
-    first.score(references, ["a shark"] * 3)
-    second = get_scorer("embedded", cache=tmp_path)
-    encoded: list[int] = []
-    encode = second._bertscore._encode
-
-    def counting(ids: list[list[int]]) -> object:
-        encoded.append(len(ids))
-        return encode(ids)
-
-    second._bertscore._encode = counting
-    cached = second.score(references, ["a storm"] * 3)
-    assert sum(encoded) == 1, "only the one new candidate"
-    fresh = get_scorer("embedded", cache=False).score(references, ["a storm"] * 3)
-    assert cached.mean == pytest.approx(fresh.mean, abs=1e-6)
-
-
-def test_no_rows() -> None:
-    assert get_scorer("embedded", cache=False).score([], []).mean.shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -200,11 +154,6 @@ def test_progress_counts_pairs_times_models(
 def test_near_threshold() -> None:
     assert near_threshold(np.array([0.53, 0.5349, 0.5351, 0.596, 0.7, -0.004]), [0, 0.53, 0.6]) == 4
     assert near_threshold(np.array([0.005]), [0]) == 1
-
-
-def test_a_layer_of_zero_is_not_taken_for_none() -> None:
-    with pytest.raises(WeightsError, match="not 0"):
-        get_scorer("embedded", bertscore_layer=0)
 
 
 # --- the published anchors, on the real weights ----------------------------------------------------------------------
