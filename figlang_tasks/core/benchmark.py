@@ -7,6 +7,7 @@ package finds it by its folder; no list of benchmarks exists.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,10 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.core import hub
-from figlang_tasks.core.checks import Fetched, Report
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.hub import Source
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import NoOptions, Options
 from figlang_tasks.core.presentation import BarSection, Instructions, Parts
 
@@ -31,6 +30,82 @@ Record = Mapping[str, Any]
 """What ``process_results`` of a task returns under ``sample``."""
 Asked = Mapping[str, str]
 """What a task file asks for: ``dataset``, and the keys of its ``dataset_name`` with their values."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset: its name here, where it lives, and what it must contain.
+
+    Attributes:
+        name: folder name under ``FIGLANG_DATA_DIR``.
+        splits: rows of each parquet split, in the published order.
+        columns: columns that every parquet split must have.
+        repository: dataset repository on the hub; None for data that this package ships or that has no release.
+        revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
+            resolved once a process, or the user's pin (:attr:`pin_variable`).
+        gated: the hub asks for the acceptance of conditions.
+        folder: the shipped folder, for data that this package ships.
+        title: in reports, where the name alone does not tell whose it is.
+        gigabytes: to download, about; 0 where nothing is.
+        bring: how users bring rows of their own: a command and a card.
+    """
+
+    name: str
+    splits: dict[str, int] = field(hash=False, default_factory=dict)
+    columns: tuple[str, ...] = ()
+    repository: str | None = None
+    revision: str | None = None
+    gated: bool = False
+    folder: Path | None = None
+    title: str = ""
+    bring: str = ""
+    gigabytes: float = 0
+
+    @property
+    def access(self) -> str:
+        """How users get the data."""
+        if self.folder is not None:
+            return "ships with the package"
+        if self.repository is None:
+            return "bring your own"
+        return "gated" if self.gated else "open"
+
+    @property
+    def page(self) -> str:
+        return f"https://huggingface.co/datasets/{self.repository}"
+
+    @property
+    def pin_variable(self) -> str:
+        """Environment variable with a commit, tag or branch to read instead, e.g. ``FIGLANG_REVISION_IRFL``."""
+        return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Something that is on this machine now.
+
+    Attributes:
+        what: in words.
+        folder: where.
+        revision: commit of the hub, ``local``, or a hash of the files.
+    """
+
+    what: str
+    folder: Path
+    revision: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    Attributes:
+        lines: lines to print, with the faults.
+        faults: number of faults.
+    """
+
+    lines: tuple[str, ...]
+    faults: int
 
 
 @dataclass(frozen=True)
@@ -199,11 +274,29 @@ def benchmarks() -> Mapping[str, Benchmark]:
     return {name: import_module(f"{_PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
 
 
+@cache
+def sources() -> Mapping[str, Source]:
+    """The datasets of all benchmarks by name, as these declare them."""
+    return {source.name: source for benchmark in benchmarks().values() for source in benchmark.sources}
+
+
+def source(name: str) -> Source:
+    """The source called `name`.
+
+    Raises:
+        DataError: there is none.
+    """
+    known = sources()
+    if name not in known:
+        raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
+    return known[name]
+
+
 def of_dataset(name: str) -> Benchmark:
     """The benchmark that a dataset belongs to.
 
     Raises:
         DataError: no benchmark has such a dataset.
     """
-    known = hub.source(name)
+    known = source(name)
     return next(benchmark for benchmark in benchmarks().values() if known in benchmark.sources)

@@ -8,42 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loguru import logger
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import Fetched as Fetched
+from figlang_tasks.core.benchmark import Report as Report
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, Snapshot
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """Something that is on this machine now.
-
-    Attributes:
-        what: in words.
-        folder: where.
-        revision: commit of the hub, ``local``, or a hash of the files.
-    """
-
-    what: str
-    folder: Path
-    revision: str
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a check found.
-
-    Attributes:
-        lines: lines to print, with the faults.
-        faults: number of faults.
-    """
-
-    lines: tuple[str, ...]
-    faults: int
 
 
 class DataFaults(DataError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import Asked, Benchmark, of_dataset
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import look_again, named, read_name
+from figlang_tasks.core.hub import named, read_name
 
 if TYPE_CHECKING:
     import datasets
@@ -24,7 +24,6 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
     """
     try:
         benchmark, asked = asked_for(stub.config_name)
-        look_again()
         return benchmark.load(asked, True)
     except DataError as error:
         raise DataError(f"figlang_tasks: {error}") from error
@@ -43,7 +42,6 @@ def preflight(config: Mapping[str, Any]) -> None:
         FigLangError: nothing but options is.
     """
     task, name = config.get("task"), config.get("dataset_name")
-    look_again()
     try:
         benchmark = of_dataset(read_name(name)["dataset"])
     except DataError as error:

@@ -71,12 +71,9 @@ def write(
     rows_from: Path | None = None,
     keep_shared: bool = False,
 ) -> Exported:
-    """Write the rows that a model can be trained on for a task, or for each task of a group.
+    """Write the rows that a model can be trained on for a task of a benchmark, or for each task of a group.
 
     Args:
-        benchmark: the benchmark of the task.
-        name: of the task or the group; its prompts and its form of answer are written.
-        folder: is made.
         rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
         keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not all of them.
 

@@ -6,19 +6,20 @@ layout of the hub's repository, so the rest of the code reads all of them in one
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cache, lru_cache, wraps
+from dataclasses import dataclass
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from loguru import logger
 
+from figlang_tasks.core.benchmark import Source as Source
+from figlang_tasks.core.benchmark import source as source
+from figlang_tasks.core.benchmark import sources as sources
 from figlang_tasks.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,56 +30,8 @@ USE_THE_RELEASE = "Use the files of the original release."
 OWN = "own"
 """In place of a revision: rows that the user brought, which are not those of the release."""
 
-_TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv", ".txt", ".zip")
+_VARIABLES = (DATA_DIR_VARIABLE, "FIGLANG_REVISION_")
 _Loader = TypeVar("_Loader", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Source:
-    """A dataset: its name here, where it lives, and what it must contain.
-
-    Attributes:
-        name: folder name under ``FIGLANG_DATA_DIR``.
-        splits: rows of each parquet split, in the published order.
-        columns: columns that every parquet split must have.
-        repository: dataset repository on the hub; None for data that this package ships or that has no release.
-        revision: 40-hex commit that the repository is read at; None where it is not known: then the default branch,
-            resolved once a process, or the user's pin (:attr:`pin_variable`).
-        gated: the hub asks for the acceptance of conditions.
-        folder: the shipped folder, for data that this package ships.
-        title: in reports, where the name alone does not tell whose it is.
-        gigabytes: to download, about; 0 where nothing is.
-        bring: how users bring rows of their own: a command and a card.
-    """
-
-    name: str
-    splits: dict[str, int] = field(hash=False, default_factory=dict)
-    columns: tuple[str, ...] = ()
-    repository: str | None = None
-    revision: str | None = None
-    gated: bool = False
-    folder: Path | None = None
-    title: str = ""
-    bring: str = ""
-    gigabytes: float = 0
-
-    @property
-    def access(self) -> str:
-        """How users get the data."""
-        if self.folder is not None:
-            return "ships with the package"
-        if self.repository is None:
-            return "bring your own"
-        return "gated" if self.gated else "open"
-
-    @property
-    def page(self) -> str:
-        return f"https://huggingface.co/datasets/{self.repository}"
-
-    @property
-    def pin_variable(self) -> str:
-        """Environment variable with a commit, tag or branch to read instead, e.g. ``FIGLANG_REVISION_IRFL``."""
-        return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
 
 
 @dataclass(frozen=True)
@@ -94,39 +47,22 @@ class Snapshot:
     revision: str
 
 
-@cache
-def sources() -> Mapping[str, Source]:
-    """The datasets of all benchmarks by name, as these declare them."""
-    from figlang_tasks.core.benchmark import benchmarks
-
-    return {source.name: source for benchmark in benchmarks().values() for source in benchmark.sources}
-
-
-def source(name: str) -> Source:
-    """Return the source called `name`.
-
-    Raises:
-        DataError: there is none.
-    """
-    known = sources()
-    if name not in known:
-        raise DataError(f"unknown dataset {name!r}; known: {', '.join(known)}")
-    return known[name]
+_kept: list[Callable[[], None]] = []
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
-    """Keep the last results of a function whose first argument is the name of a dataset, as `functools.lru_cache`.
+    """Keep the last results of a loader of data, as `functools.lru_cache`, until :func:`look_again`.
 
-    A result is used again while the environment names the same folder or revision, and the tables there are as they
-    were at the last :func:`look_again`: those of all datasets of the benchmark, because one may take data from another.
+    The variables of the environment that say where data comes from are part of the key.
     """
 
     def decorate(load: _Loader) -> _Loader:
-        found = lru_cache(maxsize=maxsize)(lambda state, *args, **kwargs: load(*args, **kwargs))
+        found = lru_cache(maxsize=maxsize)(lambda environment, *args, **kwargs: load(*args, **kwargs))
+        _kept.append(found.cache_clear)
 
         @wraps(load)
-        def same(name: str, *args: Any, **kwargs: Any) -> Any:
-            return found(_state(name), name, *args, **kwargs)
+        def same(*args: Any, **kwargs: Any) -> Any:
+            return found(_environment(), *args, **kwargs)
 
         same.cache_clear = found.cache_clear  # type: ignore[attr-defined]
         return cast("_Loader", same)
@@ -135,42 +71,20 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
 
 def look_again() -> None:
-    """Look at the files in ``FIGLANG_DATA_DIR`` again; not while a run asks, which would mix old and new rows."""
-    _tables.cache_clear()
+    """Read data anew from now on; not while a run asks, which would mix old and new rows."""
+    for forget in _kept:
+        forget()
 
 
-def _state(name: str) -> Hashable:
-    """What decides the rows of a dataset; files of the hub and of this package do not change."""
-    from figlang_tasks.core.benchmark import of_dataset
-
-    root = os.environ.get(DATA_DIR_VARIABLE)
-    origins = of_dataset(name).sources
-    tables = [_tables(Path(root).expanduser().absolute() / each.name) for each in origins] if root else []
-    return root, *(os.environ.get(each.pin_variable) for each in origins), *tables
-
-
-@cache
-def _tables(folder: Path) -> Hashable:
-    """A folder, the tables and the folders below it, each with what changes when it is written; nothing without it."""
-    paths = [str(folder)]
-    for place, folders, files in os.walk(folder):
-        paths += [os.path.join(place, each) for each in (*folders, *(each for each in files if each.endswith(_TABLES)))]
-    written = [(path, os.stat(path)) for path in paths if os.path.exists(path)]  # not a link to nothing
-    return tuple((path, stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in written)
+def _environment() -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
 
 
 @kept(maxsize=8)
 def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]]:
-    """Load one split of a dataset; only this split is downloaded.
+    """The rows of one split of a dataset, and what is wrong with their number; only this split is downloaded.
 
-    Columns that a dataset does not have by :func:`sources` are left out, with a warning.
-
-    Args:
-        name: of a dataset of a benchmark.
-        split: one of its splits.
-
-    Returns:
-        The rows, and what is wrong with their number.
+    Columns that its :class:`Source` does not name are left out, with a warning.
 
     Raises:
         DataError: dataset or split unknown, not reachable, access not granted, damaged, or without a column.
@@ -217,12 +131,7 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
 
 
 def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
-    """Read Parquet files.
-
-    Args:
-        files: of one table, in order.
-        columns: that it must have.
-        where: names the files in errors.
+    """The table in some Parquet files, which must have these columns; `where` names them in errors.
 
     Raises:
         DataError: a file is damaged, or a column is missing.
@@ -264,12 +173,7 @@ def local_folder(origin: Source) -> Path | None:
 
 
 def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    """Return the files of a dataset: from FIGLANG_DATA_DIR, this package, or downloaded from the hub.
-
-    Args:
-        origin: the dataset.
-        patterns: glob patterns of the files that are needed; only these are downloaded. A local folder is returned even
-            if it lacks them.
+    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as `patterns` ask.
 
     Raises:
         DataError: the data is not available; the message has the reason and the remedy.
@@ -303,8 +207,9 @@ _failed: dict[str, DataError] | None = None  # by name of the source, while aski
 
 @contextmanager
 def asking_once() -> Iterator[None]:
-    """Inside the block a repository that failed is not tried again: the same error is raised."""
+    """Inside the block, the start of a run, data is read anew, and a repository that failed is not asked again."""
     global _failed
+    look_again()
     before, _failed = _failed, {}
     try:
         yield
@@ -312,38 +217,23 @@ def asking_once() -> Iterator[None]:
         _failed = before
 
 
+@kept(maxsize=16)
 def folder(name: str) -> Path:
     """Return the folder of a dataset on this machine, below which all files lie that its rows may name.
 
     Raises:
         DataError: as :func:`source` and :func:`snapshot`.
     """
-    return _folder(source(name), os.environ.get(DATA_DIR_VARIABLE))
+    return snapshot(source(name), []).folder
 
 
-@lru_cache(maxsize=16)
-def _folder(origin: Source, root: str | None) -> Path:
-    """`root` is part of the cache key: another folder gives another answer."""
-    return snapshot(origin, []).folder
-
-
-_ATTEMPTS = 3
-_LONGEST_PAUSE = 300.0  # the hub's limits are for five minutes
-_resolved: dict[str, str] = {}  # repository -> commit, so that one process never mixes two
-
-
-def _download(origin: Source, patterns: Sequence[str], attempt: int = 1) -> Snapshot:
-    from huggingface_hub import errors, snapshot_download
+def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
+    from huggingface_hub import constants, errors, snapshot_download
 
     assert origin.repository is not None
-    asked = os.environ.get(origin.pin_variable) or origin.revision or "main"
-    revision = _resolved.get(f"{origin.repository}@{asked}", asked)
+    revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
     elsewhere = f"or put the files into ${DATA_DIR_VARIABLE}/{origin.name}"
-    conditions = (
-        f"the dataset is gated: accept its conditions on {origin.page}" if origin.gated else f"see {origin.page}"
-    )
-    started = time.time()
     try:
         folder = Path(
             snapshot_download(origin.repository, repo_type="dataset", revision=revision, allow_patterns=[*patterns])
@@ -358,109 +248,42 @@ def _download(origin: Source, patterns: Sequence[str], attempt: int = 1) -> Snap
         raise DataError(
             f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
-    except errors.RepositoryNotFoundError as error:
-        raise DataError(
-            f"{origin.repository} is not visible ({_first_line(error)}). If HF_TOKEN is set, check that it is valid; "
-            f"{conditions}, {elsewhere}."
-        ) from error
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
-        refused = _refused(error)
-        told = f"HTTP status {refused}" if refused else f"{type(error).__name__}: {_first_line(error)}"
-        pause = _pause(error, attempt)
-        if pause is not None:
-            logger.warning(f"figlang_tasks: {origin.repository}: {told}; trying again")
-            time.sleep(pause)
-            return _download(origin, patterns, attempt + 1)
-        if refused == 401:
-            raise DataError(
-                f"the hub refuses the token given for {origin.repository}: put a valid one into HF_TOKEN "
-                f"(or run `hf auth login`) of an account that has access to {origin.page}, {elsewhere}."
-            ) from error
-        if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "on", "yes", "true"):
+        if constants.HF_HUB_OFFLINE:
             raise DataError(
                 f"{origin.repository}@{revision} is not in the cache of this machine, and HF_HUB_OFFLINE is set. Unset "
                 f"it and run once with a connection, {elsewhere}."
             ) from error
-        advice = "Wait some minutes" if refused == 429 else "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE"
+        status = _status(error)
+        if status == 401:
+            raise DataError(
+                f"the hub refuses {origin.repository} without a valid token: put one into HF_TOKEN (or run `hf auth "
+                f"login`) of an account that has access to {origin.page}, {elsewhere}."
+            ) from error
+        told = f"HTTP status {status}" if status else f"{type(error).__name__}: {_first_line(error)}"
+        advice = "Wait some minutes" if status == 429 else "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE"
         raise DataError(
             f"{origin.repository} cannot be downloaded ({told}). {advice} and run again, {elsewhere}."
         ) from error
-    _check_downloaded(origin.repository, folder, started)
-    _resolved[f"{origin.repository}@{asked}"] = folder.name  # the cache names a snapshot's folder after its commit
-    return Snapshot(folder, folder.name)
+    return Snapshot(folder, folder.name)  # the cache names a snapshot's folder after its commit
 
 
-def _pause(error: Exception, attempt: int) -> float | None:
-    """Seconds to wait before a download is tried again, where the hub's client does not do so; None: do not."""
-    response = _response(error)
-    if response is not None and response.status_code >= 500:
-        return 2 if attempt == 1 else None
-    import huggingface_hub
-
-    if int(huggingface_hub.__version__.partition(".")[0]) >= 1 or attempt > _ATTEMPTS:
-        return None
-    # Before 1.0 (which transformers 4 takes) it waits for nobody, and goes on with a file at the next call only.
-    if response is not None and response.status_code == 429:
-        wait = response.headers.get("Retry-After", "")
-        return min(float(wait), _LONGEST_PAUSE) if wait.isdigit() else 5
-    return 2 if type(error).__module__.startswith("requests.") else None
-
-
-def _refused(error: BaseException | None) -> int | None:
+def _status(error: BaseException | None) -> int | None:
     """The HTTP status of an error of the hub's client, or of what it comes from."""
-    response = _response(error)
-    return None if response is None else int(response.status_code)
-
-
-def _response(error: BaseException | None) -> Any:
     from huggingface_hub import errors
 
     while error is not None:
         if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
-            return error.response
+            return int(error.response.status_code)
         error = error.__cause__ or error.__context__
     return None
 
 
-def _check_downloaded(repository: str, folder: Path, started: float) -> None:
-    """Compare files that were just downloaded with their checksum, which is their name in the hub's cache.
-
-    The hub's client compares sizes only. Older files were checked when they were downloaded.
-
-    Raises:
-        DataError: one differs; it has been deleted.
-    """
-    for path in sorted(folder.rglob("*")):
-        blob = path.resolve()
-        if blob.parent.name != "blobs" or blob.stat().st_mtime < started - 1:
-            continue
-        if len(blob.name) == 64:
-            digest = hashlib.sha256()
-        elif len(blob.name) == 40:
-            digest = hashlib.sha1(b"blob %d\0" % blob.stat().st_size)  # as git names it
-        else:
-            continue
-        with blob.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-        if digest.hexdigest() != blob.name:
-            path.unlink()
-            blob.unlink(missing_ok=True)
-            raise DataError(
-                f"{repository}: {path.relative_to(folder)} was damaged by the download: its checksum is "
-                f"{digest.hexdigest()}, the hub has {blob.name}. The file was deleted. Run again. If the error comes "
-                "back, a proxy or the server of HF_ENDPOINT changes files."
-            )
-
-
 def read_name(name: object) -> dict[str, str]:
-    """Parse the ``dataset_name`` of a task file, e.g. ``FLUTE,part=train,prompt=v2``, key by key.
+    """``dataset`` and each key with its value, of a task file's ``dataset_name``, e.g. ``FLUTE,part=train,prompt=v2``.
 
     The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
     has none. It may hold none of ``<>:/\\|?*``.
-
-    Returns:
-        ``dataset`` (what stands first), and each key with its value.
 
     Raises:
         DataError: it is missing, or does not have this form.

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import stat
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +27,8 @@ def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None
     """Check that a picture exists and is complete. For most formats this is cheaper than decoding it.
 
     Args:
-        cell: an undecoded ``datasets.Image`` value: ``{"bytes": ..., "path": ...}``. The path counts where there are no
-            bytes.
-        where: names dataset and row in errors, e.g. ``"V-FLUTE/test row 7 (irfl-test-7)"``.
+        cell: an undecoded ``datasets.Image`` value, whose ``path`` counts where there are no ``bytes``.
+        where: names dataset and row in errors.
         dataset: the one whose folder a path must lie below (:func:`below`); None: no path is opened.
 
     Raises:
@@ -43,9 +40,7 @@ def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None
             if image.format == "PNG":
                 image.verify()  # checks every chunk's checksum
             else:
-                image.draft(
-                    "RGB", (image.width // 8 or 1, image.height // 8 or 1)
-                )  # JPEG: decodes at an eighth of the size
+                image.draft("RGB", (image.width // 8 or 1, image.height // 8 or 1))  # decodes a JPEG at an eighth
                 image.load()
     except Exception as error:  # Pillow raises many kinds on damaged files
         raise _damaged(file, where, error) from error
@@ -100,12 +95,7 @@ def content_key(image: Image.Image) -> str:
 
 
 def below(folder: Path, path: str, where: str) -> Path:
-    """Return the file that a path in the data names. The file may be missing.
-
-    Args:
-        folder: of the data.
-        path: relative to it, as it stands in a row or in saved samples.
-        where: names the row in errors.
+    """The file that a path in a row or in saved samples names, relative to the folder; it may be missing.
 
     Raises:
         DataError: the path points outside of the folder on any system, directly or through a link.
@@ -113,8 +103,7 @@ def below(folder: Path, path: str, where: str) -> Path:
     kinds = (PurePosixPath(path), PureWindowsPath(path))
     inside = not Path(path).drive and not any(kind.root or ".." in kind.parts for kind in kinds)
     try:
-        if inside and _may_be_linked(folder, path):
-            inside = (folder / path).resolve().is_relative_to(folder.resolve())
+        inside = inside and (folder / path).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle; a text that is the name of no file
         inside = False
     if not inside:
@@ -124,17 +113,6 @@ def below(folder: Path, path: str, where: str) -> Path:
             "images/722.png, and put the file itself there, not a link"
         )
     return folder / path
-
-
-def _may_be_linked(folder: Path, path: str) -> bool:
-    """Whether a part of `path` is a link, or may be one. To resolve a path that has none takes three times as long."""
-    place = os.fspath(folder)
-    for part in Path(path).parts:
-        place = os.path.join(place, part)
-        with suppress(OSError):  # what is not there is no link
-            if stat.S_ISLNK(os.lstat(place).st_mode):
-                return True
-    return os.name == "nt"  # which has junctions too
 
 
 def _decoded(data: bytes, file: Path | None, where: str) -> Image.Image:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -97,56 +97,6 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 # --- what a harness saved ---------------------------------------------------------------------------------------------
 
-_SHORT = 64  # characters; longer texts are hardly ever the same in two lines
-
-
-class SavedLines:
-    """The lines of a file, one at a time: of a large one neither the bytes nor their lines are held in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._digest = hashlib.sha256()
-        self._texts: dict[str, str] = {}
-
-    def values(self) -> Iterator[SavedLine]:
-        """Each line as JSON.
-
-        Raises:
-            RunError: the file cannot be read, is empty, or a line of it is not JSON.
-        """
-        before: bytes | None = None
-        number = 0
-        try:
-            with self._path.open("rb") as file:
-                for line in file:  # ends at \n alone: texts hold other line separators, unescaped
-                    self._digest.update(line)
-                    if before is not None:
-                        yield self._parsed(number, before, last=False)
-                    number, before = number + 1, line
-        except OSError as error:
-            raise RunError(f"{self._path} cannot be read: {error.strerror}") from error
-        if before is None:
-            raise RunError(
-                f"{self._path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
-            )
-        yield self._parsed(number, before, last=True)
-
-    def sha256(self) -> str:
-        """Hex digest of the file, once all its values are read."""
-        return self._digest.hexdigest()
-
-    def _parsed(self, number: int, line: bytes, last: bool) -> SavedLine:
-        where = f"{self._path}, line {number}"
-        return SavedLine(where, _json(where, line.removesuffix(b"\n"), last, self._shared))
-
-    def _shared(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object whose keys and short texts are those of the lines before: half of what 10^5 lines would take."""
-        share = self._texts.setdefault
-        return {
-            share(name, name): share(value, value) if isinstance(value, str) and len(value) < _SHORT else value
-            for name, value in pairs
-        }
-
 
 class SavedLine(NamedTuple):
     """A line: where it stands, for messages, and what it says."""
@@ -155,12 +105,42 @@ class SavedLine(NamedTuple):
     values: Any
 
 
-def _json(where: str, line: bytes, last: bool, shared: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
+class SavedLines:
+    """The lines of a file, one at a time: of a large one neither the bytes nor their lines are held in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+
+    def values(self) -> Iterator[SavedLine]:
+        """Each line as JSON.
+
+        Raises:
+            RunError: the file cannot be read, is empty, or a line of it is not JSON.
+        """
+        number = 0
+        try:
+            with self._path.open("rb") as file:
+                for number, line in enumerate(file, start=1):  # ends at \n alone: texts hold other line separators
+                    self._digest.update(line)
+                    yield _saved(f"{self._path}, line {number}", line)
+        except OSError as error:
+            raise RunError(f"{self._path} cannot be read: {error.strerror}") from error
+        if not number:
+            raise RunError(
+                f"{self._path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
+            )
+
+    def sha256(self) -> str:
+        """Hex digest of the file, once all its values are read."""
+        return self._digest.hexdigest()
+
+
+def _saved(where: str, line: bytes) -> SavedLine:
     try:
-        return json.loads(line.decode("utf-8"), object_pairs_hook=shared)
+        return SavedLine(where, json.loads(line.decode("utf-8")))
     except (ValueError, RecursionError) as error:
-        if last:
-            remedy = "was the file cut off (an interruption, a full disk)? Restore the whole file, or delete this line"
-        else:
-            remedy = "restore the file that the harness wrote"
-        raise RunError(f"{where} is not JSON ({getattr(error, 'msg', error)}): {remedy}") from error
+        raise RunError(
+            f"{where} is not JSON ({getattr(error, 'msg', error)}): was the file cut off (an interruption, a full "
+            "disk)? Restore the file that the harness wrote; the last line may be deleted"
+        ) from error

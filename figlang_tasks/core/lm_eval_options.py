@@ -27,15 +27,10 @@ class LmEvalError(SystemExit, DataError):
 
 
 def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
-    """Return the options of a task.
+    """The options of a task, from what ``custom_dataset`` was called with.
 
     Refused is every other key of ``dataset_kwargs`` in the task file, and (for tasks that are written down elsewhere,
     as in a group) every name that is like an option's.
-
-    Args:
-        settings: what ``custom_dataset`` was called with.
-        options: the names that the task knows.
-        required: those of them that must be there.
 
     Raises:
         ValueError: an unknown option, or one is missing; the message names it and the valid ones.

@@ -35,9 +35,6 @@ def check_values(limit: float | None, offset: float | None) -> None:
 def check_offset(config: Mapping[str, Any]) -> None:
     """Check that a run leaves at least one document of a task; its data is known to be there.
 
-    Args:
-        config: as :func:`chosen` takes it.
-
     Raises:
         FigLangError: there are none left.
     """
@@ -48,11 +45,7 @@ def check_offset(config: Mapping[str, Any]) -> None:
 
 
 def chosen(docs: _Sized, config: Mapping[str, Any]) -> range:
-    """The places of the documents of a task that a run is about, in order.
-
-    Args:
-        docs: all its documents.
-        config: the task's YAML as a dict, with ``limit`` and ``offset`` of the run.
+    """The places of the documents that a run asks, of all; `config` is the task's YAML with ``limit`` and ``offset``.
 
     Raises:
         ValueError: there is none.

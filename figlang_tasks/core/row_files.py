@@ -19,15 +19,9 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
 
 
 def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Read the rows of a file: CSV if its name ends in ``.csv``, with tabs for commas in ``.tsv``, else JSON Lines.
+    """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its line number, with its cells or what is wrong, as text.
 
-    Args:
-        path: the file.
-        required: columns that each row must have.
-
-    Yields:
-        The number of the line where a row begins, with its cells by column or, as text, what is wrong with it. Where
-        a whole CSV file cannot be read (its encoding, its header, a quote that is not closed), nothing follows.
+    Where a whole CSV file cannot be read (its encoding, its header, a quote that is not closed), nothing follows.
 
     Raises:
         DataError: the file cannot be read.
@@ -93,13 +87,7 @@ def brief(value: Any) -> str:
 
 
 def text(values: Mapping[str, Any], column: str, where: str, optional: bool = False) -> str:
-    """Return the text in a column of a row, without white space around it.
-
-    Args:
-        values: the row.
-        column: its name.
-        where: names file and line in errors.
-        optional: return "" where the row has no text there.
+    """The text in a column of a row, without white space around it; "" if it is `optional` and not there.
 
     Raises:
         DataError: the text is missing or empty, is of another type, or has half a character in it.

@@ -58,14 +58,7 @@ class ScoreRequestError(ValueError):
 
 @dataclass(frozen=True)
 class ScoreRequest:
-    """What is to be scored.
-
-    Attributes:
-        kind: ``candidates`` or ``match``.
-        candidates: the texts to score, at least one, in the order of the answer; empty for ``match``.
-        normalize: ``none`` or ``tokens``.
-        yes, no: the two answers that ``match`` compares.
-    """
+    """What is to be scored: texts (`candidates`, in the order of the answer), or how well pictures match."""
 
     kind: str
     candidates: tuple[str, ...] = ()
@@ -75,11 +68,7 @@ class ScoreRequest:
 
 
 def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) -> ScoreRequest | None:
-    """Return the score request in the settings of a harness request; None if it asks for words.
-
-    Args:
-        generation_kwargs: settings of the request.
-        doc: its document, from which a named column of candidates is read.
+    """The score request in the settings of a harness request; None if it asks for words.
 
     Raises:
         ScoreRequestError: unknown key, kind or normalization, or no candidates.
@@ -153,12 +142,7 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
 
 
 def is_asked(config: Mapping[str, Any]) -> bool:
-    """Whether a task asks a model for scores.
-
-    Args:
-        config: the task's YAML as a dict, as :func:`for_model` returns it, and under ``model`` the name after
-            ``--model``, or None.
-    """
+    """Whether a task asks a model for scores; `config` as of :func:`for_model`, with the name under ``model``."""
     by_model = config.get("model_specific_generation_kwargs") or {}
     own = by_model.get(config.get("model"), by_model.get("default"))  # as the harness chooses
     return {**(config.get("generation_kwargs") or {}), **(own or {})}.get(KEY) is not None

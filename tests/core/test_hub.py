@@ -86,7 +86,7 @@ def test_invalid_token_unknown_revision_and_no_connection(repository: Path, tmp_
     with HubServer() as server:
         server.add_repo(REPO_ID, repository, commit="0" * 40, gated=True, granted_tokens={"hf_good"})
         wrong_token = load(server, tmp_path / "a", "hf_wrong").stderr
-        assert "refuses the token given for ColumbiaNLP/V-FLUTE: put a valid one into HF_TOKEN" in wrong_token
+        assert "refuses ColumbiaNLP/V-FLUTE without a valid token: put one into HF_TOKEN" in wrong_token
         wrong_revision = load(server, tmp_path / "b", "hf_good").stderr
         assert f"has no revision {REVISION}, which this version asks for" in wrong_revision
     no_connection = load(server, tmp_path / "c", "hf_good").stderr

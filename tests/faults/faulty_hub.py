@@ -108,17 +108,6 @@ def stall(seconds: float = 3) -> Spoil:
     return _streamed(stream)
 
 
-def other_bytes() -> Spoil:
-    """As long as it should be, with one byte changed."""
-
-    def spoil(response: Response) -> Response:
-        body = bytearray(b"".join(response.chunks()))
-        body[len(body) // 2] ^= 1
-        return replace(response, body=bytes(body))
-
-    return spoil
-
-
 def shorter() -> Spoil:
     """Ten bytes less than the hub has announced, as if that were all."""
     return lambda response: replace(response, body=b"".join(response.chunks())[:-10])

@@ -7,20 +7,15 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
-import requests
 import warm
 from faults import faulty_hub
 from faults.faulty_hub import Fault, FaultyHub
-from huggingface_hub.errors import HfHubHTTPError
 from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
 
-from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, load_split
 
 FILE = "validation-00000-of-00001.parquet"
@@ -70,22 +65,16 @@ def assert_only_whole_files(home: Path) -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        Fault("/resolve/", faulty_hub.status(429, Retry_After="1"), times=1, any_method=True),
-        Fault(LISTING, faulty_hub.status(500), times=1),
-        Fault(CONTENT, faulty_hub.status(503), times=1),
         Fault(CONTENT, faulty_hub.cut(), times=2),
         Fault(CONTENT, faulty_hub.stall(), times=1),
         Fault(CONTENT, faulty_hub.drip()),
     ],
-    ids=["429 with Retry-After", "500", "503 of the CDN", "cut off twice", "stalls once", "slow drip"],
+    ids=["cut off twice", "stalls once", "slow drip"],
 )
 def test_another_attempt_helps(fault: Fault, repository: Path, tmp_path: Path) -> None:
     with FaultyHub(fault) as hub:
         hub.add_repo(REPO_ID, repository, commit=REVISION)
-        started = time.monotonic()
         assert_loaded(load(hub, tmp_path), repository)
-        if "429" in str(fault):
-            assert time.monotonic() - started >= 1
     assert_only_whole_files(tmp_path)
 
 
@@ -96,10 +85,11 @@ SLOW = pytest.mark.slow  # the hub's client tries again and again
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (Fault("/resolve/", faulty_hub.status(401), any_method=True), "refuses the token given for .*HF_TOKEN"),
+        (Fault("/resolve/", faulty_hub.status(401), any_method=True), "without a valid token: .*HF_TOKEN"),
         (Fault("/resolve/", faulty_hub.status(403), any_method=True), r"cannot be downloaded \(HTTP status 403\)"),
         (Fault(FILE, faulty_hub.status(404), any_method=True), r"cannot be downloaded \(HTTP status 404\)"),
         (Fault(CONTENT, faulty_hub.shorter()), r"file should be of size \d+ but has size \d+"),
+        (Fault(CONTENT, faulty_hub.status(503)), r"cannot be downloaded \(HTTP status 503\)"),
         pytest.param(
             Fault("/resolve/", faulty_hub.status(429, Retry_After="1"), any_method=True),
             r"\(HTTP status 429\)\. Wait some minutes",
@@ -108,7 +98,7 @@ SLOW = pytest.mark.slow  # the hub's client tries again and again
         pytest.param(Fault(LISTING, faulty_hub.status(500)), r"\(HTTP status 500\)", marks=SLOW),
         pytest.param(Fault(CONTENT, faulty_hub.cut()), "peer closed connection|IncompleteRead", marks=SLOW),
     ],
-    ids=["401", "403", "404", "wrong size", "429", "500", "always cut off"],
+    ids=["401", "403", "404", "wrong size", "503 of the CDN", "429", "500", "always cut off"],
 )
 def test_one_message_when_nothing_helps(fault: Fault, message: str, repository: Path, tmp_path: Path) -> None:
     with FaultyHub(fault) as hub:
@@ -121,18 +111,6 @@ def test_one_message_when_nothing_helps(fault: Fault, message: str, repository: 
         assert not faulty_hub.blobs(tmp_path)
         hub.faults.clear()
         assert_loaded(load(hub, tmp_path), repository)  # what is left of the first attempt does no harm
-
-
-def test_changed_content_is_deleted_and_told(repository: Path, tmp_path: Path) -> None:
-    """As many bytes as there should be: the hub's client is content."""
-    with FaultyHub(Fault(CONTENT, faulty_hub.other_bytes(), times=1)) as hub:
-        hub.add_repo(REPO_ID, repository, commit=REVISION)
-        done = load(hub, tmp_path)
-        assert done.returncode == 1
-        message = rf"^DataError: {REPO_ID}: data/{FILE} was damaged by the download: its checksum is \w{{64}}"
-        assert re.search(message, done.stderr.splitlines()[-1])
-        assert not faulty_hub.blobs(tmp_path)
-        assert_loaded(load(hub, tmp_path), repository)
 
 
 def test_offline_without_a_cache(repository: Path, tmp_path: Path) -> None:
@@ -164,31 +142,3 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
     with pytest.raises(DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"):
         load_split("V-FLUTE", "train")
-
-
-@pytest.mark.parametrize(
-    ("version", "status", "header", "attempt", "seconds"),
-    [
-        ("0.36.2", 429, "7", 1, 7),
-        ("0.36.2", 429, "10000", 3, 300),
-        ("0.36.2", 429, "Wed, 21 Oct 2026 07:28:00 GMT", 1, 5),
-        ("0.36.2", 429, "7", 4, None),
-        ("0.36.2", 403, "", 1, None),
-        ("2.4.0", 429, "7", 1, None),  # this one waits by itself
-        ("2.4.0", 503, "", 1, 2),
-        ("2.4.0", 503, "", 2, None),
-    ],
-)
-def test_pauses_by_version_of_the_client(
-    version: str, status: int, header: str, attempt: int, seconds: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(huggingface_hub, "__version__", version)
-    error = HfHubHTTPError.__new__(HfHubHTTPError)
-    error.response = SimpleNamespace(status_code=status, headers={"Retry-After": header})  # type: ignore[assignment]
-    assert hub._pause(error, attempt) == seconds
-
-
-def test_a_lost_connection_with_the_client_of_transformers_4(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huggingface_hub, "__version__", "0.36.2")
-    assert hub._pause(requests.exceptions.ChunkedEncodingError("cut"), 1) == 2
-    assert hub._pause(ValueError("no file"), 1) is None
