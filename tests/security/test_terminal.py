@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import ast
-import csv
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import varied_runs
-import warm
-from benchmarks.metaclue.generated import row as metaclue_row
-from benchmarks.metaclue.generated import write as write_metaclue
 from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
 from report_runs import lines_of, write_run
-from saved_samples import NAME, evaluated
-from transformers.utils import logging as transformers_logging
 from typer.testing import CliRunner
 
 from figlang_tasks.cli.figlang import app
@@ -58,96 +49,23 @@ def test_no_text_steers(text: str) -> None:
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 
-def a_run(folder: Path) -> str:
-    return str(write_run(folder, {"figlang_mini": lines_of("figlang_mini", 40)}, model_name=f"m{NASTY}"))
-
-
-def samples(folder: Path) -> str:
-    path = folder / f"{NASTY}_{NAME}"
-    path.write_bytes(evaluated("embedded")[0])
-    return str(path)
-
-
-def table(folder: Path) -> list[str]:
-    write_metaclue(folder, [metaclue_row(3)])
-    with (folder / "table.csv").open("w", newline="") as file:
-        cells = {"image": "3/3.jpg", "split": "test", "set": "metaphor", "primary": "a", "relationship": "b"}
-        writer = csv.DictWriter(file, [*cells, "secondary"])
-        writer.writeheader()
-        writer.writerow({**cells, "secondary": "c"})
-    return [str(folder / "MetaCLUE"), str(folder / "table.csv")]
-
-
-def irfl_run(folder: Path) -> str:
-    task = "figlang_mini_irfl_match_idiom"
-    return str(write_run(folder, {task: lines_of(task)}, model_name=f"m{NASTY}"))
-
-
-# What is called in a folder whose name is nasty, and its exit status.
+# What is called in a folder whose name is nasty, and its exit status: a command of each kind.
 COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
-    "score": (lambda here: ["score", samples(here), "--scorer", "embedded"], 0),
-    "score, a folder that is there": (lambda here: ["score", samples(here), "-o", str(here)], 1),
-    "score, no file": (lambda here: ["score", str(here / "no.jsonl")], 1),
-    "compare": (
+    "a run": (
         lambda here: [
-            "compare", f"x{NASTY}={shutil.copytree(varied_runs.weak(), here / 'x')}", f"y={varied_runs.strong()}",
-            "--task", "figlang_mini", "--resamples", "100", "--metric", "acc",
-        ], 0
+            "runs",
+            str(write_run(here / "run", {"figlang_mini": lines_of("figlang_mini", 4)}, model_name=f"m{NASTY}")),
+        ],
+        0,
     ),
-    "compare, no file": (lambda here: ["compare", str(here / "no"), str(here / "nor")], 1),
-    "report": (lambda here: ["report", a_run(here / "run"), "-o", str(here / "r.html"), "--no-images"], 0),
-    "report, no run": (lambda here: ["report", str(here), "-o", str(here / "r.html")], 1),
-    "data export, no rows": (
-        lambda here: [
-            "data", "export", "nykms", "--format", "llava", "--rows", str(here / NASTY), "--output", str(here / "o"),
-        ], 1
-    ),
-    "judge export": (lambda here: ["judge", "export", a_run(here / "run"), "-o", str(here / "s.csv"), "--n", "3"], 0),
-    "judge export, no run": (lambda here: ["judge", "export", str(here), "-o", str(here / "s.csv")], 1),
-    "judge agree, no key": (lambda here: ["judge", "agree", str(here / "k"), str(here / "a"), str(here / "b")], 1),
-    "judge llm, no sheet": (
-        lambda here: ["judge", "llm", str(here / "s.csv"), "--model", NASTY, "-o", str(here / "o.csv")], 1
-    ),
-    "submit irfl": (lambda here: ["submit", "irfl", irfl_run(here / "run")], 1),
-    "submit figlang2024": (lambda here: ["submit", "figlang2024", a_run(here / "run"), "-o", str(here / "f.zip")], 1),
-    "submit figlang2022": (lambda here: ["submit", "figlang2022", a_run(here / "run"), "-o", str(here / "f.jsonl")], 1),
-    "submit score2024": (lambda here: ["submit", "score2024", str(here / "f.zip")], 1),
-    "submit hub": (lambda here: ["submit", "hub", a_run(here / "run"), "--repo", f"a/{NASTY}"], 1),
-    "submit every-eval-ever": (
-        lambda here: [
-            "submit", "every-eval-ever", a_run(here / "run"), "-o", str(here / "eee"), "--organization", NASTY,
-            "--relationship", "other", "--model", f"a/{NASTY}",
-        ], 1
-    ),
-    "data template": (lambda here: ["data", "template", "nykms", "--output", str(here / "new")], 0),
-    "data import": (lambda here: ["data", "import", "metaclue", *table(here), "--output", str(here / "made")], 0),
-    "data import, no folder": (lambda here: ["data", "import", "metaclue", str(here / "a"), str(here / "b")], 1),
-    "data check": (lambda here: ["data", "check", "metaclue", table(here)[0]], 0),
-    "data check, no folder": (lambda here: ["data", "check", "metaclue", str(here / "a")], 1),
-    "data prefetch": (lambda here: ["data", "prefetch", NASTY], 2),
-    "runs": (lambda here: ["runs", a_run(here / "run")], 0),
-    "runs, none": (lambda here: ["runs", str(here)], 1),
-    "cite": (lambda here: ["cite", a_run(here / "run")], 0),
-    "cite, no run": (lambda here: ["cite", str(here / "run")], 1),
-    "doctor": (lambda here: ["doctor", NASTY], 2),
-    "tasks": (lambda here: ["tasks", NASTY], 1),
-}  # fmt: skip
+    "an error": (lambda here: ["compare", str(here / "no"), str(here / "nor")], 1),
+    "an argument": (lambda here: ["tasks", NASTY], 1),
+    "wrong usage": (lambda here: ["doctor", NASTY], 2),
+}
 
 
-@pytest.fixture
-def no_progress_bars() -> Iterator[None]:
-    """Carriage returns of transformers, where this process has not loaded the scorer before."""
-    active = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    yield
-    if active:
-        transformers_logging.enable_progress_bar()
-
-
-@pytest.mark.usefixtures("no_progress_bars")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_name_steers_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "2000")
     arguments, status = COMMANDS[name]
     folder = tmp_path / NASTY
@@ -155,30 +73,6 @@ def test_no_name_steers_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyP
     done = CliRunner().invoke(app, arguments(folder))
     assert done.exit_code == status, done.output
     assert done.output and not STEERS & set(done.output)
-
-
-def test_every_command_is_called_here() -> None:
-    import typer
-
-    def verbs(group: object, before: str = "") -> Iterator[str]:
-        for name, command in group.commands.items():  # type: ignore[attr-defined]
-            if hasattr(command, "commands"):
-                yield from verbs(command, f"{before}{name} ")
-            else:
-                yield f"{before}{name}"
-
-    called = {name.partition(",")[0] for name in COMMANDS}
-    assert set(verbs(typer.main.get_command(app))) - called <= {"data status"}
-
-
-@pytest.mark.slow
-def test_the_end_of_a_run_steers_no_terminal(tmp_path: Path) -> None:
-    """The message of a check before a run, and what logs say: the harness's colours are its own."""
-    env = {**os.environ, "FIGLANG_DATA_DIR": str(tmp_path / NASTY), "HOME": str(tmp_path)}
-    done = warm.run(["lmms_eval", "--model", "figlang_random", "--tasks", "vflute"], env=env, cwd=tmp_path)
-    said = done.stdout + done.stderr
-    assert done.returncode == 1 and "is not a folder: correct" in said
-    assert not any(part in said for part in ("\x1b]0", "\x1b[31m\x1b", "\x07", "\u202e", "\x9b"))
 
 
 # --- logs and errors -------------------------------------------------------------------------------------------------
