@@ -26,15 +26,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 # Kinds of file that the hub keeps in LFS whatever their size; anything else goes there from 10 MB on.
 LFS_SUFFIXES = {".arrow", ".bin", ".gz", ".jpeg", ".jpg", ".npy", ".parquet", ".png", ".pt", ".safetensors", ".zip"}
 LFS_THRESHOLD = 10_000_000
 # What follows a repository id in an API path; also how ids of one segment ("gpt2") are told apart.
-API_ACTIONS = {"auth-check", "commits", "discussions", "paths-info", "refs", "revision", "tree"}
+API_ACTIONS = {"auth-check", "commits", "discussions", "revision", "tree"}
 CHUNK = 1 << 16
-COMMIT_DATE = "2024-05-01T00:00:00.000Z"
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,6 @@ class RepoFile:
     size: int
     oid: str
     sha256: str | None
-    pointer_size: int
 
     @property
     def etag(self) -> str:
@@ -69,14 +67,14 @@ class RepoFile:
     def read(cls, path: str, local: Path) -> RepoFile:
         size = local.stat().st_size
         if local.suffix not in LFS_SUFFIXES and size < LFS_THRESHOLD:
-            return cls(path, local, size, _git_blob_id(local.read_bytes()), None, 0)
+            return cls(path, local, size, _git_blob_id(local.read_bytes()), None)
         digest = hashlib.sha256()
         with local.open("rb") as stream:
             while chunk := stream.read(CHUNK):
                 digest.update(chunk)
         sha256 = digest.hexdigest()
         pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n".encode()
-        return cls(path, local, size, _git_blob_id(pointer), sha256, len(pointer))
+        return cls(path, local, size, _git_blob_id(pointer), sha256)
 
 
 @dataclass
@@ -151,13 +149,12 @@ class HubError(Exception):
 class HubServer:
     """Serves repositories on 127.0.0.1, on two ports: the hub and, as a second origin, the CDN that holds LFS files."""
 
-    def __init__(self, *, port: int = 0, page_size: int = 1000) -> None:
+    def __init__(self) -> None:
         self.requests: list[LoggedRequest] = []
-        self.page_size = page_size
         self._repos: dict[tuple[str, str], Repo] = {}
         self._known_tokens: set[str] = set()
         self._lfs: dict[str, RepoFile] = {}
-        self._servers = [_Server(self, "hub", port), _Server(self, "cdn", 0)]
+        self._servers = [_Server(self, "hub"), _Server(self, "cdn")]
         self.url = self._servers[0].url
         self.cdn_url = self._servers[1].url
         self._threads: list[threading.Thread] = []
@@ -314,40 +311,21 @@ class HubServer:
         """Endpoints under `/api/{datasets|models}/{id}`. As on the hub, gating leaves the metadata public."""
         match action:
             case []:
-                return _json(_repo_info(repo, self._commit(repo, "main"), request.flag("blobs")))
+                return _json(_repo_info(repo, self._commit(repo, "main")))
             case ["revision", revision]:
-                return _json(_repo_info(repo, self._commit(repo, revision), request.flag("blobs")))
+                return _json(_repo_info(repo, self._commit(repo, revision)))
             case ["tree", revision, *path]:
                 return self._tree(repo, self._commit(repo, revision), "/".join(path), request)
-            case ["paths-info", revision] if request.method == "POST":
-                commit = self._commit(repo, revision)
-                form = parse_qs(request.body.decode())
-                expand = form.get("expand", ["false"])[0].lower() == "true"
-                wanted = {path.strip("/") for path in form.get("paths", [])}
-                return _json([item for item in _tree_items(repo, commit, "", True, expand) if item["path"] in wanted])
-            case ["refs"]:
-                branches = [
-                    {"name": name, "ref": f"refs/heads/{name}", "targetCommit": commit}
-                    for name, commit in repo.branches.items()
-                ]
-                return _json({"branches": branches, "converts": [], "tags": [], "pullRequests": []})
             case ["auth-check"]:
                 self._check_access(repo, request)
                 return _json({})
         raise HubError(404, None, "Not Found")
 
     def _tree(self, repo: Repo, commit: str, path: str, request: Request) -> Response:
-        expand = request.flag("expand")
-        items = _tree_items(repo, commit, path, request.flag("recursive"), expand)
+        items = _tree_items(repo, commit, path, request.flag("recursive"))
         if path and not items:
             raise HubError(404, "EntryNotFound", f"{path} does not exist on {commit!r}", commit)
-        start = int(request.query.get("cursor", ["0"])[0])
-        end = start + (min(self.page_size, 50) if expand else self.page_size)
-        headers = {}
-        if end < len(items):
-            query = {name: values[0] for name, values in request.query.items()} | {"cursor": str(end)}
-            headers["Link"] = f'<{self.url}{request.path}?{urlencode(query)}>; rel="next"'
-        return _json(items[start:end], headers)
+        return _json(items)
 
     def _resolve(self, repo: Repo, revision: str, path: str, request: Request) -> Response:
         commit = self._commit(repo, revision)
@@ -369,11 +347,11 @@ class HubServer:
 class _Server(ThreadingHTTPServer):
     """One listening port; keeps its open connections, so that stopping it also ends those a client holds alive."""
 
-    def __init__(self, hub: HubServer, role: str, port: int) -> None:
+    def __init__(self, hub: HubServer, role: str) -> None:
         self.hub = hub
         self.role = role
         self._open: set[socket.socket] = set()
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -459,34 +437,13 @@ def _content(entry: RepoFile, request: Request, headers: dict[str, str]) -> Resp
     return Response(206, headers, entry.local, start, end - start)
 
 
-def _repo_info(repo: Repo, commit: str, blobs: bool) -> dict[str, Any]:
-    siblings: list[dict[str, Any]] = []
-    for entry in repo.commits[commit].values():
-        sibling: dict[str, Any] = {"rfilename": entry.path}
-        if blobs:
-            sibling |= {"size": entry.size, "blobId": entry.oid}
-            if entry.sha256:
-                sibling["lfs"] = {"sha256": entry.sha256, "size": entry.size, "pointerSize": entry.pointer_size}
-        siblings.append(sibling)
-    return {
-        "_id": commit[:24],
-        "id": repo.repo_id,
-        **({"modelId": repo.repo_id} if repo.repo_type == "model" else {}),
-        "author": repo.repo_id.partition("/")[0],
-        "sha": commit,
-        "createdAt": COMMIT_DATE,
-        "lastModified": COMMIT_DATE,
-        "private": False,
-        "gated": "auto" if repo.gated else False,
-        "disabled": False,
-        "downloads": 0,
-        "likes": 0,
-        "tags": [],
-        "siblings": siblings,
-    }
+def _repo_info(repo: Repo, commit: str) -> dict[str, Any]:
+    siblings = [{"rfilename": entry.path} for entry in repo.commits[commit].values()]
+    gated = "auto" if repo.gated else False
+    return {"id": repo.repo_id, "sha": commit, "private": False, "gated": gated, "tags": [], "siblings": siblings}
 
 
-def _tree_items(repo: Repo, commit: str, path: str, recursive: bool, expand: bool) -> list[dict[str, Any]]:
+def _tree_items(repo: Repo, commit: str, path: str, recursive: bool) -> list[dict[str, Any]]:
     """Files and folders below `path`, or only its direct children, in the form of the tree endpoint."""
     prefix = f"{path}/" if path else ""
     items: dict[str, dict[str, Any]] = {}
@@ -499,18 +456,14 @@ def _tree_items(repo: Repo, commit: str, path: str, recursive: bool, expand: boo
             items.setdefault(folder, {"type": "directory", "oid": _sha1(folder.encode()), "size": 0, "path": folder})
         item: dict[str, Any] = {"type": "file", "oid": entry.oid, "size": entry.size, "path": name}
         if entry.sha256:
-            item["lfs"] = {"oid": entry.sha256, "size": entry.size, "pointerSize": entry.pointer_size}
+            item["lfs"] = {"oid": entry.sha256, "size": entry.size, "pointerSize": 134}
         items[name] = item
-    found = [item for item in items.values() if recursive or "/" not in item["path"][len(prefix) :]]
-    if expand:
-        for item in found:
-            item["lastCommit"] = {"id": commit, "title": "Upload", "date": COMMIT_DATE}
-    return found
+    return [item for item in items.values() if recursive or "/" not in item["path"][len(prefix) :]]
 
 
-def _json(content: Any, headers: Mapping[str, str] | None = None) -> Response:
+def _json(content: Any) -> Response:
     body = json.dumps(content).encode()
-    return Response(200, {"Content-Type": "application/json; charset=utf-8", **(headers or {})}, body)
+    return Response(200, {"Content-Type": "application/json; charset=utf-8"}, body)
 
 
 def _sha1(content: bytes) -> str:
