@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +148,10 @@ def test_no_budget_changes_a_score(model: str, token_budget: int) -> None:
 
 
 @pytest.mark.parametrize("token_budget", [64, 333])
-def test_the_budget_bounds_what_is_held(token_budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Padded tokens of a batch, of texts and of pairs alike; and distinct texts of a chunk at 8 budgets."""
+def test_the_budget_bounds_a_batch_of_texts_and_of_pairs(token_budget: int) -> None:
     model = ours.__wrapped__("deberta", token_budget)
     sizes: list[tuple[int, int]] = []
-    encode, f1, chunks = model._encode, model._f1, model._chunks
+    encode, f1 = model._encode, model._f1
 
     def encoding(ids: Any) -> Any:
         sizes.append((len(ids), padded(max(map(len, ids)))))
@@ -163,31 +161,20 @@ def test_the_budget_bounds_what_is_held(token_budget: int, monkeypatch: pytest.M
         sizes.extend(tuple(side[0].shape[:2]) for side in (reference, candidate))
         return f1(reference, candidate)
 
-    def planning(pairs: Any, ids: Any) -> Any:
-        planned = list(chunks(pairs, ids))
-        assert [pair for chunk in planned for pair in chunk] == pairs
-        # Memory trouble shows at once, and what a reference is compared with stands together.
-        lengths = [(len(ids[reference]), len(ids[candidate])) for reference, candidate in pairs]
-        of_reference = [list(own) for _, own in groupby(zip(pairs, lengths, strict=True), key=lambda item: item[0][0])]
-        assert len(of_reference) == len({reference for reference, _ in pairs})
-        assert [own[0][1][0] for own in of_reference] == sorted((own[0][1][0] for own in of_reference), reverse=True)
-        assert all(own == sorted(own, key=lambda item: -item[1][1]) for own in of_reference)
-        held = [{text: len(ids[text]) for pair in chunk for text in pair} for chunk in planned]
-        for chunk, texts, after in zip(planned, held, [*planned[1:], None], strict=True):
-            assert len(chunk) == 1 or sum(texts.values()) <= 8 * token_budget
-            if after is not None:  # no more fits; of another reference all pairs or none
-                same = after[0][0] == chunk[-1][0]
-                others = after[:1] if same else [pair for pair in pairs if pair[0] == after[0][0]]
-                more = texts | {text: len(ids[text]) for pair in others for text in pair}
-                assert sum(more.values()) > 8 * token_budget
-        return iter(planned)
-
-    monkeypatch.setattr(model, "_encode", encoding)
-    monkeypatch.setattr(model, "_f1", matching)
-    monkeypatch.setattr(model, "_chunks", planning)
-    model.score(mixed_pairs(seed=6, count=80))
+    model._encode, model._f1 = encoding, matching
+    done: list[int] = []
+    pairs = mixed_pairs(seed=6, count=80)
+    model.score(pairs, done.append)
     assert all(rows == 1 or rows * width <= token_budget for rows, width in sizes)
     assert max(rows for rows, _ in sizes) > 3
+    assert sum(done) == len(set(pairs))  # progress counts each once
+
+
+def test_pairs_are_planned_by_reference_longest_first() -> None:
+    """A chunk holds 8 budgets of distinct texts: four texts of two tokens each are just 8 budgets of one token."""
+    pairs = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"), ("i", "i")]
+    ids = {text: [0, 0] for text in "abcdefghi"}
+    assert [len(chunk) for chunk in ours("deberta", 1)._chunks(pairs, ids)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("model", BOTH)
@@ -248,11 +235,6 @@ def test_a_text_against_itself_is_one(text: str) -> None:
     (score,) = ours("minilm").score([(text, text)]).values()
     # A text of the tokenizer's own tokens ("[CLS]") weighs nothing, as in the package.
     assert score == pytest.approx(1, abs=1e-5) or not clean(text) or not _SPECIAL.sub("", text).strip()
-
-
-def test_half_a_surrogate_pair_is_scored_as_the_replacement_character() -> None:
-    scores = ours("minilm").score([("a \ud800", "b"), ("a \ufffd", "b")])
-    assert scores["a \ud800", "b"] == scores["a \ufffd", "b"]
 
 
 def golden_cases() -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from figlang_tasks.metrics.explanation.compute import (
     Runner,
     exact_float32,
     padded,
-    without_surrogates,
 )
 
 
@@ -143,10 +142,6 @@ def test_unknown_device() -> None:
     for absent in {"mps", "xpu"} - {"mps" * torch.backends.mps.is_available(), "xpu" * torch.xpu.is_available()}:
         with pytest.raises(ValueError, match=f"device is '{absent}'; valid: auto, cpu"):
             runner(device=absent)
-
-
-def test_halves_of_surrogate_pairs() -> None:
-    assert without_surrogates("a\ud7ff\ud800 \udfff\ue000🙂") == "a\ud7ff\ufffd \ufffd\ue000🙂"
 
 
 def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:

@@ -128,19 +128,3 @@ def test_the_width_of_the_padding_changes_nothing(name: str) -> None:
         for row, length in enumerate(lengths):
             alone = encoder(ids[row : row + 1, :length], mask[row : row + 1, :length], types[row : row + 1, :length])
             assert torch.allclose(wide[row, :length], alone[0], rtol=0, atol=1e-5)
-
-
-def test_the_weights_are_taken_over_and_not_copied_twice() -> None:
-    """What is left of the model of transformers holds no layer, and the positions stand in place of their weights."""
-    whole = copy.deepcopy(model("deberta", torch.float32))
-    encoder = Encoder(whole, LONGEST)
-    assert whole.encoder.layer is None
-    before = sum(each.numel() for each in encoder.parameters())
-    with torch.inference_mode():
-        encoder.prepare("torch")
-        encoder.prepare("torch")  # once is enough
-    after = sum(each.numel() for each in encoder.parameters())
-    assert before - after == 2 * (48 * 48 + 48 * 49)  # of each layer: pos_proj, and pos_q_proj with its bias
-    assert {name: tuple(each.shape) for name, each in encoder.named_buffers() if name.startswith("layers.0")} == {
-        f"layers.0.position_{part}": (3, 2 * LONGEST - 1, 16) for part in ("keys", "queries")
-    }

