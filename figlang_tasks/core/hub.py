@@ -249,7 +249,7 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
             f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
     except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
-        if constants.HF_HUB_OFFLINE:
+        if os.environ.get("HF_HUB_OFFLINE", "").upper() in constants.ENV_VARS_TRUE_VALUES:
             raise DataError(
                 f"{origin.repository}@{revision} is not in the cache of this machine, and HF_HUB_OFFLINE is set. Unset "
                 f"it and run once with a connection, {elsewhere}."

@@ -128,8 +128,7 @@ def check_flute(form: str, prompt: str, folder: Path, monkeypatch: pytest.Monkey
         assert [record["explanation"] for record in records] == [doc["explanation"].strip() for doc in docs]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("modality", nykms_rows.MODALITIES)
+@pytest.mark.parametrize(("form", "modality"), zip(("messages", "llava"), nykms_rows.MODALITIES, strict=True))
 def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: Path, tmp_path: Path) -> None:
     ending = "" if modality == "image" else "_text"
     out = tmp_path / "out"
@@ -250,11 +249,8 @@ def test_libraries_read_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("arguments", "status", "message"),
     [
         ("irfl", 2, "irfl has no rows for training; there are: flute, nykms, vflute"),
-        ("vflute --split test", 2, "'test' is not one of 'train', 'validation'"),
         ("vflute --task vflut", 1, "there is no task vflut"),
-        ("vflute --task vflute_labe*", 1, "there is no task vflute_labe*"),
         ("vflute --rows {there}/..", 1, "vflute: V-FLUTE has training rows of its own: leave --rows out"),
-        ("flute --rows {there}/..", 1, "flute: FLUTE has training rows of its own: leave --rows out"),
         ("vflute --task flute", 1, "flute is a task of flute, not of vflute"),
         ("vflute --task figlang_mini --split validation", 1, "figlang_mini has no split 'validation'"),
         ("flute --task figlang_mini_flute", 1, "a held-out part of 1500 rows cannot be drawn"),

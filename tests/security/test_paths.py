@@ -59,7 +59,7 @@ def secret(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("image", [*OUTSIDE, "linked.png", "linked/secret.png", "a\0b", "x/" * 5_000])
+@pytest.mark.parametrize("image", [*OUTSIDE, "linked.png", "linked/secret.png", "a\0b"])
 def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) -> None:
     (tmp_path / "data" / "images").mkdir(parents=True)
     (tmp_path / "data" / "linked.png").symlink_to(secret(tmp_path))
