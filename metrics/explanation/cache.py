@@ -1,4 +1,4 @@
-"""Scores of text pairs, and vectors, on disk: one SQLite table, shared by runs and processes."""
+"""Scores of text pairs on disk: one SQLite table, shared by runs and processes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from loguru import logger
 
 CACHE_VARIABLE = "FIGLANG_CACHE"
 """Folder of the cache, or ``off``."""
 
 _WAIT = 60  # seconds, for another process that writes
-_Floats = npt.NDArray[np.float32]
 
 
 class ScoreCache:
-    """Keeps numbers by model and texts.
+    """Keeps scores by model and texts.
 
     A failure to read or write (a full disk, a network file system without locks) is reported once and switches the
     cache off: it never costs a score.
@@ -35,34 +31,27 @@ class ScoreCache:
         self._folder = folder
         self._database: sqlite3.Connection | None = None
 
-    @property
-    def enabled(self) -> bool:
-        return self._folder is not None
-
     def scores(self, model: str, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        """The stored scores of those `pairs` that `model` has scored."""
-        return self._read({pair: _key(model, *pair) for pair in pairs})
+        """The stored scores of those `pairs` (reference, candidate) that `model` has scored."""
+        if self._folder is None:
+            return {}
+        query = "SELECT score FROM scores WHERE key = ?"
+        try:
+            database = self._open(self._folder)
+            found = {pair: database.execute(query, (_key(model, *pair),)).fetchone() for pair in pairs}
+        except (OSError, sqlite3.Error) as error:
+            self._give_up(error)
+            return {}
+        return {pair: row[0] for pair, row in found.items() if row is not None}
 
-    def embeddings(self, model: str, names: Iterable[str]) -> dict[str, _Floats]:
-        """The stored vectors, float32 of shape [1, width], of those `names` that have one."""
-        stored = self._read({name: _key(model, name) for name in names})
-        return {name: np.frombuffer(value, dtype="<f4")[None] for name, value in stored.items()}
-
-    def store(
-        self,
-        model: str,
-        scores: Mapping[tuple[str, str], float] | None = None,
-        embeddings: Mapping[str, _Floats] | None = None,
-    ) -> None:
-        """Store scores and vectors, all or none of them: a killed process leaves no part."""
+    def store(self, model: str, scores: Mapping[tuple[str, str], float]) -> None:
+        """Store scores, all or none of them: a killed process leaves no part."""
         if self._folder is None:
             return
-        rows: dict[str, Any] = {_key(model, *pair): float(score) for pair, score in (scores or {}).items()}
-        for name, vector in (embeddings or {}).items():
-            rows[_key(model, name)] = np.asarray(vector, dtype="<f4").tobytes()
+        rows = [(_key(model, *pair), float(score)) for pair, score in scores.items()]
         try:
             with self._open(self._folder) as database:
-                database.executemany("INSERT OR REPLACE INTO numbers VALUES (?, ?)", rows.items())
+                database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", rows)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
@@ -71,23 +60,11 @@ class ScoreCache:
             self._database.close()
         self._database = None
 
-    def _read(self, keys: Mapping[Any, str]) -> dict[Any, Any]:
-        if self._folder is None:
-            return {}
-        query = "SELECT value FROM numbers WHERE key = ?"
-        try:
-            database = self._open(self._folder)
-            found = {item: database.execute(query, (key,)).fetchone() for item, key in keys.items()}
-        except (OSError, sqlite3.Error) as error:
-            self._give_up(error)
-            return {}
-        return {item: row[0] for item, row in found.items() if row is not None}
-
     def _open(self, folder: Path) -> sqlite3.Connection:
         if self._database is None:
             folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(folder / "numbers.sqlite", timeout=_WAIT)
-            self._database.execute("CREATE TABLE IF NOT EXISTS numbers (key TEXT PRIMARY KEY, value)")
+            self._database = sqlite3.connect(folder / "scores.sqlite", timeout=_WAIT)
+            self._database.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, score REAL)")
         return self._database
 
     def _give_up(self, error: Exception) -> None:

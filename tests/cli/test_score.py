@@ -306,13 +306,13 @@ main()
 
 def stored_scores(cache: Path) -> dict[str, int]:
     """Each score in a cache folder, by key, with a number that is another one where it was stored again."""
-    database = cache / "numbers.sqlite"
+    database = cache / "scores.sqlite"
     if not database.is_file():
         return {}
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=600)) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'numbers'").fetchone():
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'scores'").fetchone():
             return {}
-        return dict(connection.execute("SELECT key, rowid FROM numbers"))
+        return dict(connection.execute("SELECT key, rowid FROM scores"))
 
 
 @pytest.fixture
