@@ -137,8 +137,8 @@ NYCC_NEXT = ["\n\nThanks! How about this one?", "\n\nOK. Here is a description o
         ("vflute/vflute_10shot.yaml", ["\n\n<image>"]),
         ("nykms/nykms_sarcasm.yaml", []),
         ("nykms/nykms_sarcasm_text.yaml", ["\n\nHere is the description of the cartoon:"]),
-        ("nycc/nycc_match_description_0.yaml", NYCC_NEXT),
-        ("nycc/nycc_rank_description_5shot_0.yaml", NYCC_NEXT),
+        ("nycc/nycc_match_description.yaml", NYCC_NEXT),
+        ("nycc/nycc_rank_description_5shot.yaml", NYCC_NEXT),
     ],
 )
 def test_generation_ends_where_the_next_question_begins(name: str, until: list[str]) -> None:

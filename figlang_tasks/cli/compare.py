@@ -93,10 +93,10 @@ def compare(
     from tqdm import tqdm
 
     from figlang_tasks.results.comparison import compare as compare_runs
-    from figlang_tasks.results.runs import read_all, with_folds
+    from figlang_tasks.results.runs import read_all
 
     with failing("compare"):
-        found = [with_folds(run, task or ()) for run in read_all(runs, repeats=True)]
+        found = read_all(runs, repeats=True)
         with tqdm(
             total=1, desc="comparing", delay=_SECONDS_BEFORE_A_BAR, leave=False, disable=None, bar_format=_BAR
         ) as bar:
@@ -298,11 +298,10 @@ class _Comparison:
         return f"{count} test{'s' * (count != 1)}"
 
     def remarks(self) -> str:
-        """Of means of folds, of repeats, and of sources that overlap, where there are any."""
+        """Of repeats, and of sources that overlap, where there are any."""
         from figlang_tasks.results import measures
 
-        folds = {name: len(of.folds) for run in self.runs for name, of in run.tasks.items() if of.folds}
-        told = [f"{task}: unweighted mean of {folds[task]} folds." for task in self.by_task() if task in folds]
+        told = []
         if any(each.p_repeats is not None for each in self.differences):
             told.append(
                 "Runs with repeats: mean ± sd; t over rows and seeds, standard error by a hierarchical bootstrap."

@@ -56,12 +56,12 @@ def runs(
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """A line for each task of a run; one for the mean where a paper has the mean of folds."""
+    """A line for each task of a run."""
     from figlang_tasks.results import measures
-    from figlang_tasks.results.runs import read, with_folds
+    from figlang_tasks.results.runs import read
     from figlang_tasks.scoring import OVERALL
 
-    run = with_folds(read(str(path)))
+    run = read(str(path))
     date = _DATE.search(path.name)
     for task in run.tasks.values():
         metric = measures.headline(name for name, scopes in task.estimates.items() if OVERALL in scopes)

@@ -51,10 +51,8 @@ def summary_table(results: Mapping[str, Any]) -> str:
     parts = []
     for title, names in _groups(results, tasks).items():
         members = [tasks[name] for name in names]
-        mean = _mean(results, title, members) if len(members) > 1 else None
-        shown, about = _of_task(members[0]) if len(members) == 1 else _of_group(title, members, mean)
+        shown, about = _of_task(members[0]) if len(members) == 1 else _of_group(title, members)
         parts += shown
-        members += [mean] if mean else []
         parts += [scorer_line(each) for each in _unlike(task.scorer for task in members)]
         parts += [f"published, not measured here: {each}" for each in _unlike(about)]
         parts += _unlike(task.left_out for task in members)
@@ -105,18 +103,6 @@ def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     return _Task(name, estimates, scorer, *published.comparable(name, measured, [run]))
 
 
-def _mean(results: Mapping[str, Any], group: str, members: Sequence[_Task]) -> _Task | None:
-    """A group as one task, where its own value, the unweighted mean of its tasks, is what a paper has; else None."""
-    if not published.for_task(group):
-        return None
-    own = {name.partition(",")[0]: value for name, value in results["results"].get(group, {}).items()}
-    means = runs.mean_of([task.estimates for task in members])
-    estimates = {name: scopes for name, scopes in means.items() if isinstance(own.get(name), float)}
-    rows = sum(int(task.numbers["n"].max()) for task in members)
-    run = published.Measured(rows, runs.cut(results, [task.name for task in members]), members[0].scorer)
-    return _Task(group, estimates, members[0].scorer, *published.comparable(group, list(estimates), [run]))
-
-
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:
     """The tasks of each table, by its title: those of a group, and of the others those that read one dataset."""
     found: dict[str, list[str]] = {}
@@ -146,7 +132,7 @@ def _of_task(task: _Task) -> tuple[list[str], list[str]]:
     return parts, [published.protocol(task.name, task.published)]
 
 
-def _of_group(title: str, tasks: Sequence[_Task], mean: _Task | None) -> tuple[list[str], list[str]]:
+def _of_group(title: str, tasks: Sequence[_Task]) -> tuple[list[str], list[str]]:
     """A line for each task, then the published figures that matter most; and how these came about."""
     import pandas as pd
 
@@ -164,19 +150,15 @@ def _of_group(title: str, tasks: Sequence[_Task], mean: _Task | None) -> tuple[l
     best = [(task, row) for task in tasks for row in _best(task, chosen[task.name])]
     beneath = [(f"{labels[task.name]}: {row.label}", row.values) for task, row in best]
     about = [published.protocol(task.name, list(row.values)) for task, row in best]
-    if mean is not None:
-        labels[mean.name], chosen[mean.name] = "mean, unweighted", mean.overall
-        beneath += [(label, of) for label, _, of in published.lines(mean.name, mean.published)]
-        about.append(published.protocol(mean.name, mean.published))
     names = dict.fromkeys(name for of in chosen.values() for name in of)
     lines = []
-    for task in [*tasks, *([mean] if mean else [])]:
+    for task in tasks:
         own = task.numbers
         own = own[(own["scope"] == OVERALL) & own["metric"].isin(chosen[task.name])]
         lines.append(tables.wide(own, "task", list(names)))
     shown = pd.concat(lines)
     shown["task"] = shown["task"].map(labels)
-    return [_markdown(title, shown, beneath, "published:" if mean else "published, best:")], about
+    return [_markdown(title, shown, beneath, "published, best:")], about
 
 
 def _best(task: _Task, names: Sequence[str]) -> list[published.PublishedRow]:

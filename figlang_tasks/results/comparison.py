@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from loguru import logger
-from scipy import linalg
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
@@ -96,30 +94,6 @@ class Difference:
     def p(self) -> float | None:
         """The two-sided p, before adjustment; None without a test."""
         return self.p_randomization if self.p_repeats is None else self.p_repeats
-
-
-def statistics(run: TaskRun) -> dict[Place, Statistic]:
-    """The statistics of a task (`TaskRun.statistics`), and of the unweighted mean of folds.
-
-    Raises:
-        RunError: a row is not as its task writes it; names file and line.
-    """
-    if run.folds:
-        folds = [statistics(fold) for fold in run.folds]
-        return {place: _mean([own[place] for own in folds]) for place in folds[0] if all(place in own for own in folds)}
-    return run.statistics
-
-
-def _mean(folds: Sequence[Statistic]) -> Statistic:
-    """The unweighted mean of statistics that share no unit."""
-    ends = np.cumsum([0, *(fold.rows.shape[1] for fold in folds)])
-
-    def value(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        parts = np.split(sums, ends[1:-1], axis=-1)
-        return np.mean([fold.value(part) for fold, part in zip(folds, parts, strict=True)], axis=0)
-
-    units = [f"{number} {unit}" for number, fold in enumerate(folds) for unit in fold.units]
-    return Statistic(tuple(units), linalg.block_diag(*(fold.rows for fold in folds)), value)
 
 
 def _counts(run: TaskRun) -> dict[Place, int]:
@@ -359,7 +333,7 @@ def _compare_task(
     progress: Callable[[float], object],
 ) -> list[Difference]:
     try:
-        of_runs = [statistics(run) for _, run in runs]
+        of_runs = [run.statistics for _, run in runs]
         counts = [_counts(run) for _, run in runs]
     except RunError as error:
         raise ComparisonError(str(error)) from error

@@ -149,7 +149,7 @@ def compare(
     import pandas as pd
 
     metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
-    read = [runs.with_folds(run, tasks or ()) for run in runs.read_all([str(path) for path in paths], repeats=True)]
+    read = runs.read_all([str(path) for path in paths], repeats=True)
     found = comparison.compare(read, metrics, tasks, overall, resamples, seed, every=every)
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
     of_none = {"float | None": "float64", "int | None": "Int64"}  # else a column without a number is one of objects

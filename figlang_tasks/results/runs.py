@@ -7,13 +7,12 @@ file, or a folder that holds them. ``figlang score`` writes runs of the same for
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,10 +27,8 @@ from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.json_lines import SAMPLES_NAME
 from figlang_tasks.core.text import listing
-from figlang_tasks.metrics import intervals
-from figlang_tasks.metrics.intervals import Interval
 from figlang_tasks.results import samples
-from figlang_tasks.results.published import Measured, for_task
+from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import OfAnotherTask
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.explained import is_explained
@@ -68,7 +65,6 @@ class TaskRun:
         scorer: the explanation scorer behind the rows' scores; None if they have none.
         signature: its signature, None if it is not known.
         failed: measures whose computation failed in the run: the results file has no number of them.
-        folds: the tasks that this one is the unweighted mean of (`with_folds`); of others none.
         cut: why the task is partial: ``limit 8``, ``offset 4``; None for a whole one, or if there is no results file.
     """
 
@@ -83,7 +79,6 @@ class TaskRun:
     scorer: str | None
     signature: str | None
     failed: tuple[str, ...] = ()
-    folds: tuple[TaskRun, ...] = ()
     cut: str | None = None
     tabled: Mapping[str, float] = field(default_factory=dict)
 
@@ -131,8 +126,6 @@ class TaskRun:
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
         """The values of the results file that its samples do not give: ``acc 0.900000 (its samples: 0.500000)``."""
-        if self.folds:
-            return tuple(f"{fold.task} {each}" for fold in self.folds for each in fold.contradictions)
         told = [(name, OVERALL, value) for name, value in self.tabled.items()]
         told += [(name, scope, estimate.value) for name, scope, estimate in flat(self.reported)]
         found: dict[str, None] = {}
@@ -214,61 +207,6 @@ def check_consistent(task: TaskRun) -> None:
             "another version of figlang_tasks, or was one changed? Restore what the harness wrote, or evaluate again "
             "(figlang_replay scores saved outputs again without the model)"
         )
-
-
-def with_folds(run: Run, apart: Collection[str] = ()) -> Run:
-    """The run with one task in place of each group whose own value, the unweighted mean of folds, is what a paper has.
-
-    Args:
-        apart: names of tasks; a group stays as it is where one of its tasks is among them.
-    """
-    tasks = dict(run.tasks)
-    for group, names in groups_of_folds(run.results, tasks).items():
-        if set(names).isdisjoint(apart):
-            tasks[group] = _of_folds(group, [tasks.pop(name) for name in names])
-    return replace(run, tasks=tasks)
-
-
-def groups_of_folds(results: Mapping[str, Any], tasks: Collection[str]) -> dict[str, list[str]]:
-    """The tasks of each group whose own value, their unweighted mean, is what a paper has, if `tasks` has them all."""
-    groups = results.get("group_subtasks") or {}
-    return {name: folds for name, folds in groups.items() if folds and for_task(name) and set(folds) <= set(tasks)}
-
-
-def _of_folds(group: str, folds: Sequence[TaskRun]) -> TaskRun:
-    scorers = dict.fromkeys(fold.scorer for fold in folds if fold.scorer)
-    signatures = dict.fromkeys(fold.signature for fold in folds if fold.signature)
-    return replace(
-        folds[0],
-        task=group,
-        sha256=_digest(fold.sha256 for fold in folds),
-        data=replace(folds[0].data, part=group, digest=_digest(str(fold.data) for fold in folds)[:12]),
-        lines=tuple(line for fold in folds for line in fold.lines),
-        reported=mean_of([fold.estimates for fold in folds]),
-        scorer="; ".join(scorers) or None,
-        signature="; ".join(signatures) or None,
-        failed=tuple(dict.fromkeys(name for fold in folds for name in fold.failed)),
-        folds=tuple(folds),
-        cut=", ".join(dict.fromkeys(fold.cut for fold in folds if fold.cut)) or None,
-    )
-
-
-def _digest(texts: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
-
-
-def mean_of(folds: Sequence[Estimates]) -> Estimates:
-    """The unweighted means of the estimates of folds, which have no row in common; of what one lacks there is none."""
-    found: dict[str, dict[str, Estimate]] = {}
-    for measure, scope, _ in scoring.flat(folds[0]):
-        own = [fold[measure][scope] for fold in folds if scope in fold.get(measure, {})]
-        if len(own) == len(folds):
-            ends = [Interval(each.low, each.high) for each in own if each.low is not None and each.high is not None]
-            values, counts = [each.value for each in own], [each.rows for each in own if each.rows is not None]
-            found.setdefault(measure, {})[scope] = Estimate.of(
-                sum(values) / len(own), intervals.of_mean(values, ends) if len(ends) == len(own) else None
-            )._replace(rows=sum(counts) if len(counts) == len(own) else None)
-    return found
 
 
 def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]], object]) -> str:
@@ -539,9 +477,6 @@ def _results(files: Mapping[str, Path]) -> tuple[Mapping[str, Any], Mapping[str,
         for key, value in content.items():
             if key in _BY_TASK and isinstance(value, Mapping):
                 value = merged.get(key, {}) | {task: of for task, of in value.items() if task in own}
-            if key == "group_subtasks":
-                groups = {group: names for group, names in value.items() if own.issuperset(names)}
-                value = merged.get(key, {}) | groups
             merged[key] = value
     return merged, cuts
 

@@ -93,11 +93,21 @@ class Scopes(NamedTuple):
         names: all that there may be, in the order of tables.
         of: those that a record counts for.
         seen: the record as it counts in a scope, where that is a part of each record (one part of a caption).
+        averaged: whether the value of all rows is the unweighted mean of those of the scopes, which repeat one
+            measurement (folds, wordings of a prompt). They are compared between runs only where they are named.
     """
 
     names: tuple[str, ...]
     of: Callable[[Record], Iterable[str]]
     seen: Callable[[Record, str], Record] = lambda record, scope: record
+    averaged: bool = False
+
+    def split(self, records: Sequence[Record]) -> list[list[Record]]:
+        """The records of each scope that has any, in the order of tables; a record counts in the first of its own."""
+        found: dict[str, list[Record]] = {name: [] for name in self.names}
+        for record in records:
+            found[next(iter(self.of(record)))].append(record)
+        return [own for own in found.values() if own]
 
 
 def by_field(field: str, names: Sequence[str]) -> Scopes:
@@ -158,6 +168,11 @@ class Measure:
         if sum(given is not None for given in (self.each, self.statistic, self.own)) != 1:
             raise ValueError(f"measure {self.name} must have exactly one of each, statistic and own")
 
+    @property
+    def averaged(self) -> bool:
+        """Whether the value of all rows is the unweighted mean of those of the scopes."""
+        return self.scopes is not None and self.scopes.averaged
+
     def counts(self, record: Record) -> bool:
         """Whether a record counts for the value."""
         return self.applies(record) and (self.each is None or self.each(record) is not None)
@@ -174,8 +189,16 @@ class Measure:
             found |= of_scope
         return {scope: own for scope, own in found.items() if own}
 
+    def repeats(self, records: Sequence[Record]) -> list[list[Record]]:
+        """The records of each scope where the value of all is the mean of theirs; else all records together."""
+        return self.scopes.split(records) if self.scopes is not None and self.averaged else [list(records)]
+
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
         """The statistic of records that count; None where it has no value, and of a measure with an `own` one."""
+        repeats = self.repeats(records)
+        if len(repeats) > 1:
+            parts = [part for own in repeats if (part := self.statistic_of(own)) is not None]
+            return over_parts(parts, np.mean) if len(parts) == len(repeats) else None
         if self.each is not None:
             numbers = [self.each(record) for record in records]
             if self.interval is WILSON and not set(numbers) <= {0, 1}:
@@ -209,7 +232,20 @@ class Measure:
         if found is None:
             return None
         stderr = intervals.standard_error(found.rows, found.value, stderr_resamples) if stderr_resamples else None
-        return Estimate.of(found.total(), self.interval.of(found), stderr)
+        return Estimate.of(found.total(), self._interval(found, records), stderr)
+
+    def _interval(self, found: Statistic, records: Sequence[Record]) -> Interval | None:
+        """The interval of a statistic; of a mean of scopes without a common unit that of independent values."""
+        repeats = self.repeats(records)
+        if len(repeats) == 1:
+            return self.interval.of(found)
+        if sum(len(set(map(self.unit, own))) for own in repeats) > len(found.units):
+            return BOOTSTRAP.of(found)
+        parts = [self.estimate(own) for own in repeats]
+        known = [each for each in parts if each is not None]
+        ends = [Interval(each.low, each.high) for each in known if each.low is not None and each.high is not None]
+        values = [each.value for each in known]
+        return intervals.of_mean(values, ends) if len(ends) == len(parts) else None
 
     @property
     def arrow(self) -> str:
@@ -232,6 +268,27 @@ def ratio(
 def grouped(units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]) -> Statistic:
     """A statistic whose rows of one unit are added up."""
     return Statistic(*intervals.sums_by_unit(list(units), rows), value)
+
+
+def over_parts(parts: Sequence[Statistic], combine: Callable[..., Floats]) -> Statistic:
+    """A function of the values of several statistics (``numpy.mean``, say), over the units of all of them.
+
+    Args:
+        parts: at least one; they may share units.
+        combine: of an array and the axis along which the parts are.
+    """
+    units = sorted({unit for part in parts for unit in part.units})
+    ends = np.cumsum([part.rows.shape[1] for part in parts])
+    rows = np.zeros((len(units), ends[-1]))
+    places = {unit: place for place, unit in enumerate(units)}
+    for part, columns in zip(parts, np.split(rows, ends[:-1], axis=1), strict=True):
+        columns[[places[unit] for unit in part.units]] = part.rows
+
+    def value(sums: Floats) -> Floats:
+        shares = np.split(sums, ends[:-1], axis=-1)
+        return combine([part.value(own) for part, own in zip(parts, shares, strict=True)], axis=0)
+
+    return Statistic(tuple(units), rows, value)
 
 
 def quotient(sums: Floats) -> Floats:

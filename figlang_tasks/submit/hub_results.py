@@ -16,7 +16,7 @@ import figlang_tasks
 from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
 from figlang_tasks.results import provenance
-from figlang_tasks.results.runs import Run, TaskRun, with_folds
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, model_card
 from figlang_tasks.submit import write as write_file
 
@@ -56,7 +56,7 @@ def files(found: Sequence[Run], source_url: str | None = None) -> Files:
             if name in seen:
                 raise SubmissionError(f"{name} is in {seen[name]} and in {run.path}: give one run for a model and task")
             seen[name] = run.path
-        for task in with_folds(all_rows(run)).tasks.values():
+        for task in all_rows(run).tasks.values():
             if entries := _entries(run, task, source_url):
                 by_dataset.setdefault(task.dataset, []).extend(entries)
             else:
@@ -80,7 +80,6 @@ def _entries(run: Run, task: TaskRun, source_url: str | None) -> list[Any]:
     date = provenance.evaluated_at(run)
     details = [
         f"{data.dataset}/{data.part}, {len(task.lines)} rows, digest {data.digest}",
-        f"unweighted mean of {len(task.folds)} folds" if task.folds else None,
         f"task version {task.version}" if task.version else None,
         f"prompt {hashed}" if (hashed := provenance.metadata(task, "prompt_hash")) else None,
         f"explanation scorer {task.signature}" if task.signature else None,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import figlang_tasks
 from figlang_tasks.core.redaction import without_paths
-from figlang_tasks.core.text import listing, printable, table
+from figlang_tasks.core.text import printable, table
 from figlang_tasks.results import measures, provenance
-from figlang_tasks.results.runs import Run, TaskRun, with_folds
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.submit import SubmissionError, all_rows, plain
 
@@ -18,7 +18,7 @@ END = "<!-- figlang_tasks: end -->"
 
 def section(found: Sequence[Run]) -> str:
     """Return the section: for each task its metrics with intervals, and how to reproduce them."""
-    whole = [with_folds(all_rows(run)) for run in found]
+    whole = [all_rows(run) for run in found]
     count = sum(len(run.tasks) for run in whole)
     introduction = (
         f"{count} task{'s' * (count > 1)} of figlang_tasks, evaluated by the author of this section. Shares are in "
@@ -68,7 +68,6 @@ def _facts(run: Run, task: TaskRun) -> str:
     name, version = provenance.harness(run)
     date = provenance.evaluated_at(run)
     facts = {
-        "mean": f"unweighted, of {listing([_code(fold.task) for fold in task.folds])}" if task.folds else None,
         "data": where,
         "options": _code(provenance.options(run)),
         "task version": _code(task.version),
@@ -76,7 +75,7 @@ def _facts(run: Run, task: TaskRun) -> str:
         "explanation scorer": _code(task.signature),
         "harness": f"{_code(name)} {_code(version)}",
         "date": date.date().isoformat() if date else None,
-        "samples": f"SHA-256 {listing([_code(each.sha256) for each in task.folds or [task]])}",
+        "samples": f"SHA-256 {_code(task.sha256)}",
     }
     return "\n".join(f"- {title}: {fact}" for title, fact in facts.items() if fact)
 

@@ -35,7 +35,7 @@ def changed(run: Run, task: str, **values: Any) -> Run:
 
 def test_units_are_what_is_independent(weak: Run) -> None:
     def units(task: str, metric: str, scope: str = "all") -> tuple[str, ...]:
-        return comparison.statistics(weak.tasks[task])[metric, scope].units
+        return weak.tasks[task].statistics[metric, scope].units
 
     rotations = units("figlang_mini_irfl_detect_idiom_circular", "acc")
     assert rotations == units("figlang_mini_irfl_detect_idiom", "acc")

@@ -204,28 +204,15 @@ def test_a_damaged_results_file_is_no_traceback(folder: Path, content: object) -
         runs.read(str(folder))
 
 
-def test_a_task_that_was_asked_for_by_name_is_no_group_of_folds(folder: Path) -> None:
-    """The harness saves it as a group without tasks. It has published figures, as a group of folds."""
-    samples = folder / NAME
-    samples.rename(folder / NAME.replace("figlang_mini", "vflute"))
-    (folder / RESULTS).write_text(json.dumps({"group_subtasks": {"vflute": []}}), encoding="utf-8")
-    run = runs.read(str(folder))
-    assert runs.with_folds(run).tasks == run.tasks and "vflute" in run.tasks
-
-
 def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
-    """Each has groups and a limit of its own."""
+    """Each has a limit of its own."""
     later = NAME.replace("2026-01-02", "2026-01-03").replace("figlang_mini", "vflute_sg")
     shutil.copy(folder / NAME, folder / later)
-    first = {"group_subtasks": {"nycc_match": ["figlang_mini"], "nycc_rank": ["vflute_sg"]}, "config": {}}
-    second = {"group_subtasks": {"vflute_sg": []}, "config": {"offset": 4}}
-    (folder / RESULTS).write_text(json.dumps(first), encoding="utf-8")
+    second = {"config": {"offset": 4}}
+    (folder / RESULTS).write_text(json.dumps({"config": {}}), encoding="utf-8")
     (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(json.dumps(second), encoding="utf-8")
     run = runs.read(str(folder))
-    assert {name: task.cut for name, task in runs.with_folds(run).tasks.items()} == {
-        "nycc_match": None,
-        "vflute_sg": "offset 4",
-    }
+    assert {name: task.cut for name, task in run.tasks.items()} == {"figlang_mini": None, "vflute_sg": "offset 4"}
     assert runs.limited(run) == "offset 4 in vflute_sg"
     assert runs.measured(run.tasks["figlang_mini"]).cut is None
 

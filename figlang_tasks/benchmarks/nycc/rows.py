@@ -1,7 +1,8 @@
 """The 30 configurations of the release as documents.
 
 The name of a configuration is ``matching``, ``ranking`` or ``explanation``, then ``_from_pixels`` where the description
-is left out, then ``_1`` to ``_4`` for the other folds. Its folder has one or more Parquet files for each split.
+is left out, then ``_1`` to ``_4`` for the other folds. Its folder has one or more Parquet files for each split. A task
+asks for all five folds (``fold=all``) or for one of them (``fold=3``).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +39,9 @@ SEEN = {
     "explanation",
 }
 """Configurations whose number of test rows the hub's pages show; the others are inferred from totals and twins."""
+
+ALL = "all"
+"""What a task file says for all folds, and the end of the name of their data."""
 
 DESCRIPTION = {name: f"image_{name}" for name in ("location", "description", "uncanny_description")}
 _CONFIG = re.compile(r"(?P<task>matching|ranking|explanation)(?P<pixels>_from_pixels)?(_(?P<fold>[1-4]))?")
@@ -67,24 +72,63 @@ def config(name: str) -> Config:
     return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
 
 
+def configs(asked: Mapping[str, str]) -> list[str]:
+    """The configurations that a task reads, one for each of its folds; a `DataError` if there are none such.
+
+    Args:
+        asked: ``config`` without a fold, and ``fold``: 0 to 4, or ``all``.
+    """
+    name, fold = asked["config"], str(asked["fold"])
+    if config(name).fold:
+        raise hub.DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
+    if fold != ALL and fold not in tuple("01234"):
+        raise hub.DataError(f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4")
+    return [name if number == "0" else f"{name}_{number}" for number in ("01234" if fold == ALL else fold)]
+
+
+def asked_by(data: DataId, record: Mapping[str, object]) -> dict[str, str]:
+    """What the task that wrote a record asks for."""
+    name, _, fold = data.part.rpartition("_")
+    if fold not in (ALL, *"1234"):
+        name, fold = data.part, "0"
+    return {"dataset": data.dataset, "config": name, "fold": fold}
+
+
 def count(asked: Mapping[str, str]) -> int:
-    """How many test rows a configuration has, as published or as inferred (:data:`SEEN`)."""
-    task, _, fold = config(asked["config"])
-    return OTHER.get(asked["config"], TEST[task][fold])
+    """How many test rows a task has, as published or as inferred (:data:`SEEN`)."""
+    return sum(_count(name) for name in configs(asked))
+
+
+def _count(name: str) -> int:
+    task, _, fold = config(name)
+    return OTHER.get(name, TEST[task][fold])
 
 
 @hub.kept(maxsize=8)
-def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset:
-    """Return the test rows of a configuration as documents.
+def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
+    """Return the test rows of one fold, or of all, as documents.
 
-    Columns: `dataset`, `config`, `data`, `id`, `revision`, `family` (the contest, whose captions are not independent),
-    `captions` and, of matching and ranking, `candidates` (as the paper gives them to CLIP); `label` (a letter, or the
-    reference explanation); of descriptions `location`, `description`, `uncanny_description`, `entities` (cleaned); of
-    ranking `winner_source`; of explanation also what is scored: `claim`, `explanation`, `report_group`.
+    Columns: `dataset`, `config`, `fold`, `data`, `id`, `revision`, `family` (the contest, whose captions are not
+    independent), `captions` and, of matching and ranking, `candidates` (as the paper gives them to CLIP); `label` (a
+    letter, or the reference explanation); of descriptions `location`, `description`, `uncanny_description`, `entities`
+    (cleaned); of ranking `winner_source`; of explanation also what is scored: `claim`, `explanation`, `report_group`.
 
     Raises:
         hub.DataError: data not available, or not valid; the message names configuration and row.
     """
+    import datasets
+
+    folds = [_fold(dataset, each, check_images) for each in configs({"config": name, "fold": fold})]
+    if len(folds) == 1:
+        return folds[0]
+    known = [DataId.parse(each[0]["data"]) for each in folds]
+    digest = hashlib.sha256("\n".join(each.digest for each in known).encode()).hexdigest()[:12]
+    data = str(replace(known[0], part=f"{name}_{ALL}", digest=digest))
+    found = datasets.concatenate_datasets([each.remove_columns("data") for each in folds])
+    return found.add_column("data", [data] * len(found))
+
+
+def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
     import datasets
 
     of = config(name)
@@ -105,7 +149,7 @@ def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset
     checks.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
     texts = [{key: value for key, value in document.items() if key != "image"} for document in found.values()]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
-    common = {"dataset": dataset, "config": name, "revision": revision}
+    common: dict[str, Any] = {"dataset": dataset, "config": name, "fold": of.fold, "revision": revision}
     common["data"] = str(DataId(dataset, name, digest, revision))
     documents = datasets.Dataset.from_list([common | document for document in found.values()])
     return documents.cast_column("image", datasets.Image(decode=False))
@@ -113,7 +157,7 @@ def load(dataset: str, name: str, check_images: bool = True) -> datasets.Dataset
 
 def _other_number(dataset: str, name: str, rows: int) -> list[str]:
     """What is wrong with a number of test rows. An inferred number that differs is no reason to end a run."""
-    expected = count({"config": name})
+    expected = _count(name)
     if rows != expected and name in SEEN:
         return [f"{dataset}/{name} has {rows} test rows, the published one has {expected}. {hub.USE_THE_RELEASE}"]
     if rows != expected:
@@ -201,7 +245,7 @@ def _contests(dataset: str, name: str) -> dict[int, list[int]]:
 
 def fetch() -> Iterator[checks.Fetched]:
     """Download the test rows of all configurations; training rows come with the first few-shot run."""
-    for task, pixels, fold in product(TEST, ("", "_from_pixels"), range(5)):
-        name = f"{task}{pixels}" + (f"_{fold}" if fold else "")
-        found, rows = hub.snapshot(hub.source("NYCC"), [f"{name}/test-*.parquet"]), load("NYCC", name, False)
-        yield checks.Fetched(f"NYCC/{name}, {len(rows)} rows", found.folder, found.revision)
+    for task, pixels in product(TEST, ("", "_from_pixels")):
+        for name in configs({"config": f"{task}{pixels}", "fold": ALL}):
+            found, rows = hub.snapshot(hub.source("NYCC"), [f"{name}/test-*.parquet"]), _fold("NYCC", name, False)
+            yield checks.Fetched(f"NYCC/{name}, {len(rows)} rows", found.folder, found.revision)

@@ -51,8 +51,8 @@ class Options(TaskOptions):
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Draw exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     for options in Options.blocks(config):
-        if options.num_shots:
-            rows.exemplars(asked["dataset"], asked["config"], "", options.num_shots, SEED)
+        for name in rows.configs(asked) if options.num_shots else ():
+            rows.exemplars(asked["dataset"], name, "", options.num_shots, SEED)
         if rows.config(asked["config"]).task == "explanation":
             explanations.preflight(options.scorer)
 
@@ -64,11 +64,12 @@ def lm_eval_dataset(**settings: Any) -> dict[str, datasets.Dataset]:
         LmEvalError: an option is missing or wrong, or the data is.
     """
     try:
-        asked = lm_eval_options(settings, ("dataset", "config", "num_fewshot"), ("dataset", "config"))
+        needed = ("dataset", "config", "fold")
+        asked = lm_eval_options(settings, (*needed, "num_fewshot"), needed)
         if rows.config(asked["config"]).pixels:
             raise ValueError(f"config={asked['config']}: lm-eval shows no pictures; use one without _from_pixels")
         shots = asked.get("num_fewshot", 0)
-        found = rows.load(asked["dataset"], asked["config"], check_images=False).remove_columns("image")
+        found = rows.load(asked["dataset"], asked["config"], str(asked["fold"]), False).remove_columns("image")
         if rows.config(asked["config"]).task == "explanation":
             explanations.preflight(None, required=True)
         preflight({"lmms_eval_specific_kwargs": {"default": {"num_shots": shots}}}, asked)
@@ -167,7 +168,7 @@ def _chosen(doc: Document, output: str | None) -> dict[str, Any]:
     else:
         scores, found, common = None, parse.letter(output, count, pixels), parse.common(output, count).value
         official = parse.parse_official(output or "", count, pixels) or (parse.DEFAULTS[count] if pixels else None)
-    return {name: doc[name] for name in ("id", "data", "winner_source") if name in doc} | {
+    return {name: doc[name] for name in ("id", "data", "fold", "winner_source") if name in doc} | {
         "unit": doc["family"],
         "gold": doc["label"],
         "predicted": found.value,
@@ -188,6 +189,7 @@ def _explained(doc: Document, output: str | None) -> dict[str, Any]:
     record = FluteRecord.of(doc, 1, said, said.value, explained="alone", revision=doc["revision"])
     text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return record.as_dict() | {
+        "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
         "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
         "bleu": overlap.signature(corpus=True),

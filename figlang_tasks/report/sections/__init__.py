@@ -20,7 +20,7 @@ from figlang_tasks.report.sections.overview import overview
 from figlang_tasks.report.sections.parsing import parsing
 from figlang_tasks.report.sections.results import Results, by_task, dataset_name, instruction_of, slug
 from figlang_tasks.report.sections.tables import numbers
-from figlang_tasks.results.runs import Run, with_folds
+from figlang_tasks.results.runs import Run
 
 __all__ = ["Group", "Section", "Table", "build"]
 
@@ -31,7 +31,6 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     """Return what a report on some runs shows, in the order of the page; what has no content is left out."""
     if not runs:
         raise ValueError("there are no runs")
-    runs = [with_folds(run) for run in runs]
     results = by_task(runs)
     plain = {task: of for task, of in results.items() if instruction_of(task, of) is None}
     tests = cache(lambda: compared(runs, plain, seed))

@@ -102,12 +102,13 @@ def _caption(tasks: Sequence[str]) -> str:
 
 
 def _notes(results: Results) -> Iterator[str]:
-    """The scorers of explanations, and what is a mean of folds."""
+    """The scorers of explanations, and what is a mean of its parts."""
     every = [result for of_task in results.values() for result in of_task]
     signatures = {result.run: result.of.signature for result in every if result.of.signature}
     if len(set(signatures.values())) == 1:
         yield f"Explanation scorer: {next(iter(signatures.values()))}."
     elif signatures:
         yield "Explanation scorers: " + "; ".join(f"{run}: {each}" for run, each in signatures.items()) + "."
-    folds = {task: len(of_task[0].of.folds) for task, of_task in results.items() if of_task[0].of.folds}
-    yield from (f"{task}: unweighted mean of {count} folds." for task, count in folds.items())
+    for task, of_task in results.items():
+        if any(measure.averaged for measure in of_task[0].of.measures.all):
+            yield f"{task}: of all rows the unweighted mean of the parts."

@@ -11,6 +11,7 @@ from datasets import Dataset, Features, Image, List, Value
 from PIL import Image as PILImage
 
 from figlang_tasks.benchmarks.nycc import rows
+from figlang_tasks.core.data_id import DataId
 
 TEXT, TEXTS = Value("string"), List(Value("string"))
 
@@ -53,7 +54,7 @@ def features(config: str) -> Features:
 def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[str, Any]:
     """A row: of matching and ranking the label goes through the letters."""
     of = rows.config(config)
-    letters, contest = rows.OPTIONS[of.task], 100 * of.fold + number // 2
+    letters, contest = rows.OPTIONS[of.task], 1000 * of.fold + number // 2
     drawn = io.BytesIO()
     PILImage.new("L", (24, 24), 8 * number % 256).save(drawn, "JPEG")
     explained = f"A snail says it has no time, and {number} snails have all of it."
@@ -85,7 +86,8 @@ def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) ->
 def release(folder: Path, *configs: str, train: int = 12, test: int | None = None) -> Path:
     """Write configurations, by default with as many test rows as the release has."""
     for config in configs:
-        count = rows.count({"config": config}) if test is None else test
+        asked = rows.asked_by(DataId("NYCC", config, "0"), {})
+        count = rows.count(asked) if test is None else test
         write(folder, config, "test", [row(config, number) for number in range(count)])
         write(folder, config, "train", [row(config, number, "train") for number in range(train)])
     return folder

@@ -13,12 +13,14 @@ from loguru import logger
 
 from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 
 NYCC = benchmarks()["nycc"]
 CONFIGS = [
-    f"{task}{pixels}" + (f"_{fold}" if fold else "")
-    for task, pixels, fold in product(rows.TEST, ("", "_from_pixels"), range(5))
+    name
+    for task, pixels in product(rows.TEST, ("", "_from_pixels"))
+    for name in rows.configs({"config": f"{task}{pixels}", "fold": "all"})
 ]
 # Train, validation and test as the hub's pages show them (facts: neighbours.md 1.2); None where they were not seen.
 SHOWN: dict[str, list[tuple[int | None, int | None, int | None]]] = {
@@ -44,7 +46,8 @@ def test_numbers_of_rows_are_those_of_the_hub() -> None:
             following = test[(fold + 1) % 5]  # the test of a fold is the validation of the one before
             found = (totals[task] - test[fold] - following, following, test[fold])
             assert all(known in (None, own) for known, own in zip(shown, found, strict=True)), (task, fold)
-    assert (rows.count({"config": "ranking_1"}), rows.count({"config": "ranking_from_pixels_1"})) == (507, 506)
+    assert [rows.count({"config": name, "fold": "1"}) for name in ("ranking", "ranking_from_pixels")] == [507, 506]
+    assert rows.count({"config": "matching_from_pixels", "fold": "all"}) == 2691
     assert set(CONFIGS) > rows.SEEN and len(rows.SEEN) == 12
 
 
@@ -56,17 +59,32 @@ def test_what_is_fetched_is_all_folds(folder: Path, monkeypatch: pytest.MonkeyPa
     assert [each.what for each in rows.fetch()] == [f"NYCC/{name}, 2 rows" for name in names]
 
 
-@pytest.mark.parametrize("name", ["matching_3", "matching_from_pixels", "ranking_1", "ranking_from_pixels_2"])
-def test_documents_of_a_choice(folder: Path, name: str) -> None:
-    release.release(folder, name)
-    found, of = rows.load("NYCC", name), rows.config(name)
-    assert len(found) == rows.count({"config": name}) and found[0]["data"].startswith(f"NYCC/{name}@local:")
-    first = release.row(name, 0)
+@pytest.mark.parametrize(("name", "fold"), [("matching", "3"), ("ranking_from_pixels", "2")])
+def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
+    config = f"{name}_{fold}"
+    release.release(folder, config)
+    found, of = rows.load("NYCC", name, fold), rows.config(config)
+    assert len(found) == rows.count({"config": name, "fold": fold})
+    assert found[0]["data"].startswith(f"NYCC/{config}@local:")
+    first = release.row(config, 0)
     assert (found[0]["id"], found[0]["captions"]) == (first["instance_id"], first["caption_choices"])
     assert found[0]["candidates"][0] == f"a new yorker cartoon with winning caption: {first['caption_choices'][0]}"
     assert ("entities" in found.column_names) != of.pixels and ("winner_source" in first) == (of.task == "ranking")
     if not of.pixels:
         assert found[0]["entities"] == ["Snail", "Watch"]
+
+
+def test_documents_of_all_folds_tell_their_fold_and_share_their_data(folder: Path) -> None:
+    for name in rows.configs({"config": "explanation_from_pixels", "fold": "all"}):
+        release.release(folder, name, test=2)
+    found, alone = (rows.load("NYCC", "explanation_from_pixels", fold) for fold in ("all", "3"))
+    assert found["fold"] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] and found["id"][6:8] == alone["id"]
+    (data,) = set(found["data"])
+    assert data.startswith("NYCC/explanation_from_pixels_all@local:")
+    assert alone["data"][0].startswith("NYCC/explanation_from_pixels_3@local:")
+    for documents in (found, alone):
+        again = NYCC.documents(DataId.parse(documents["data"][0]), documents[0])
+        assert again["id"] == documents["id"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +115,7 @@ def test_entities_are_cleaned_as_in_the_released_script(url: str, name: str | No
         ("explanation_1", {"label": " "}, "label is empty"),
         ("explanation_1", {"caption_choices": ""}, "caption_choices is '', must be a text"),
         ("matching_1", {"image": {"bytes": b"x", "path": "1.jpeg"}}, "the image cannot be decoded"),
-        ("matching_1", {"instance_id": "testmatching100-0"}, "testmatching100-0 is also that of an earlier row"),
+        ("matching_1", {"instance_id": "testmatching1000-0"}, "testmatching1000-0 is also that of an earlier row"),
         ("ranking_1", None, "ranking_1 has 1 test rows, the published one has 507"),
     ],
 )
@@ -106,7 +124,7 @@ def test_what_a_run_refuses(folder: Path, name: str, changes: dict[str, Any] | N
     found[-1] |= changes or {}
     release.write(folder, name, "test", found)
     with pytest.raises(DataError) as told:
-        NYCC.load({"dataset": "NYCC", "config": name}, True)
+        NYCC.load(rows.asked_by(DataId("NYCC", name, "0"), {}), True)
     assert message in str(told.value) and "NYCC" in str(told.value)
 
 
@@ -129,7 +147,7 @@ def test_a_column_of_another_type_is_refused(
     found = [release.row("matching", 0, **first), release.row("matching", 1, **second)]
     release.write(folder, "matching", "test", found)
     with pytest.raises(DataError) as told:
-        rows.load("NYCC", "matching")
+        rows.load("NYCC", "matching", "0")
     assert message in " ".join(getattr(told.value, "faults", [str(told.value)]))
 
 
@@ -138,15 +156,22 @@ def test_a_number_that_was_inferred_is_no_fault(folder: Path) -> None:
     told: list[str] = []
     logger.enable("figlang_tasks")
     handler = logger.add(told.append, format="{message}")
-    assert len(rows.load("NYCC", "ranking_4")) == 3
+    assert len(rows.load("NYCC", "ranking", "4")) == 3
     logger.remove(handler)
     assert any("ranking_4 has 3 test rows, where 531 were expected" in each and "inferred" in each for each in told)
 
 
-@pytest.mark.parametrize("name", ["matching_5", "matching_0", "captions", "explanation_from_pixels_x"])
-def test_a_configuration_that_does_not_exist(name: str) -> None:
-    with pytest.raises(DataError, match="has no configuration"):
-        NYCC.load({"dataset": "NYCC", "config": name}, True)
+@pytest.mark.parametrize(
+    ("name", "fold", "message"),
+    [
+        ("captions", "all", "has no configuration"),
+        ("matching_3", "all", "write the fold apart"),
+        ("matching", "5", "the fold must be all, or one of 0, 1, 2, 3, 4"),
+    ],
+)
+def test_a_configuration_or_fold_that_does_not_exist(name: str, fold: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        NYCC.load({"dataset": "NYCC", "config": name, "fold": fold}, True)
 
 
 def test_exemplars_are_of_contests_drawn_for_each_row(folder: Path) -> None:

@@ -1,9 +1,8 @@
-"""Generated folds through the real harnesses: chance, the demo model, matching scores, exemplars, the mean of five."""
+"""All five folds through the real harnesses: the mean of them, matching scores, exemplars, and what is downloaded."""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,20 @@ import warm
 from benchmarks.nycc import release
 from demo_runs import DEMO, evaluate
 from hub_server import HubServer
-from marks import slow_unless
 from models import tiny_encoders
 from typer.testing import CliRunner
 
 import figlang_tasks
 from figlang_tasks.benchmarks.nycc import measures, rows
+from figlang_tasks.benchmarks.nycc.task import process_results as judge
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.judge.export import export
 from figlang_tasks.results import published, runs
 from figlang_tasks.scoring import evaluate as computed
-from figlang_tasks.submit import model_card
 
-FIVE = ["", *(f"_{fold}" for fold in range(1, 5))]
 KINDS = {"match": "matching", "rank": "ranking", "explain": "explanation"}
 
 
@@ -37,89 +35,107 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "NYCC"
 
 
-def five_folds(folder: Path) -> None:
-    """Ranking by descriptions: a large fold, and small ones, whose numbers of rows were inferred: others will do."""
-    release.release(folder, "ranking_1")
-    release.release(folder, *(f"ranking{fold}" for fold in FIVE if fold != "_1"), test=60)
+def five_folds(folder: Path, config: str = "ranking", test: int = 60) -> None:
+    """Fold by fold as few rows as the reader takes: it refuses other numbers than the hub shows, not than inferred."""
+    for name in rows.configs({"config": config, "fold": "all"}):
+        release.release(folder, name, test=None if name in rows.SEEN else test)
+
+
+def mover(values: list[float], ends: list[tuple[float, float]]) -> tuple[float, float]:
+    """The interval of an unweighted mean of independent values (Zou & Donner 2008)."""
+    mean, n = sum(values) / len(values), len(values)
+    below = sum((value - low) ** 2 for value, (low, _) in zip(values, ends, strict=True)) ** 0.5 / n
+    above = sum((high - value) ** 2 for value, (_, high) in zip(values, ends, strict=True)) ** 0.5 / n
+    return mean - below, mean + above
 
 
 @pytest.mark.slow
-def test_a_group_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: Path) -> None:
-    group = "nycc_rank_description"
+def test_the_value_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: Path) -> None:
+    """What was the group of `nycc_rank_description_0` to `_4` is one task, and each of these a scope of it."""
+    task = "nycc_rank_description"
     five_folds(folder)
     saved = [tmp_path / "saved" / name for name in ("one", "two")]
-    other, results = (evaluate(group, "figlang_random", f"seed={2 - n}", saved=saved[n]) for n in (1, 0))
-    folds = [results["results"][f"{group}_{fold}"]["acc,none"] for fold in range(5)]
-    found = results["results"][group]
-    assert found["acc,none"] == pytest.approx(sum(folds) / 5, abs=1e-12) and "unweighted mean" in found["alias"]
+    other, results = (evaluate(task, "figlang_random", f"seed={2 - n}", saved=saved[n]) for n in (1, 0))
+    hits: dict[int, list[bool]] = {}
+    for sample in results["samples"][task]:
+        record = sample["sample"]
+        hits.setdefault(record["fold"], []).append(record["predicted"] == record["gold"])
+    assert {fold: len(of) for fold, of in hits.items()} == {0: 60, 1: 507, 2: 60, 3: 60, 4: 60}
+    shares = [sum(of) / len(of) for of in hits.values()]
+    reported = results["configs"][task]["metadata"]["measures"]["values"]["acc"]
+    assert [reported[f"fold_{fold}"]["value"] for fold in hits] == pytest.approx(shares, abs=1e-12)
+    assert reported["all"]["value"] == pytest.approx(sum(shares) / 5, abs=1e-12)
+    ends = [(reported[f"fold_{fold}"]["low"], reported[f"fold_{fold}"]["high"]) for fold in hits]
+    low, high = mover(shares, ends)
+    assert (reported["all"]["low"], reported["all"]["high"]) == pytest.approx((low, high), abs=1e-12)
+    assert results["results"][task]["acc,none"] == reported["all"]["value"]
+
+    text = f"{100 * sum(shares) / 5:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
     shown = summary_table(results)
-    mean = next(line for line in shown.splitlines() if "mean, unweighted" in line)
-    assert f"{100 * found['acc,none']:.1f}" in mean and "published:" in shown and "Random" in shown
-    interval = f"{100 * found['acc,none']:.1f} {_mover(results, [f'{group}_{fold}' for fold in range(5)])}"
-    assert interval in mean
-    (there,) = figlang_tasks.compare(*saved, metrics=["acc"], overall=True, resamples=200).to_dict("records")
-    assert (there["task"], there["value_first"]) == (group, pytest.approx(found["acc,none"]))
-    assert there["value_second"] == pytest.approx(other["results"][group]["acc,none"]) and 0 < there["p_randomization"]
-    assert len(figlang_tasks.compare(*saved, tasks=[f"{group}_0"], metrics=["acc"], resamples=200)) == 1
-    for given in (results, saved[0]):
-        numbers = figlang_tasks.table(given).query("task == @group and metric == 'acc'").to_dict("records")
-        assert [(each["scope"], each["value"], each["n"]) for each in numbers] == [
-            ("all", pytest.approx(found["acc,none"]), 747)
-        ]
-    card = model_card.section([runs.read(str(saved[0]))])
-    assert "\n1 task of " in card and f"### `{group}`" in card and f" {100 * found['acc,none']:.1f} | " in card
-    assert f"- mean: unweighted, of `{group}_0`, `{group}_1`, " in card and card.count("SHA-256") == 1
-    asked = ["compare", *map(str, saved), "--overall", "--resamples", "200"]
-    table = CliRunner().invoke(app, [*asked, "--paper"]).stdout
-    assert f"## {group}\n" in table and interval in table and " (published, Table 2)" in table
-    assert f" {group}: unweighted mean of 5 folds." in table
+    assert text in shown and "published:" in shown and "Random" in shown
+    (there,) = figlang_tasks.compare(*saved, metrics=["acc"], resamples=200).to_dict("records")
+    assert (there["scope"], there["value_first"]) == ("all", pytest.approx(sum(shares) / 5))
+    assert there["value_second"] == pytest.approx(other["results"][task]["acc,none"]) and 0 < there["p_randomization"]
+    assert len(figlang_tasks.compare(*saved, metrics=["acc_fold_3"], resamples=200)) == 1
+    found = CliRunner().invoke(app, ["compare", *map(str, saved), "--overall", "--resamples", "200", "--paper"]).stdout
+    assert text in found and " (published, Table 2)" in found
     page = tmp_path / "report.html"
     assert CliRunner().invoke(app, ["report", str(saved[0]), "-o", str(page), "--no-images"]).exit_code == 0
-    shown = re.sub('<wbr>|<span class="interval">', "", page.read_text(encoding="utf-8")).replace("\xa0", " ")
-    assert interval in shown and f"{group}: unweighted mean of 5 folds." in shown and "2209.06293 (ACL 2023)" in shown
+    assert "2209.06293 (ACL 2023)" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("task", "config", "chance"),
-    [("nycc_rank_description_1", "ranking_1", 0.5), ("nycc_match_0", "matching_from_pixels", 0.2)],
-)
-def test_one_fold_is_at_chance_and_never_beside_the_paper(folder: Path, task: str, config: str, chance: float) -> None:
-    release.release(folder, config)
-    results = evaluate(task, "figlang_random", "seed=1")
-    assert results["results"][task]["acc,none"] == pytest.approx(chance, abs=0.06)
+def test_one_fold_is_asked_by_an_option_and_not_beside_the_paper(folder: Path, tmp_path: Path) -> None:
+    release.release(folder, "ranking_4", test=20)
+    task = tmp_path / "tasks" / "one.yaml"
+    task.parent.mkdir()
+    task.write_text(
+        f"include: {tasks_dir()}/nycc/nycc_rank_description.yaml\ntask: one\ndataset_name: NYCC,config=ranking,fold=4\n"
+    )
+    results = evaluate("one", "figlang_random", "seed=1", include_path=str(task.parent))
+    found = results["configs"]["one"]["metadata"]["measures"]["values"]["acc"]
+    assert found["all"]["value"] == found["fold_4"]["value"] and set(found) == {"all", "fold_4"}
     assert "published" not in summary_table(results)
 
 
-def _mover(results: Any, tasks: list[str]) -> str:
-    """The interval of an unweighted mean, from those of its folds."""
-    found = [results["configs"][task]["metadata"]["measures"]["values"]["acc"]["all"] for task in tasks]
-    value = sum(each["value"] for each in found) / 5
-    below, above = (sum((each["value"] - each[end]) ** 2 for each in found) ** 0.5 / 5 for end in ("low", "high"))
-    return f"[{100 * (value - below):.1f}, {100 * (value + above):.1f}]"
+def test_samples_of_a_task_of_one_fold_are_read(folder: Path, tmp_path: Path) -> None:
+    """Version 0.1.0 had `nycc_rank_description_4`, whose records do not tell the fold."""
+    release.release(folder, "ranking_4", test=20)
+    docs = rows.load("NYCC", "ranking", "4")
+    lines = [judge(doc, [f"Answer: {letter}"]) for doc, letter in zip(docs, "ABBA" * 5, strict=True)]
+    for line in lines:
+        del line["sample"]["fold"]
+    path = tmp_path / "2026-01-02T03-04-05_samples_nycc_rank_description_4.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (task,) = runs.read(str(path)).tasks.values()
+    right = sum(doc["label"] == letter for doc, letter in zip(docs, "ABBA" * 5, strict=True))
+    assert {scope: each.value for scope, each in task.estimates["acc"].items()} == {
+        "all": right / 20,
+        "fold_4": right / 20,
+    }
+    assert len(benchmarks()["nycc"].documents(task.data, task.records[0])) == 20
 
 
-def test_five_folds_that_are_cut_are_not_beside_the_paper(folder: Path) -> None:
+def test_folds_that_are_cut_are_not_beside_the_paper(folder: Path) -> None:
     five_folds(folder)
     shown = summary_table(evaluate("nycc_rank_description", "figlang_random", limit=2))
-    assert "mean, unweighted" in shown and "they are of all rows, and a run was cut short" in shown
+    assert "they are of all rows, and a run was cut short" in shown
 
 
-@pytest.mark.parametrize("task", slow_unless({"nycc_match_0"}, ["nycc_match_0", "nycc_rank_5shot_0", "nycc_explain_0"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["nycc_match", "nycc_rank_5shot", "nycc_explain"])
 def test_the_demo_model_answers(folder: Path, task: str) -> None:
-    kind = KINDS[task.split("_")[1]]
-    release.release(folder, f"{kind}_from_pixels")
+    five_folds(folder, f"{KINDS[task.split('_')[1]]}_from_pixels", test=2)
     results = evaluate(task, "figlang_vlm", DEMO, limit=2, gen_kwargs="max_new_tokens=8")
     records = [sample["sample"] for sample in results["samples"][task]]
     assert len(records) == 2 and all("scores" not in record or record["scores"] is None for record in records)
     assert set(results["results"][task]) > {f"{name},none" for name in ("parse_rate", *(["bleu4"] * ("ex" in task)))}
 
 
-@pytest.mark.parametrize("task", ["nycc_match_0", "nycc_rank_0"])
-def test_a_dual_encoder_takes_the_most_similar_caption(folder: Path, task: str, tmp_path: Path) -> None:
-    release.release(folder, f"{KINDS[task.split('_')[1]]}_from_pixels")
+def test_a_dual_encoder_takes_the_most_similar_caption(folder: Path, tmp_path: Path) -> None:
+    five_folds(folder, "ranking_from_pixels", test=2)
     checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
-    results = evaluate(task, "figlang_clip", f"pretrained={checkpoint},device=cpu", limit=3)
-    for sample in results["samples"][task]:
+    results = evaluate("nycc_rank", "figlang_clip", f"pretrained={checkpoint},device=cpu", limit=3)
+    for sample in results["samples"]["nycc_rank"]:
         record = sample["sample"]
         best = [
             letter for letter, score in zip("ABCDE", record["scores"], strict=False) if score == max(record["scores"])
@@ -129,26 +145,20 @@ def test_a_dual_encoder_takes_the_most_similar_caption(folder: Path, task: str, 
 
 @pytest.mark.slow
 def test_records_give_what_was_reported_and_sheets_for_judges(folder: Path, tmp_path: Path) -> None:
-    """Saved samples of both forms are read again, and `figlang judge export` makes sheets of their explanations."""
-    release.release(folder, "explanation", "explanation_from_pixels")
-    for number, task in enumerate(("nycc_explain_0", "nycc_explain_description_0")):
-        saved = [tmp_path / f"{number}{name}" for name in "ab"]
-        for path in saved:
-            results = evaluate(task, "figlang_random", limit=4, saved=path, log_samples=True)
-        records = [sample["sample"] for sample in results["samples"][task]]
-        assert measures.of_records(records) is measures.EXPLANATION
-        reported = results["configs"][task]["metadata"]["measures"]["values"]
-        assert {"bleu4", "rouge_l", "explanation_score", "explained@53"} <= reported.keys()
-        assert set(computed(records, measures.EXPLANATION.sums, 0)) == set(reported)
-        output = tmp_path / f"{number}.csv"
-        written = export(
-            [f"{name}={path}" for name, path in zip("ab", saved, strict=True)], output, count=2, seed=1, annotators=3,
-        )  # fmt: skip
-        assert [path.name for path in written[1:]] == [
-            *(f"{number}.annotator{each}.csv" for each in (1, 2, 3)), f"{number}.key.json",
-        ]  # fmt: skip
-        sheet = written[1].read_text(encoding="utf-8")
-        assert "I have no time." in sheet and "preferred" in sheet.splitlines()[0]
+    task = "nycc_explain"
+    five_folds(folder, "explanation_from_pixels", test=3)
+    saved = [tmp_path / name for name in "ab"]
+    for path in saved:
+        results = evaluate(task, "figlang_random", saved=path, log_samples=True)
+    records = [sample["sample"] for sample in results["samples"][task]]
+    reported = results["configs"][task]["metadata"]["measures"]["values"]
+    assert {"bleu4", "rouge_l", "explanation_score", "explained@53"} <= reported.keys()
+    assert set(computed(records, measures.EXPLANATION.sums, 0)) == set(reported)
+    written = export(
+        [f"{name}={path}" for name, path in zip("ab", saved, strict=True)], tmp_path / "c.csv", count=2, seed=1,
+        annotators=1,
+    )  # fmt: skip
+    assert "I have no time." in written[1].read_text(encoding="utf-8")
 
 
 LOAD = """
@@ -156,7 +166,8 @@ import json
 import figlang_tasks
 from figlang_tasks.benchmarks.nycc import rows
 from figlang_tasks.core.benchmark import benchmarks
-found = rows.load("NYCC", "ranking_1")
+from figlang_tasks.harness.plugin import tasks_dir
+found = rows.load("NYCC", "ranking", "1")
 shots = rows.exemplars("NYCC", "ranking_1", found[0]["id"], 5, 42)
 from figlang_tasks.core import checks, hub
 with checks.downloading_nothing():  # `figlang data check` of what has been downloaded, a part of the repository
@@ -184,20 +195,23 @@ def test_only_what_is_needed_is_downloaded(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["nycc_rank_description_0", "nycc_explain_description_5shot_0"])
+@pytest.mark.parametrize("task", ["nycc_rank_description", "nycc_explain_description_5shot"])
 def test_lm_eval_has_the_same_task(folder: Path, task: str) -> None:
     from lm_eval import simple_evaluate
     from lm_eval.tasks import TaskManager
 
-    from figlang_tasks.harness.plugin import tasks_dir
-
-    release.release(folder, KINDS[task.split("_")[1]])
+    five_folds(folder, KINDS[task.split("_")[1]], test=3)
     manager = TaskManager(include_path=str(tasks_dir().parent / "lm_eval"), include_defaults=False)
-    results: Any = simple_evaluate("dummy", tasks=[task], task_manager=manager, limit=3, bootstrap_iters=0)
-    (config,) = [results["configs"][task]]
-    assert results["samples"][task][0]["sample"]["id"].startswith("test")
+    results: Any = simple_evaluate("dummy", tasks=[task], task_manager=manager, bootstrap_iters=0)
+    records = [sample["sample"] for sample in results["samples"][task]]
+    own = computed(records, measures.of_records(records).sums, 0)
+    shared = [name for name in own if f"{name},none" in results["results"][task]]
+    assert len(shared) >= 3 and {record["fold"] for record in records} == set(range(5))
+    for name in shared:
+        assert results["results"][task][f"{name},none"] == pytest.approx(own[name]["all"].value, abs=1e-12)
     text = results["samples"][task][0]["arguments"][0][0]
-    assert text.count("Thanks! How about this one?") == (5 if "5shot" in task else 0) and config["num_fewshot"] == 0
+    shots = 5 if "5shot" in task else 0
+    assert text.count("Thanks! How about this one?") == shots and results["configs"][task]["num_fewshot"] == 0
 
 
 # --- the paper's numbers ---------------------------------------------------------------------------------------------

@@ -28,7 +28,8 @@ def document(folder: Path, kind: str) -> dict[str, Any]:
     """Of a fold whose number of rows was inferred, where there is one: of it two rows will do."""
     config = next((kind + fold for fold in ("", "_1", "_2", "_3", "_4") if kind + fold not in rows.SEEN), kind)
     release.release(folder, config, test=None if config in rows.SEEN else 2)
-    return dict(rows.load("NYCC", config)[1])
+    of = rows.config(config)
+    return dict(rows.load("NYCC", kind, str(of.fold))[1])
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -197,7 +198,7 @@ def values(found: list[dict[str, Any]]) -> dict[str, float]:
 
 def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
     release.release(folder, "ranking")
-    generator, docs = np.random.default_rng(1), rows.load("NYCC", "ranking")
+    generator, docs = np.random.default_rng(1), rows.load("NYCC", "ranking", "0")
     said = [str(generator.choice(["A", "B"])) for _ in docs]
     found = values([task.process_results(doc, [f"Answer: {it}"])["sample"] for doc, it in zip(docs, said, strict=True)])
     ny: list[float] = []
@@ -212,7 +213,7 @@ def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
 def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
     """BLEU of sacrebleu itself, ROUGE-L of rouge_score itself; the evaluator takes the middle of its bootstrap."""
     release.release(folder, "explanation_from_pixels")
-    docs = rows.load("NYCC", "explanation_from_pixels")
+    docs = rows.load("NYCC", "explanation_from_pixels", "0")
     texts = [" ".join(doc["label"].split()[:: 1 + number % 3]) for number, doc in enumerate(docs)]
     said = [f"Step by step. Explanation: {text}" for text in texts]
     records = [task.process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)]
@@ -233,7 +234,7 @@ def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
 
 def test_the_example_of_the_card_is_what_is_asked(folder: Path) -> None:
     release.write(folder, "ranking_4", "test", [release.row("ranking_4", 0, **release.EXAMPLE)])
-    (doc,) = rows.load("NYCC", "ranking_4")
+    (doc,) = rows.load("NYCC", "ranking", "4")
     card = (ROOT / "docs" / "cards" / "nycc.md").read_text(encoding="utf-8")
     for turn in task.doc_to_messages(doc):
         assert turn["content"][0]["text"] in card
