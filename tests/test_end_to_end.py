@@ -29,7 +29,8 @@ from vflute_hub import (
     write_vflute_repo,
 )
 
-from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.core.documents import asked_for
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.scoring import OVERALL, full_name
 
@@ -96,13 +97,13 @@ def test_every_variant_runs_on_chat_and_on_simple_backends(
 ) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(repository.parent))
     names = ["vflute_val", "vflute_5shot", "vflute_10shot", "vflute_sg", "vflute_blind", "vflute_label"]
-    names.append("vflute_instruction_21")
+    names.append("vflute_instructions")
     settings = "num_beams=1,max_new_tokens=12"
     results = evaluate(names, limit=2, force_simple=force_simple, gen_kwargs=settings)
     assert set(results["samples"]) == set(names)
     for name, samples in results["samples"].items():
-        split = "validation" if name == "vflute_val" else "test"
-        assert [sample["sample"]["id"] for sample in samples] == rows.load("V-FLUTE", split)["id"][:2], name
+        _, asked = asked_for(results["configs"][name]["dataset_name"])
+        assert [sample["sample"]["id"] for sample in samples] == task.documents(asked, True)["id"][:2], name
     assert results["n-shot"]["vflute_5shot"] == 5
     stages = json.loads(results["samples"]["vflute_sg"][0]["filtered_resps"][0])
     assert set(stages) == {"scene_graph", "answer"}

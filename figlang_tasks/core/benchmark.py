@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import NoOptions, Options
-from figlang_tasks.core.presentation import BarSection, Instructions, Parts
+from figlang_tasks.core.presentation import BarSection, Parts
 
 if TYPE_CHECKING:
     import datasets
@@ -186,7 +186,6 @@ class Benchmark:
             (:mod:`figlang_tasks.core.card`); None for what any benchmark shows.
         parts: how its parts, the scopes of its measures, are named and pooled.
         charts: sections of the report that are its own.
-        instructions: those that a task of its own asks all rows with, one for each.
         scorer: the paper's explanation scorer; None where no explanation is scored.
         agreement: what the paper says of people who judged explanations, for ``figlang judge agree``; None: nothing.
         sorting: pictures that people sort into categories; None: there are none.
@@ -220,7 +219,6 @@ class Benchmark:
     answer: Callable[[Sequence[Record]], Answer] | None = None
     parts: Parts = Parts()
     charts: tuple[BarSection, ...] = ()
-    instructions: Instructions | None = None
     scorer: str | None = None
     agreement: Mapping[str, Any] | None = None
     sorting: Sorting | None = None

@@ -1,4 +1,4 @@
-"""What a benchmark declares for tables and charts of its results: names of its parts, charts of bars, instructions.
+"""What a benchmark declares for tables and charts of its results: names of its parts, charts of bars.
 
 Plain data: the report draws it.
 """
@@ -107,16 +107,3 @@ class BarSection:
     intro: str
     bars: Callable[[str, str, Mapping[str, Collection[str]]], Iterable[Bars]]
     order: Callable[[BarChart], int] = lambda chart: 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Instructions:
-    """The instructions of a benchmark with a task for each, ``TASK_instruction_07``, which asks all rows with it.
-
-    Attributes:
-        source: where they are from.
-        measure: what is shown by instruction, a share.
-    """
-
-    source: str
-    measure: str

@@ -270,7 +270,7 @@ def grouped(units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats],
     return Statistic(*intervals.sums_by_unit(list(units), rows), value)
 
 
-def over_parts(parts: Sequence[Statistic], combine: Callable[..., Floats]) -> Statistic:
+def over_parts(parts: Sequence[Statistic], combine: Callable[..., Any]) -> Statistic:
     """A function of the values of several statistics (``numpy.mean``, say), over the units of all of them.
 
     Args:
@@ -286,7 +286,8 @@ def over_parts(parts: Sequence[Statistic], combine: Callable[..., Floats]) -> St
 
     def value(sums: Floats) -> Floats:
         shares = np.split(sums, ends[:-1], axis=-1)
-        return combine([part.value(own) for part, own in zip(parts, shares, strict=True)], axis=0)
+        found: Floats = combine([part.value(own) for part, own in zip(parts, shares, strict=True)], axis=0)
+        return found
 
     return Statistic(tuple(units), rows, value)
 

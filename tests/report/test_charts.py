@@ -51,11 +51,6 @@ def bars(*names: str, chart_id: str = "bars", order: tuple[str, ...] = (), side_
     )
 
 
-def dots(*names: str, chart_id: str = "dots", order: tuple[str, ...] = ()) -> Chart:
-    series = {name: {place: Estimate(50.0 + place + i) for place in range(1, 22)} for i, name in enumerate(names)}
-    return charts.dots(chart_id, "Title", series, x_label="instruction", y_label="F1@0", order=order)
-
-
 def overview(*names: str, chart_id: str = "overview", order: tuple[str, ...] = ()) -> Chart:
     values = {name: Estimate(10.0 + 7 * i, 5.0, 60.0) for i, name in enumerate(names)}
     panels = {"IRFL": {"task_0 accuracy": values, "task_1 accuracy": values}, names[0]: {"task_0 accuracy": values}}
@@ -71,7 +66,7 @@ def forest(*names: str, chart_id: str = "forest") -> Chart:
     return charts.forest(chart_id, "Title", {"a": effects, names[0]: effects}, "name\n", label="difference")
 
 
-KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, dots, overview, forest)
+KINDS: tuple[Callable[..., Chart], ...] = (curves, bars, overview, forest)
 each_kind = pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
 
 
@@ -139,7 +134,6 @@ def test_csv_gives_the_numbers_back() -> None:
         *(("published model", "CLIP", "40.0"), ("published model", "BLIP", "60.0")),
         ("published people", "Humans", "97.0"),
     ]
-    assert rows(dots("A"))[2] == {"run": "A", "instruction": "3", "F1@0": "53.0", "low": "", "high": ""}
 
 
 def test_values_stand_in_the_chart() -> None:
@@ -163,7 +157,7 @@ def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:
 
 
 def test_a_run_looks_alike_in_every_chart_of_a_page() -> None:
-    for draw in (bars, curves, dots, overview):
+    for draw in (bars, curves, overview):
         assert COLOURS[1] in draw("B", order=("A", "B", "C")).svg and COLOURS[0] not in draw("B", order=("A", "B")).svg
 
 

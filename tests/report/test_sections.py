@@ -430,30 +430,6 @@ def test_tables_of_tasks_that_begin_alike_have_titles_of_their_own() -> None:
     assert titles == ["irfl_detect_… (2 tasks)", "irfl_detect_…_circular (2 tasks)"]
 
 
-# --- prompt sensitivity ----------------------------------------------------------------------------------------------
-
-
-def test_instructions_are_summed_up() -> None:
-    of = two()[1].tasks["figlang_mini"]
-    values = {1: 0.5, 2: 0.7, 21: 0.6}
-    tasks = {
-        f"vflute_instruction_{number:02}": replace(
-            of,
-            task=f"vflute_instruction_{number:02}",
-            reported=estimates_of({"f1@0": Estimate(value, value - 0.1, value + 0.1)}),
-        )
-        for number, value in values.items()
-    }
-    notes, *found = every(sections.build([replace(two()[1], name="one", tasks=tasks)]))
-    assert len(notes.notes) == 3 and not notes.charts  # empty answers, of each task
-    assert [each.id for each in found] == ["figlang-mini-instructions"]
-    texts = found[0].tables[0].shown.iloc[0].tolist()
-    assert texts == ["one", "3", "50.0", "60.0", "70.0", "10.0", "1", "2"]  # sd of 50, 60, 70 is 10
-    assert [(row["instruction"], row["F1@0 (percent)"]) for row in data(found[0].charts[0])] == [
-        *(("1", "50.0"), ("2", "70.0"), ("21", "60.0"))
-    ]
-
-
 # --- significance ----------------------------------------------------------------------------------------------------
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from figlang_tasks.core.presentation import Instructions, Part, Parts
+from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Part, Parts
 
 PARTS = Parts(
     kind="source",
@@ -25,9 +26,25 @@ PARTS = Parts(
 )
 """The sources, in the order of Table 3; Table 7 and Figure 11 group by phenomenon."""
 
-INSTRUCTIONS = Instructions(
-    source="Table 8 (arXiv 2405.01474)",
-    measure="f1@0",
+
+def _by_instruction(dataset: str, task: str, scopes: Mapping[str, Collection[str]]) -> Iterator[Bars]:
+    chart = BarChart(
+        f"{dataset}: F1@0 by instruction ({task})",
+        "F1@0 (percent)",
+    )
+    for scope in scopes.get("f1@0", ()):
+        if scope.startswith("instruction_"):
+            number = scope.removeprefix("instruction_")
+            yield Bars(chart=chart, measure="f1@0", scope=scope, category=number, chance=lambda records: math.nan)
+
+
+CHARTS = (
+    BarSection(
+        id="instructions",
+        title="Prompt sensitivity",
+        intro="All rows asked with each of the 21 instructions of Table 8 (arXiv 2405.01474).",
+        bars=_by_instruction,
+    ),
 )
 
 AGREEMENT: Mapping[str, Any] = {

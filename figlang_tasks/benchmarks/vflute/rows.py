@@ -102,6 +102,16 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     return datasets.concatenate_datasets([table.rows, datasets.Dataset.from_dict(added)], axis=1)
 
 
+def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
+    """Return each document of `load` once for each instruction, with ids of their own; `row` is the id of the row."""
+    numbers = range(1, INSTRUCTION_COUNT + 1)
+    found = documents.select([place for place in range(len(documents)) for _ in numbers])
+    asked = [number for _ in range(len(documents)) for number in numbers]
+    ids = [f"{row}-instruction{number}" for row, number in zip(found["id"], asked, strict=True)]
+    found = found.rename_column("id", "row").add_column("id", ids)
+    return found.remove_columns("instruction").add_column("instruction", asked)
+
+
 class Claim(NamedTuple):
     """A valid row.
 

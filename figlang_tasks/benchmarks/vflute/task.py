@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from loguru import logger
 from PIL import Image
@@ -17,15 +17,20 @@ from PIL import Image
 from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.benchmarks.vflute.measures import VFLUTE
+from figlang_tasks.benchmarks.vflute.measures import of_records
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Asked
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs, true_or_false, whole_number
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
 from figlang_tasks.scoring.records import EntailmentRecord
+
+if TYPE_CHECKING:
+    import datasets
 
 Document = Mapping[str, Any]
 
@@ -63,9 +68,29 @@ class Options(TaskOptions):
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
+def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
+    """Return the documents that a task file asks for, as ``V-FLUTE,split=test,instructions=all``.
+
+    Raises:
+        DataError: as `rows.load`; also for another value of instructions.
+    """
+    if asked.get("instructions", "all") != "all":
+        raise DataError(f"dataset_name: instructions={asked['instructions']}; it must be all, or be left out")
+    found = rows.load(asked["dataset"], asked["split"], check_images=check_images)
+    return rows.with_all_instructions(found) if "instructions" in asked else found
+
+
+def asked_by(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
+    """What the task that wrote a record asks for."""
+    every = {"instructions": "all"} if "instruction" in record else {}
+    return {"dataset": data.dataset, "split": data.part} | every
+
+
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
     """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
     blocks = Options.blocks(config)
+    if "instructions" in asked and any(options.instruction for options in blocks):
+        raise ValueError("V-FLUTE task option instruction: dataset_name asks with all; leave one out")
     if config.get("output_type") == "generate_until_agentic":
         for options in blocks:
             _check_scene_graph_options(options)
@@ -195,8 +220,11 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> dict[s
 def _judge(doc: Document, output: str, scene_graph: bool = False) -> dict[str, Any]:
     official = parse_official(output, scene_graph=scene_graph)
     record = EntailmentRecord.of(doc, rows.LABELS[doc["label"]], official, entailment(output, [doc["claim"]]).value)
-    revision = {"revision": doc["revision"]} if "revision" in doc else {}  # of the user's rows
-    return judged(record.as_dict() | revision, VFLUTE)
+    more = {"revision": doc["revision"]} if "revision" in doc else {}  # of the user's rows
+    if "row" in doc:  # it is asked with every instruction
+        more |= {"row": doc["row"], "instruction": doc["instruction"]}
+    found = record.as_dict() | more
+    return judged(found, of_records([found]))
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -6,7 +6,7 @@ text, and neither markup nor mathematics.
 """
 
 from figlang_tasks.report.charts.chart import Chart, Panels, Reference, References
-from figlang_tasks.report.charts.curves import Curve, curves, dots
+from figlang_tasks.report.charts.curves import Curve, curves
 from figlang_tasks.report.charts.rows import Effect, bars, forest
 
-__all__ = ["Chart", "Curve", "Effect", "Panels", "Reference", "References", "bars", "curves", "dots", "forest"]
+__all__ = ["Chart", "Curve", "Effect", "Panels", "Reference", "References", "bars", "curves", "forest"]

@@ -1,4 +1,4 @@
-"""Curves over a threshold, and dots over numbered instructions."""
+"""Curves over a threshold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts.chart import HALF, WHOLE, Chart, drawn, legend, numbered, of_series, wrapped
-from figlang_tasks.scoring import Estimate
 
 _PANEL = 160  # pixels
 
@@ -72,30 +71,3 @@ def _rows(x: Sequence[float], panels: Mapping[str, Mapping[str, Curve]]) -> Iter
             for place, at in enumerate(x):
                 ends = (curve.low[place], curve.high[place]) if curve.low else (None, None)
                 yield panel, name, float(at), float(curve.y[place]), *ends
-
-
-def dots(
-    chart_id: str,
-    title: str,
-    series: Mapping[str, Mapping[int, Estimate]],
-    *,
-    x_label: str,
-    y_label: str,
-    order: Sequence[str] = (),
-) -> Chart:
-    """A dot for each run at each numbered place, and a line at the mean of each run; arguments as of `curves`."""
-    numbers = numbered([series], order)
-    with drawn(HALF, 330) as (figure, file):
-        legend(figure, [(name, of_series(number)) for name, number in numbers.items()])
-        axes = figure.add_subplot(xlabel=x_label, ylabel=y_label)
-        axes.set_xticks(sorted({place for found in series.values() for place in found}))
-        for shift, (name, found) in enumerate(series.items()):
-            style, values = of_series(numbers[name]), [each.value for each in found.values()]
-            axes.plot([place + 0.2 * shift / len(series) for place in found], values, **style)
-            axes.axhline(sum(values) / len(values), color=style["color"], linestyle="--", linewidth=1.2)
-    rows = [
-        (name, place, each.value, each.low, each.high)
-        for name, found in series.items()
-        for place, each in found.items()
-    ]
-    return Chart(chart_id, title, file.getvalue(), csv_text(("run", x_label, y_label, "low", "high"), rows))

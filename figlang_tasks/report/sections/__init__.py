@@ -14,11 +14,10 @@ from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.report.sections.bars import bar_section
 from figlang_tasks.report.sections.differences import compared, differences
 from figlang_tasks.report.sections.explanations import explanation_quality
-from figlang_tasks.report.sections.instructions import prompt_sensitivity
 from figlang_tasks.report.sections.layout import Group, Section, Table
 from figlang_tasks.report.sections.overview import overview
 from figlang_tasks.report.sections.parsing import parsing
-from figlang_tasks.report.sections.results import Results, by_task, dataset_name, instruction_of, slug
+from figlang_tasks.report.sections.results import Results, by_task, dataset_name, slug
 from figlang_tasks.report.sections.tables import numbers
 from figlang_tasks.results.runs import Run
 
@@ -32,15 +31,14 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     if not runs:
         raise ValueError("there are no runs")
     results = by_task(runs)
-    plain = {task: of for task, of in results.items() if instruction_of(task, of) is None}
-    tests = cache(lambda: compared(runs, plain, seed))
+    tests = cache(lambda: compared(runs, results, seed))
     makers: dict[tuple[str, str], list[_Maker]] = {
-        ("overview", "Overview"): [lambda: overview(runs, plain, tests()[0], published)]
+        ("overview", "Overview"): [lambda: overview(runs, results, tests()[0], published)]
     }
     for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in results.values()):
-        makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results, plain, published)
-    makers["differences", "Differences between runs"] = [lambda: differences(plain, *tests())]
-    makers["parsing", "Parsing"] = [lambda: parsing(plain)]
+        makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results, published)
+    makers["differences", "Differences between runs"] = [lambda: differences(results, *tests())]
+    makers["parsing", "Parsing"] = [lambda: parsing(results)]
     groups = []
     for (group_id, title), own in tqdm(makers.items(), "sections", delay=2, leave=False, disable=None):
         if found := [section for make in own if (section := make()) is not None]:
@@ -48,13 +46,12 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     return groups
 
 
-def _of_dataset(dataset: str, results: Results, plain: Results, published: bool) -> list[_Maker]:
+def _of_dataset(dataset: str, results: Results, published: bool) -> list[_Maker]:
     """What makes the sections of a dataset, charts before tables."""
-    every, own = ({task: of for task, of in found.items() if of[0].of.dataset == dataset} for found in (results, plain))
-    prefix, benchmark = slug(dataset), next(iter(every.values()))[0].benchmark
+    own = {task: of for task, of in results.items() if of[0].of.dataset == dataset}
+    prefix, benchmark = slug(dataset), next(iter(own.values()))[0].benchmark
     return [
         lambda: explanation_quality(prefix, own, published),
         *(partial(bar_section, prefix, section, own, published) for section in benchmark.charts),
-        lambda: prompt_sensitivity(prefix, every),
         lambda: numbers(prefix, own, published),
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from figlang_tasks.metrics import entailment
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Curve, Reference
@@ -115,8 +117,11 @@ def _curves_by_scope(declared: Measures, records: Sequence[Record]) -> dict[str,
     of_labels = declared.by_name[explained.scheme_of(records[0]).of_labels]
     found = {}
     for scope, own in of_labels.in_scopes(records).items():
-        values = [100 * value for value in explained.curve(own)]
-        ends = explained.curve_intervals(own) if scope == OVERALL else []
+        if scope != OVERALL and of_labels.averaged:
+            continue
+        repeats = of_labels.repeats(own)
+        values = [100 * float(at) for at in np.mean([explained.curve(each) for each in repeats], axis=0)]
+        ends = explained.curve_intervals(own) if scope == OVERALL and len(repeats) == 1 else []
         low, high = ([math.nan if end is None else 100 * end[side] for end in ends] for side in (0, 1))
         found[scope] = Curve(values, low, high)
     return found

@@ -36,8 +36,6 @@ METRICS: Mapping[str, str] = {
 }
 """Names of metrics as the papers print them; others are shown as they are, with blanks."""
 
-_INSTRUCTION = re.compile(r"(?P<of>.+)_instruction_(?P<number>\d\d)")
-
 
 @dataclass(frozen=True)
 class Result:
@@ -114,12 +112,6 @@ def places(results: Sequence[Result]) -> dict[str, list[str]]:
                 of_scope = found.setdefault(scope, [])
                 of_scope += [measure] * (measure not in of_scope)
     return {scope: of_scope for scope, of_scope in found.items() if of_scope}
-
-
-def instruction_of(task: str, results: Sequence[Result]) -> tuple[str, int] | None:
-    """Of a task that asks all rows with one instruction: the name without it, and its number."""
-    named = _INSTRUCTION.fullmatch(task) if results[0].benchmark.instructions else None
-    return (named["of"], int(named["number"])) if named else None
 
 
 def comparable(task: str, results: Sequence[Result], metrics: Sequence[str]) -> tuple[list[str], str]:

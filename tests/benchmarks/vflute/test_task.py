@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from demo_runs import evaluate
 from PIL import Image
+from sklearn.metrics import f1_score
 
-from figlang_tasks import FigLangError
+from figlang_tasks import FigLangError, scoring
 from figlang_tasks.benchmarks.vflute import rows, task
+from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.core import documents
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.harness.plugin import tasks_dir
 
 CLAIM = "My lawyer is a shark"
 
@@ -217,3 +225,48 @@ def test_the_document_of_scoring_has_no_image() -> None:
     assert task.process_results(doc, ["LABEL: entailment"])["acc"] == 1.0
     assert task.doc_to_text(doc, {}) == QUESTION
     assert task.doc_to_target(doc) == "The lawyer has fins.\nLABEL: entailment"
+
+
+# --- all instructions ------------------------------------------------------------------------------------------------
+
+
+def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) -> None:
+    """Each of the 21 tasks that were `vflute_instruction_01` to `_21` is a scope, with its own value and interval."""
+    (tmp_path / "every.yaml").write_text(
+        f"include: {tasks_dir()}/vflute/vflute_instructions.yaml\ntask: every\n"
+        "dataset_name: figlang_mini,split=test,instructions=all\n"
+        "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
+    )
+    results = evaluate("every", "figlang_random", include_path=str(tmp_path))
+    records = [sample["sample"] for sample in results["samples"]["every"]]
+    values = results["configs"]["every"]["metadata"]["measures"]["values"]
+    assert len(records) == 21 * 76 and values["f1@0"]["all"]["rows"] == 76
+    f1s = []
+    for number in range(1, 22):
+        own = [record for record in records if record["instruction"] == number]
+        gold = [record["gold"] for record in own]
+        predicted = [1 - record["gold"] if record["predicted"] is None else record["predicted"] for record in own]
+        f1s.append(f1_score(gold, predicted, average="macro"))
+        scope = values["f1@0"][f"instruction_{number:02}"]
+        assert scope["value"] == pytest.approx(f1s[-1], abs=1e-12)
+        alone = scoring.evaluate(own, VFLUTE, 0)["f1@0"]["all"]
+        assert (scope["low"], scope["high"], scope["rows"]) == (alone.low, alone.high, 76)
+    assert values["f1@0"]["all"]["value"] == pytest.approx(np.mean(f1s), abs=1e-12)
+    assert values["f1@0_sd"]["all"]["value"] == pytest.approx(np.std(f1s, ddof=1), abs=1e-12)
+    # The rows are the same for all instructions, so that their mean is no surer than 21 times as many rows would say.
+    whole = values["f1@0"]["all"]
+    independent = np.mean([scope["high"] - scope["low"] for scope in values["f1@0"].values()]) / 21**0.5
+    assert whole["low"] < whole["value"] < whole["high"] and whole["high"] - whole["low"] > independent
+
+
+def test_each_row_is_asked_with_each_instruction() -> None:
+    asked = {"dataset": "figlang_mini", "split": "test", "instructions": "all"}
+    found, plain = task.documents(asked, True), rows.load("figlang_mini", "test")
+    assert found["id"][20:22] == [f"{plain[0]['id']}-instruction21", f"{plain[1]['id']}-instruction1"]
+    assert found["data"][0] == plain["data"][0] and found["row"][:22] == [plain[0]["id"]] * 21 + [plain[1]["id"]]
+    for doc in list(found)[:21]:
+        assert task.doc_to_text(doc) == task.doc_to_text(plain[0], {"instruction": doc["instruction"]})
+    record = task.process_results(found[5], ["LABEL: entailment"])["sample"]
+    assert task.asked_by(DataId.parse(record["data"]), record) == asked
+    with pytest.raises(DataError, match="instructions=3; it must be all"):
+        task.documents(asked | {"instructions": "3"}, True)
