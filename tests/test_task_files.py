@@ -169,7 +169,7 @@ def test_every_path_of_the_code_has_a_mini_task() -> None:
     # The label alone differs in its reference answer only: tests/core/test_finetuning.py.
     without = {"vflute_sg", "flute_codalab", "vflute_label"}
     missing = {path.stem for path in TASK_FILES if benchmark(path) in SHIPPED and paths_of_code(path) not in walked}
-    assert missing == without and len(MINI_FILES) == 26
+    assert missing == without and len(MINI_FILES) == 24
 
 
 def test_groups_name_existing_tasks() -> None:

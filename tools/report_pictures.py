@@ -1,6 +1,6 @@
 """Makes the pictures of docs/after_a_run.md: parts of a report of the demo model, photographed in headless Chromium.
 
-    DEMO=figlang_tasks/mini/demo_model TASKS=figlang_mini,figlang_mini_irfl_match,figlang_mini_irfl_retrieve
+    DEMO=figlang_tasks/mini/demo_model TASKS=figlang_mini,figlang_mini_irfl_match,figlang_mini_irfl_retrieve_metaphor
     for class in figlang_vlm figlang_blind; do
       lmms_eval --model $class --model_args pretrained=$DEMO --device cpu --batch_size 8 --tasks $TASKS \
         --log_samples --output_path results/$class

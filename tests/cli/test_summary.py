@@ -191,11 +191,11 @@ def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_
             {"figlang_mini_nykms": (["mc_macro_f1", "parse_rate", "sc_macro_f1", "mw_em"], 4)},
         ),
         (
-            ["figlang_mini", "figlang_mini_nykms_mc", "figlang_mini_irfl_retrieve_idiom"],
+            ["figlang_mini", "figlang_mini_nykms_mc", "figlang_mini_irfl_retrieve_metaphor"],
             {
                 "figlang_mini": (["f1@0", "f1@53", "f1@60", "explanation_score", "acc"], 7),
                 "figlang_mini_nykms_mc": (["mc_acc", "mc_macro_precision", "mc_macro_recall", "mc_macro_f1"], 1),
-                "figlang_mini_irfl_retrieve_idiom": (["p@k", "expected_p@k"], 3),
+                "figlang_mini_irfl_retrieve_metaphor": (["p@k", "expected_p@k"], 3),
             },
         ),
     ],

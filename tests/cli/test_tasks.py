@@ -125,7 +125,7 @@ def test_the_overview_has_a_line_for_each_benchmark() -> None:
         "1,500-7,534  open            scorer flute22",
         "     34-333  open",
         "  300-2,750  bring your own  Java, generation",
-        "    130-546  open            scorer vflute25",
+        "  651-2,691  open            scorer vflute25",
         "  687-1,583  bring your own",
         "    723-726  gated           scorer vflute25",
         "       5-76  ships with the package  demo",

@@ -14,7 +14,7 @@ from demo_runs import evaluate
 from figlang_tasks import FigLangError
 
 NO_MODEL = ("figlang_vlm", "pretrained=/there/is/no/such/model")  # told first if it were loaded first
-CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_idiom"
+CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_metaphor"
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ CIRCULAR, RETRIEVE = "figlang_mini_irfl_detect_idiom_circular", "figlang_mini_ir
         (CIRCULAR, {"limit": 3}, f"task {CIRCULAR}: .*idiom-detection-task-0 has 4 documents.*Use --limit 4, or"),
         (CIRCULAR, {"limit": 4, "offset": 6}, "idiom-detection-task-1 has 4 documents.*Use --limit 4 --offset 4,"),
         (CIRCULAR, {"limit": 0.01}, f"task {CIRCULAR}: .*leave no complete row"),
-        (RETRIEVE, {"limit": 6}, f"task {RETRIEVE}: .*idiom-retrieval-task-0 has 7 documents.*Use --limit 7, or"),
+        (RETRIEVE, {"limit": 5}, f"task {RETRIEVE}: .*metaphor-retrieval-task-0 has 6 documents.*Use --limit 6, or"),
         ("figlang_mini_irfl", {"limit": 3}, "leave no complete row"),
     ],
 )

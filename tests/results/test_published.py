@@ -246,8 +246,7 @@ def place_of(fact: dict[str, Any]) -> tuple[set[str], str] | None:
             "accuracy %", "p@1"
         )
     if task == "localization":
-        forms = {"", "_unit", "_pixel", "_pixel28", "_thousand_yx", "_loc1024"}
-        return {f"metaclue_localize{form}" for form in forms}, f"mAP{metric[-2:]}_{setting.split()[0].lower()}"
+        return {"metaclue_localize"}, f"mAP{metric[-2:]}_{setting.split()[0].lower()}"
     if task.startswith("generation"):
         return {"metaclue_generate"}, metric.replace(" ", "_")
     part = setting.lower() if setting in ("Primary", "Secondary", "Relationship") else ""

@@ -92,7 +92,8 @@ def _check_convention(options: Options, task: str) -> None:
         right = next(name for name, convention in rows.LOCALIZE.items() if convention == options.convention)
         raise ValueError(
             f"this model gives boxes in the convention {options.convention}, but metaclue_{task} reads "
-            f"{rows.LOCALIZE[task]}: run metaclue_{right}"
+            f"{rows.LOCALIZE[task]}: run a task file of your own with `include: metaclue_localize.yaml` and "
+            f"`dataset_name: MetaCLUE,task={right}` (docs/cards/metaclue.md)"
         )
 
 

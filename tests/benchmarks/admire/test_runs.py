@@ -19,6 +19,7 @@ from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.admire import rows
 from figlang_tasks.benchmarks.admire.benchmark import BENCHMARK
 from figlang_tasks.cli.figlang import app
+from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.scoring import OVERALL, from_json
 
 
@@ -66,9 +67,26 @@ def test_chance() -> None:
     assert found["parse_rate"][OVERALL].value == 1
 
 
+OTHER_FORMS = {"in_words": "rank", "polito": "polito"}
+
+
+def other_forms(folder: Path) -> str:
+    """Task files of a user, as the card has them: words in place of scores, and a team's prompt."""
+    for name, prompt in OTHER_FORMS.items():
+        (folder / f"{name}.yaml").write_text(
+            f"include: {tasks_dir()}/admire/admire_rank_en.yaml\ntask: {name}\n"
+            f"lmms_eval_specific_kwargs: {{default: {{prompt: {prompt}}}}}\n"
+            "model_specific_generation_kwargs: !function figlang_tasks.core.generation.by_backend\n"
+        )
+    return str(folder)
+
+
 def test_the_demo_model_in_words_and_by_score(tmp_path: Path) -> None:
-    words = ["admire_rank_en_words", "admire_rank_en_polito", "admire_rank_en_text", "admire_sequence"]
-    results = demo_runs.evaluate([*words, "admire_rank_en"], "figlang_vlm", demo_runs.DEMO, gen_kwargs=SHORT, limit=2)
+    words = [*OTHER_FORMS, "admire_rank_en_text", "admire_sequence"]
+    results = demo_runs.evaluate(
+        [*words, "admire_rank_en"], "figlang_vlm", demo_runs.DEMO, include_path=other_forms(tmp_path),
+        gen_kwargs=SHORT, limit=2,
+    )  # fmt: skip
     for name in words:
         assert len(demo_runs.answers(results, name)) == 2 and all(demo_runs.answers(results, name).values())
         for sample in results["samples"][name]:
@@ -112,7 +130,7 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
 
 
 def test_tasks_that_the_board_does_not_take_are_left_out(tmp_path: Path) -> None:
-    tasks = ["admire_rank_en", "admire_rank_both_en", "admire_rank_both_en_words"]
+    tasks = ["admire_rank_en", "admire_rank_both_en"]
     demo_runs.evaluate(tasks, "figlang_random", saved=tmp_path, log_samples=True)
     done = submit(tmp_path, "-o", tmp_path / "a.zip")
     assert "(submission_EN.tsv, of admire_rank_en), read back" in " ".join(done.stdout.split()), done.output
@@ -124,8 +142,9 @@ def test_tasks_that_the_board_does_not_take_are_left_out(tmp_path: Path) -> None
 def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
     runs = {
         "words": demo_runs.evaluate(
-            ["admire_rank_en_words", "admire_rank_en_text", "admire_sequence"],
+            ["in_words", "admire_rank_en_text", "admire_sequence"],
             "figlang_random",
+            include_path=other_forms(tmp_path),
             saved=tmp_path / "words",
             log_samples=True,
         ),
@@ -146,7 +165,7 @@ def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
         done = submit(tmp_path / arguments[0], *arguments[1:], "-o", tmp_path / "a.zip")
         assert done.exit_code == 1 and message in done.stderr, done.output
         assert not (tmp_path / "a.zip").exists()
-    (path,) = (tmp_path / "words").rglob("*samples_admire_rank_en_words.jsonl")
+    (path,) = (tmp_path / "words").rglob("*samples_in_words.jsonl")
     path.write_text(path.read_text().replace('"status": "read"', '"status": "unreadable"', 1))
     for results in (tmp_path / "words").rglob("*_results.json"):  # which such samples contradict
         results.unlink()

@@ -134,7 +134,7 @@ def test_the_group_suits_every_model() -> None:
     for path, count in (("metaclue/metaclue.yaml", 13), (f"mini/metaclue/{MINI}.yaml", 5)):
         members = yaml.safe_load((tasks_dir() / path).read_text(encoding="utf-8"))["task"]
         assert len(members) == count and not any("localize" in member for member in members)
-    conventions = (tasks_dir() / "metaclue" / "_localize.yaml").read_text(encoding="utf-8")
+    conventions = (tasks_dir() / "metaclue" / "metaclue_localize.yaml").read_text(encoding="utf-8")
     assert "  gemini: {prompt: locate, convention: thousand_yx}\n" in conventions
 
 
@@ -224,7 +224,9 @@ def test_a_model_known_to_use_another_convention_is_stopped(tmp_path: Path) -> N
         "lmms_eval_specific_kwargs:\n  default: {prompt: locate}\n"
         "  figlang_vlm: {prompt: locate, convention: unit}\n"
     )
-    with pytest.raises(FigLangError, match="gives boxes in the convention unit, .*: run metaclue_localize_unit"):
+    with pytest.raises(
+        FigLangError, match="gives boxes in the convention unit, .*`dataset_name: MetaCLUE,task=localize_unit`"
+    ):
         evaluate("mine", "figlang_vlm", demo_runs.DEMO, limit=1, include_path=str(tmp_path))
 
 

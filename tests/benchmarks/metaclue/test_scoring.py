@@ -474,7 +474,7 @@ def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
     preflight(config | {"model": "qwen3_vl"})
     preflight(config | {"model": None})
     for model, convention, right in (("qwen2_5_vl", "pixel28", "_pixel28"), ("llava_hf", "unit", "_unit")):
-        message = f"convention {convention}, but metaclue_localize reads thousand: run metaclue_localize{right}"
+        message = f"convention {convention}, but metaclue_localize reads thousand: .*MetaCLUE,task=localize{right}`"
         with pytest.raises(FigLangError, match=message):
             preflight(config | {"model": model})
 

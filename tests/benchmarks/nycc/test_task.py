@@ -236,6 +236,5 @@ def test_the_example_of_the_card_is_what_is_asked(folder: Path) -> None:
     release.write(folder, "ranking_4", "test", [release.row("ranking_4", 0, **release.EXAMPLE)])
     (doc,) = rows.load("NYCC", "ranking", "4")
     card = (ROOT / "docs" / "cards" / "nycc.md").read_text(encoding="utf-8")
-    for turn in task.doc_to_messages(doc):
-        assert turn["content"][0]["text"] in card
+    assert task.doc_to_messages(doc)[-1]["content"][0]["text"] in card
     assert f"```text\n{task.doc_to_target(doc)}\n```" in card
