@@ -50,8 +50,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
         It has seven columns:
 
-        - ``task``: its name. A group whose unweighted mean is a paper's number (NYCC's five folds) stands behind the
-          tasks.
+        - ``task``: its name.
         - ``scope``: ``all`` for all rows, else a part of the benchmark (a source, a type of figure).
         - ``metric``: its name, ``f1@60``.
         - ``value``: as in files: 0 to 1, not percent, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``.
@@ -76,7 +75,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
         A table with a line for each source: ``frame.pivot(index="scope", columns="metric", values="value")``.
     """
-    found = _reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
+    found = runs.reported(results) if isinstance(results, Mapping) else _of_path(Path(results))
     if not found:
         where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
         raise RunError(
@@ -90,21 +89,11 @@ def _of_path(path: Path) -> dict[str, Estimates]:
     if path.is_dir():
         path = runs.newest_results_file(path) or path
     if path.suffix == ".json":
-        return _reported(runs.results_file(path))
+        return runs.reported(runs.results_file(path))
     run = runs.read(str(path))
     for task in run.tasks.values():
         runs.check_consistent(task)
-    return _with_means(run.results, of_run(run))
-
-
-def _reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
-    return _with_means(results, runs.reported(results))
-
-
-def _with_means(results: Mapping[str, Any], found: dict[str, Estimates]) -> dict[str, Estimates]:
-    """The estimates of tasks, and behind them the means of folds that are a paper's number."""
-    groups = runs.groups_of_folds(results, found)
-    return found | {group: runs.mean_of([found[name] for name in names]) for group, names in groups.items()}
+    return of_run(run)
 
 
 def compare(

@@ -94,7 +94,7 @@ class Scopes(NamedTuple):
         of: those that a record counts for.
         seen: the record as it counts in a scope, where that is a part of each record (one part of a caption).
         averaged: whether the value of all rows is the unweighted mean of those of the scopes, which repeat one
-            measurement (folds, wordings of a prompt). They are compared between runs only where they are named.
+            measurement (folds, wordings of a prompt).
     """
 
     names: tuple[str, ...]
