@@ -29,6 +29,7 @@ LISTS = {
 WITHOUT_A_RUN = {
     "flute.measures.BLIND",  # rows without a published answer: tests/results/test_comparison.py
     "metaclue.measures.GENERATE",  # pictures: tests/benchmarks/metaclue/test_scoring.py
+    "vflute.measures.INSTRUCTIONS",  # tests/benchmarks/vflute/test_task.py
     *(f"nykms.measures.{question}" for question in ("ME", "SC", "SW", "ST", "SE")),  # all are in METAPHOR and SARCASM
 }
 
