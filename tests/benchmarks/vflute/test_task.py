@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -20,6 +21,8 @@ from figlang_tasks.core import documents
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.harness.plugin import tasks_dir
+from figlang_tasks.report import sections
+from figlang_tasks.results import runs
 
 CLAIM = "My lawyer is a shark"
 
@@ -237,7 +240,7 @@ def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) 
         "dataset_name: figlang_mini,split=test,instructions=all\n"
         "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
     )
-    results = evaluate("every", "figlang_random", include_path=str(tmp_path))
+    results = evaluate("every", "figlang_random", include_path=str(tmp_path), saved=tmp_path / "run")
     records = [sample["sample"] for sample in results["samples"]["every"]]
     values = results["configs"]["every"]["metadata"]["measures"]["values"]
     assert len(records) == 21 * 76 and values["f1@0"]["all"]["rows"] == 76
@@ -257,6 +260,11 @@ def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) 
     whole = values["f1@0"]["all"]
     independent = np.mean([scope["high"] - scope["low"] for scope in values["f1@0"].values()]) / 21**0.5
     assert whole["low"] < whole["value"] < whole["high"] and whole["high"] - whole["low"] > independent
+
+    shown = [each for group in sections.build([runs.read(str(tmp_path / "run"))]) for each in group.sections]
+    (bars,) = next(each for each in shown if each.id.endswith("-instructions")).charts
+    drawn = [float(row["value"]) for row in csv.DictReader(io.StringIO(bars.csv))]
+    assert drawn == pytest.approx([100 * value for value in f1s], abs=1e-9)
 
 
 def test_each_row_is_asked_with_each_instruction() -> None:
