@@ -157,7 +157,7 @@ def test_options_that_are_not_valid(given: dict[str, Any], message: str) -> None
             "task mine: .*figlang_vlm is asked for matching scores, with the prompt 'choose' for an answer in words",
         ),
         ({"dataset_name": "IRFLX,table=idiom-detection-task"}, "task mine: unknown dataset 'IRFLX'"),
-        ({"dataset_name": "figlang_mini_irfl,table=proverb-detection-task"}, "proverb_detection_task.csv"),
+        ({"dataset_name": "figlang_mini_irfl,table=proverb-detection-task"}, "has no table 'proverb-det"),
         ({"dataset_name": "IRFL,tabel=x"}, r"no table and unknown tabel; it must be DATASET,table=...\[,rotat"),
         ({"dataset_name": "IRFL,table=x,rotations=4"}, "rotations=4; it must be true, or be left out"),
     ],
