@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
-import os
 import re
 import shutil
 import sys
@@ -19,13 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import warm
-from lmms_eval.evaluator import simple_evaluate
-from lmms_eval.tasks import TaskManager
 from loguru import logger
 from marks import slow_unless
 from models import tiny_encoders
-from models.tiny_encoders import COUNT, KINDS, WORDS, mini_picture, reference, sentences
+from models.tiny_encoders import KINDS, WORDS, reference, sentences
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
@@ -37,50 +33,6 @@ from figlang_tasks.models.ahead import THREADS
 from figlang_tasks.models.dual_encoder import AUTO_BATCH, FigLangCLIP
 
 DUAL = ("clip", "siglip", "siglip2", "align", "aimv2", "blip_model")
-
-TASK_MODULE = """
-import datasets
-from models.tiny_encoders import COUNT, mini_picture, sentences
-
-def process_docs(stub):
-    said = sentences(COUNT + 2)
-    return datasets.Dataset.from_list([
-        {"number": n, "text": said[n], "others": [said[n], said[n + 1], said[0]]} for n in range(COUNT)
-    ])
-
-def three(doc):
-    return [mini_picture((doc["number"] + step) % COUNT) for step in range(3)]
-
-def one(doc):
-    return [mini_picture(doc["number"])]
-
-def text(doc, lmms_eval_specific_kwargs=None):
-    return (lmms_eval_specific_kwargs or {}).get("template", "{text}?").format(text=doc["text"])
-
-def process_results(doc, results):
-    return {"said": {"number": doc["number"], "answer": results[0]}}
-
-def nothing(records):
-    return 0.0
-"""
-TASK = """
-task: {name}
-dataset_path: json
-dataset_kwargs: {{data_files: {{test: stub.jsonl}}}}
-test_split: test
-process_docs: !function rank.process_docs
-output_type: generate_until
-doc_to_text: !function rank.text
-doc_to_visual: !function rank.{visual}
-doc_to_target: ""
-process_results: !function rank.process_results
-num_fewshot: 0
-generation_kwargs: {settings}
-lmms_eval_specific_kwargs:
-  default: {{template: "Does it show {{text}}?"}}
-  figlang_clip: {{template: "{{text}}"}}
-metric_list: [{{metric: said, aggregation: !function rank.nothing, higher_is_better: true}}]
-"""
 
 
 def noise(number: int, size: tuple[int, int] = (40, 48)) -> Image.Image:
@@ -109,25 +61,6 @@ def messages() -> Iterator[list[str]]:
     logger.remove(handler)
 
 
-@pytest.fixture
-def tasks(tmp_path: Path) -> TaskManager:
-    """The tasks rank_match, rank_candidates and rank_words, over pictures of figlang_mini."""
-    write_tasks(tmp_path)
-    return TaskManager(include_defaults=False, include_path=str(tmp_path), model_name="figlang_clip")
-
-
-def write_tasks(folder: Path) -> None:
-    (folder / "rank.py").write_text(TASK_MODULE)
-    (folder / "stub.jsonl").write_text('{"row": 0}\n')
-    kinds = {
-        "match": ("three", "{figlang_score: {kind: match}, until: []}"),
-        "candidates": ("one", "{figlang_score: {kind: candidates, candidates: others}, until: []}"),
-        "words": ("one", "{max_new_tokens: 5, until: []}"),
-    }
-    for kind, (visual, settings) in kinds.items():
-        (folder / f"{kind}.yaml").write_text(TASK.format(name=f"rank_{kind}", visual=visual, settings=settings))
-
-
 def load(folder: Path, **arguments: Any) -> FigLangCLIP:
     return FigLangCLIP(pretrained=str(folder), device="cpu", **({"batch_size": 4} | arguments))
 
@@ -148,17 +81,6 @@ def counted(model: FigLangCLIP) -> Counter[str]:
         if hasattr(network, name):
             getattr(network, name).register_forward_pre_hook(watch(name), with_kwargs=True)
     return seen
-
-
-def run(model: Any, tasks: TaskManager, names: Sequence[str], **arguments: Any) -> dict[str, list[list[float] | None]]:
-    """Evaluate; the scores of each task by document."""
-    results = simple_evaluate(model=model, tasks=list(names), task_manager=tasks, **arguments)
-    assert results is not None
-    found = {}
-    for name, samples in results["samples"].items():
-        records = sorted((sample["said"] for sample in samples), key=lambda record: record["number"])
-        found[name] = [read_answer(record["answer"]) for record in records]
-    return found
 
 
 def ask(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
@@ -200,39 +122,13 @@ def apart(left: Sequence[Sequence[float] | None], right: Sequence[Sequence[float
     return max(abs(a - b) for a, b in pairs)
 
 
-# --- through the harness ---------------------------------------------------------------------------------------------
+# --- requests --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["clip", pytest.param("blip", marks=pytest.mark.slow)])
-def test_the_harness_gets_the_scores_of_transformers(
-    kind: str, checkpoints: dict[str, Path], tasks: TaskManager, messages: list[str]
-) -> None:
-    found = run(load(checkpoints[kind]), tasks, ["rank_match", "rank_candidates"])
-    said, shown = sentences(COUNT + 2), [mini_picture(number) for number in range(COUNT)]
-    match: list[dict[str, Any]] = [
-        {"images": [shown[(n + step) % COUNT] for step in range(3)], "text": said[n]} for n in range(COUNT)
-    ]
-    candidates: list[dict[str, Any]] = [
-        {"images": [shown[n]], "candidates": [said[n], said[n + 1], said[0]]} for n in range(COUNT)
-    ]
-    assert apart(found["rank_match"], expected(checkpoints[kind], kind, match)) < 1e-5
-    assert apart(found["rank_candidates"], expected(checkpoints[kind], kind, candidates)) < 1e-5
-    assert sum("texts cut" in message for message in messages) == 1
-
-
-def test_by_its_name_with_the_template_for_it(checkpoints: dict[str, Path], tasks: TaskManager) -> None:
-    arguments = f"pretrained={checkpoints['clip']},text_batch_size=3"
-    found = run("figlang_clip", tasks, ["rank_match"], model_args=arguments, device="cpu", batch_size="2")
-    docs = [
-        {"images": [mini_picture((n + step) % COUNT) for step in range(3)], "text": text}
-        for n, text in enumerate(sentences(COUNT))
-    ]
-    assert apart(found["rank_match"], expected(checkpoints["clip"], "clip", docs)) < 1e-5
-
-
-def test_a_task_in_words_is_refused_by_name(checkpoints: dict[str, Path], tasks: TaskManager) -> None:
+def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangCLIP]) -> None:
+    words: Any = SimpleNamespace(args=("Is it?", {"until": []}, list, 0, "rank_words", "test"))
     with pytest.raises(ValueError, match="task rank_words asks for an answer in words, but this model only scores"):
-        run(load(checkpoints["clip"]), tasks, ["rank_words", "rank_match"])
+        loaded("clip").generate_until([words])
 
 
 def test_other_kinds_of_requests_are_refused_by_name(loaded: Callable[[str], FigLangCLIP]) -> None:
@@ -243,40 +139,6 @@ def test_other_kinds_of_requests_are_refused_by_name(loaded: Callable[[str], Fig
         model.loglikelihood([choice])
     with pytest.raises(ValueError, match="task rounds .* only scores"):
         model.generate_until_multi_round([rounds])
-
-
-SCRIPT = """
-import json, os, sys
-from pathlib import Path
-tests, tasks, checkpoint, output = sys.argv[1:]
-sys.path.insert(0, tests)
-from models.test_dual_encoder import TaskManager, counted, load, simple_evaluate
-model = load(Path(checkpoint))
-seen = counted(model)
-manager = TaskManager(include_defaults=False, include_path=tasks, model_name="figlang_clip")
-results = simple_evaluate(model=model, tasks=["rank_candidates"], task_manager=manager)
-Path(output, f"seen_{model.rank}.json").write_text(json.dumps(seen))
-if model.rank == 0:
-    said = {name: [sample["said"] for sample in samples] for name, samples in results["samples"].items()}
-    Path(output, "said.json").write_text(json.dumps(said))
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_share_the_work(checkpoints: dict[str, Path], tasks: TaskManager, tmp_path: Path) -> None:
-    alone = run(load(checkpoints["clip"]), tasks, ["rank_candidates"])
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    program = [sys.executable, str(script), str(Path(__file__).parents[1])]
-    program += [str(tmp_path), str(checkpoints["clip"]), str(tmp_path)]
-    environment = os.environ | {"ACCELERATE_USE_CPU": "true"}
-    for process in warm.run_ranks(2, program, env=environment, cwd=tmp_path):
-        assert process.returncode == 0, process.communicate()[1][-3000:]
-    records = json.loads((tmp_path / "said.json").read_text())["rank_candidates"]
-    shared = [read_answer(record["answer"]) for record in sorted(records, key=lambda record: record["number"])]
-    assert len(shared) == COUNT and apart(shared, alone["rank_candidates"]) < 1e-6
-    for rank in range(2):
-        assert json.loads((tmp_path / f"seen_{rank}.json").read_text())["vision_model"] == COUNT / 2
 
 
 # --- scores ----------------------------------------------------------------------------------------------------------

@@ -14,18 +14,12 @@ from typing import Any
 import sentencepiece
 import torch
 import transformers
-from PIL import Image
-
-from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.core import images
 
 WORDS = (
     "love is as sweet honey time money a the of and in sea wave cat dog his her heart stone fire ice not like".split()
 )
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SIDE = 32
-COUNT = 6
-"""Documents of the tasks that the tests make."""
 LENGTHS = {"clip": 40, "siglip": 24, "siglip2": 24, "align": 64, "blip": 20, "vilt": 20}
 LENGTHS |= {"aimv2": 40, "blip_model": 20, "blip-2": 20}
 CLASSES = {
@@ -36,10 +30,6 @@ CLASSES = {
 }
 """Of checkpoints that are not of the class that ``AutoModel`` takes."""
 MEAN = {"image_mean": [0.48, 0.46, 0.41], "image_std": [0.27, 0.26, 0.28]}
-
-
-def mini_picture(number: int) -> Image.Image:
-    return images.decode(rows.load("figlang_mini", "test", check_images=False)[number]["image"], f"picture {number}")
 
 
 def sentences(count: int) -> list[str]:

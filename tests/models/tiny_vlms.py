@@ -21,6 +21,8 @@ hf: Any = transformers
 OLD = hf.__version__.startswith("4.")
 SPREAD = 0.1
 DATA: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
+CHECKPOINT = ("tokens", "named", "tokenizer", "tokenizer_set", "template", "chatml", "on_tokenizer")
+CHECKPOINT += ("model", "config", "processor")
 SIZES: dict[str, dict[str, Any]] = {
     "TEXT": {
         "hidden_size": 64,
@@ -34,7 +36,9 @@ SIZES: dict[str, dict[str, Any]] = {
         "bos_token_id": 1,
         "eos_token_id": 2,
         "tie_word_embeddings": False,
+        "vocab_size": "@",
     },
+    "QWEN_VISION": {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 8},
     "VISION": {
         "hidden_size": 32,
         "intermediate_size": 64,
@@ -48,6 +52,12 @@ SIZES: dict[str, dict[str, Any]] = {
 FAMILIES = ["llava", "qwen2_5_vl", "qwen3_vl", "idefics3", "internvl", "gemma3", "mllama"]
 OTHER_CACHES = ["paligemma"]
 OTHER_CACHES += [] if OLD else ["lfm2_vl", "qwen3_5", "gemma4", "ernie4_5_vl_moe", "minicpmv4_6"]
+
+
+def _checkpoint(family: str) -> dict[str, Any]:
+    """What the checkpoint of a family is made of."""
+    own = {name: value for name, value in DATA[family].items() if name in CHECKPOINT}
+    return _checkpoint(DATA[family]["like"]) | own if "like" in DATA[family] else own
 
 
 def _tokenizer(data: dict[str, Any]) -> Any:
@@ -79,6 +89,8 @@ def _made(value: Any, data: dict[str, Any], tokenizer: Any) -> Any:
         return _tokenizer(data)
     if value == "@":
         return len(tokenizer)
+    if value == "@32":
+        return {"height": 32, "width": 32}
     if value == "@tokens":
         return {token: tokenizer.convert_tokens_to_ids(token) for token in [*data["tokens"], "<image>"]}
     if isinstance(value, str) and value.startswith("@"):
@@ -86,9 +98,9 @@ def _made(value: Any, data: dict[str, Any], tokenizer: Any) -> Any:
     if not isinstance(value, dict):
         return value
     base = SIZES[value["base"]] if "base" in value else {}
-    options = {name: each for name, each in base.items() if name not in value.get("without", [])}
-    own = {name: each for name, each in value.items() if name not in ("base", "without", "class", "args", "set")}
-    options |= {name: _made(each, data, tokenizer) for name, each in own.items()}
+    own = {name: each for name, each in base.items() if name not in value.get("without", [])}
+    own |= {name: each for name, each in value.items() if name not in ("base", "without", "class", "args", "set")}
+    options = {name: _made(each, data, tokenizer) for name, each in own.items()}
     if OLD and "rope_parameters" in options:
         options["rope_scaling"] = options.pop("rope_parameters")
     if "class" not in value:
@@ -201,7 +213,7 @@ TEMPLATES["thought_closed"] = QWEN.replace("assistant\\n' }}", "assistant\\n<thi
 def build(family: str, matrix: bool = False) -> tuple[Any, Any]:
     """Return model and processor of a family; `matrix`: with the template that the matrix has, if it has another."""
     torch.manual_seed(7)
-    data = DATA[family]
+    data = _checkpoint(family) | {"matrix_template": DATA[family].get("matrix_template")}
     tokenizer = _tokenizer(data)
     model = getattr(hf, data["model"])(_made(data["config"], data, tokenizer))
     for name, weight in model.named_parameters():
