@@ -21,8 +21,8 @@ hf: Any = transformers
 OLD = hf.__version__.startswith("4.")
 SPREAD = 0.1
 DATA: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
-CHECKPOINT = ("tokens", "named", "tokenizer", "tokenizer_set", "template", "chatml", "on_tokenizer")
-CHECKPOINT += ("model", "config", "processor")
+CHECKPOINT = {"tokens", "named", "tokenizer", "tokenizer_set", "template", "chatml", "on_tokenizer"}
+CHECKPOINT |= {"model", "config", "processor"}
 SIZES: dict[str, dict[str, Any]] = {
     "TEXT": {
         "hidden_size": 64,
