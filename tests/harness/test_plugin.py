@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -291,3 +292,17 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
     assert failed or text == answer
     if isinstance(answer, str):  # in the files of a finished run
         assert notes.is_no_answer(answer) is failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [["lmms-eval"], ["python", "-m", "lmms_eval"], ["lmms_eval"]], ids=" ".join)
+def test_every_way_to_the_harness_gives_the_same_results(program: list[str], tmp_path: Path) -> None:
+    given = ["--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "8", "--output_path", "out"]
+    done = warm.run([*program, *given], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    (path,) = tmp_path.rglob("*_results.json")
+    written = json.loads(path.read_text(encoding="utf-8"))
+    manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_random")
+    results = simple_evaluate(model="figlang_random", tasks=["figlang_mini"], task_manager=manager, limit=8)
+    assert results is not None and written["results"] == results["results"]
+    assert written["configs"]["figlang_mini"]["metadata"] == results["configs"]["figlang_mini"]["metadata"]
