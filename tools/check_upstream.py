@@ -99,8 +99,6 @@ HOOKS = (
     # --- building, aggregating, saving ---
     Hook("lmms_eval.api.task:Task", "models.offline"),
     Hook("lmms_eval.api.task:ConfigurableTask.doc_to_target", "models.baselines", call=(2, ())),
-    Hook("lmms_eval.evaluator_utils:consolidate_group_results", "harness.judgement", call=(3, ())),
-    Hook("lmms_eval.api.group:ConfigurableGroup", "harness.judgement"),
     Hook("lmms_eval.models:get_model", "harness.plugin", call=(2, ())),
     Hook(
         "lmms_eval.evaluator:evaluate",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ from loguru import logger
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness import versions
-from figlang_tasks.harness.task_index import tasks_of
 from figlang_tasks.scoring import OVERALL, Measures, to_json
 from figlang_tasks.scoring.evaluation import Evaluation, Judged, Number, Source, Value, with_source
 
@@ -32,16 +30,14 @@ def process_results(
     return with_source(found, ours, Source(found["sample"], next(iter(results), None), option, task.config.task))
 
 
-def complete(results: dict[str, Any], tasks: Mapping[str, Any], task_dict: Mapping[Any, Any], stderr: bool) -> None:
+def complete(results: dict[str, Any], tasks: Mapping[str, Any], stderr: bool) -> None:
     """Complete what the harness's ``evaluate`` returned: standard errors, intervals, scopes, signatures.
 
     Args:
         results: changed in place.
         tasks: ours, by name.
-        task_dict: as given to ``evaluate``.
         stderr: whether standard errors were asked for.
     """
-    sizes = {}
     for name, task in tasks.items():
         row, samples = results["results"].get(name, {}), results.get("samples", {}).get(name, [])
         values = [value for value in row.values() if isinstance(value, Value)]
@@ -49,7 +45,6 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any], task_dict: Mappi
         found: dict[str, Any] = {"versions": versions.recorded(), **_unanswered(name, evaluation, samples)}
         _complete_row(row, task, evaluation, stderr)
         if evaluation:
-            sizes[name] = len(evaluation.records)
             found |= _facts(evaluation)
             estimates = evaluation.estimates
             if not stderr:
@@ -71,7 +66,6 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any], task_dict: Mappi
         without_doc = [{field: sample[field] for field in sample if field != "doc"} for sample in samples]
         for sample, shown in zip(samples, redaction.without_secrets(without_doc), strict=True):
             sample.update(shown)
-    _compute_groups_again(results, sizes, task_dict)
 
 
 def _complete_row(row: dict[str, Any], task: Any, evaluation: Evaluation | None, stderr: bool) -> None:
@@ -131,33 +125,6 @@ def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> N
                 del sample[name]
     if evaluation and evaluation.scored:
         evaluation.scored.add_to([sample["sample"]])
-
-
-def _compute_groups_again(results: dict[str, Any], sizes: Mapping[str, int], task_dict: Mapping[Any, Any]) -> None:
-    """Compute the means of groups of ours from the completed rows, by the function of the harness.
-
-    Args:
-        sizes: how many documents each of our tasks has.
-    """
-    from lmms_eval.api.group import ConfigurableGroup
-    from lmms_eval.evaluator_utils import consolidate_group_results
-
-    for group, members in task_dict.items():
-        if not isinstance(group, ConfigurableGroup):
-            continue
-        _compute_groups_again(results, sizes, members)
-        leaves = dict(tasks_of(members))
-        if not group.config["aggregate_metric_list"] or not leaves.keys() <= sizes.keys():
-            continue
-        rows = {name: {**results["results"][name], "samples": sizes[name]} for name in leaves}
-        again, *_ = consolidate_group_results(defaultdict(dict, rows), {}, {group: members})
-        for column in ("results", "groups"):
-            row = results.get(column, {}).get(group.group_name)
-            if row is not None:
-                alias = row["alias"]
-                row.clear()
-                row.update(again[group.group_name], alias=alias)
-                row.pop("samples", None)
 
 
 def _unanswered(name: str, evaluation: Evaluation | None, samples: Sequence[Mapping[str, Any]]) -> dict[str, int]:

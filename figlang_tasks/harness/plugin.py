@@ -308,7 +308,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
             backend = given["distributed_executor_backend"]
             others.finalize(success=done, dist_backend=backend, accelerator=getattr(lm, "accelerator", None))
     if results is not None:
-        judgement.complete(results, ours, task_dict, stderr=given["bootstrap_iters"] > 0)
+        judgement.complete(results, ours, stderr=given["bootstrap_iters"] > 0)
     return results
 
 
