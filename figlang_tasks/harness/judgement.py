@@ -123,7 +123,7 @@ def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> N
                 sample[name] = None
             else:
                 del sample[name]
-    if evaluation and evaluation.scored:
+    if evaluation and evaluation.scored and "sample" in sample:
         evaluation.scored.add_to([sample["sample"]])
 
 
