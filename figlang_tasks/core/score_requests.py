@@ -1,29 +1,9 @@
-"""Score requests: a task asks a model for numbers instead of words.
+"""Score requests: a task asks a model for numbers instead of words (for authors of classes: docs/adding_a_vlm.md).
 
 A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` carry the key :data:`KEY`, so that
-every harness feature (cache, limit, several processes) works with it. A model class that can answers
-``{"scores": [...]}``; any other class answers in words, and the task reads those instead.
-
-A class declares that it can, by attributes: ``answers_score_requests``, the kinds that it answers, and
-``answers_words = False`` if it answers nothing else, as a dual encoder; ``scores_text_alone`` if it answers both, and
-scores the text without a question, as one. No task file names classes; it has blocks for both sorts beside ``default``
-(:func:`for_model`)::
-
-    lmms_eval_specific_kwargs:
-      default: {prompt: choose}
-      scores: {prompt: match}       # of a class that answers the request below
-      only_scores: {prompt: text}   # of one that answers nothing else
-    model_specific_generation_kwargs:
-      default: {}
-      scores:
-        figlang_score: {kind: match}
-
-A request under ``only_scores`` is for classes that answer nothing else: the others are asked in words.
-
-Two kinds of requests::
-
-    figlang_score: {kind: candidates, candidates: [entailment, contradiction]}   # or the name of a column of the doc
-    figlang_score: {kind: match}
+every harness feature (cache, limit, several processes) works with it. A model class that declares that it can answers
+``{"scores": [...]}``; any other class answers in words, and the task reads those instead. No task file names classes;
+it has blocks for both sorts beside ``default`` (:func:`for_model`).
 
 ``candidates``: one score for each candidate text, given all images and the prompt. For a generative model its
 log-probability as the answer (nats, at most 0), summed over its tokens without the end of the turn, or with
