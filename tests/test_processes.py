@@ -65,7 +65,7 @@ class Model(Varied):
             assert distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout > timedelta(hours=12)
         super().__init__(seed=3, skill=0.5)
 
-compute._CPU_TOKENS = 96  # several batches
+compute.CPU_TOKENS = 96  # several batches
 compute.choose = lambda dtype: "torch"  # two libraries that are about as quick would be chosen by chance
 
 def manifests():

@@ -68,7 +68,7 @@ _PATH = re.compile(
 _SHORTEST = 8  # of a secret that is looked for wherever it stands: "key=1" must not hide every 1
 _PLAIN = re.compile(r"[A-Za-z_-]{,15}")  # nor "api_key=anything", which local servers are given, each "anything"
 _BEGINNING = 12  # so much of a secret is hidden too: the harness cuts error texts off anywhere
-_OPAQUE = re.compile(r"[\w.~+=-]*(?:\d|[a-z][A-Z])[\w.~+=-]*")  # a beginning that no word, path or address has
+_OPAQUE = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")  # a beginning that no word, path or address has
 _given: set[str] = set()
 
 

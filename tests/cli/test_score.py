@@ -299,7 +299,7 @@ ROWS = 240
 IN_SMALL_BATCHES = """
 from figlang_tasks.cli.figlang import main
 from figlang_tasks.metrics.explanation import compute
-compute._CPU_TOKENS = 96
+compute.CPU_TOKENS = 96
 main()
 """
 

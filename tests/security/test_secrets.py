@@ -277,6 +277,8 @@ def test_a_secret_that_is_cut_off(clean: None, length: int) -> None:
     """The harness keeps 200 characters of an error."""
     assert redaction.without_secrets(f"refused: {HUB[:length]}") == f"refused: {HIDDEN}"
     assert redaction.hidden(f"refused: {HUB[:length]}. And so on") == f"refused: {HIDDEN}. And so on"
+    redaction.remember({"api_key": "from-the-service-1+2/3"})
+    assert redaction.without_secrets("refused: from-the-serv") == f"refused: {HIDDEN}"
 
 
 @pytest.mark.parametrize("placeholder", ["anything", "not-needed", "EMPTY"])
