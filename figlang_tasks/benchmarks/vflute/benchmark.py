@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import card, check, measures, report, rows, task, template
+from figlang_tasks.benchmarks.vflute import check, measures, report, rows, task, template
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.scoring import entailment_card
@@ -50,7 +50,7 @@ BENCHMARK = Benchmark(
     asked=task.asked_by,
     options=task.Options,
     preflight=task.preflight,
-    card=card.card,
+    card=report.card,
     answer=entailment_card.answer,
     parts=report.PARTS,
     charts=report.CHARTS,

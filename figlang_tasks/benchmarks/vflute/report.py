@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from figlang_tasks.core.card import Card, Document, Record
+from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Part, Parts
+from figlang_tasks.scoring import entailment_card
 
 PARTS = Parts(
     kind="source",
@@ -60,3 +63,10 @@ AGREEMENT: Mapping[str, Any] = {
     "threshold": 0.53,
 }
 """The paper's figures, shares 0 to 1. It does not say which area (steps or straight lines) and average it means."""
+
+
+def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+    """A row as a card of the gallery (`figlang_tasks.core.card`)."""
+    return entailment_card.card(data, records, document) | {
+        "pictures": [{"name": records[0]["id"], "label": "", "role": ""}]
+    }
