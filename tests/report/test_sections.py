@@ -79,7 +79,12 @@ def table(of: Section, caption: str) -> Table:
 
 
 def column(of: Table, head: str) -> list[str]:
-    return list(of.shown[head])
+    return list(unmarked(of)[head])
+
+
+def unmarked(of: Table) -> Any:
+    """The table without arrows in its head."""
+    return of.shown.rename(columns=lambda name: re.sub(" [↑↓]$", "", name))
 
 
 def renamed(run: Run, name: str, tasks: Mapping[str, str]) -> Run:
@@ -132,9 +137,9 @@ def test_one_run_of_one_task_has_no_more_than_it_can_have() -> None:
 
 def test_the_overview_has_the_main_metric_of_each_task_beside_what_was_published() -> None:
     drawn = data(chart(report(), "main metric of each task"))
-    assert {row["category"] for row in drawn if row["panel"] == "figlang_mini (V-FLUTE)"} == {"figlang_mini F1@60"}
-    assert "retrieve_metaphor precision@k" in {row["category"] for row in drawn}
-    (row,) = [row for row in drawn if (row["category"], row["name"]) == ("figlang_mini F1@60", "strong")]
+    assert {row["category"] for row in drawn if row["panel"] == "figlang_mini (V-FLUTE)"} == {"figlang_mini f1@60"}
+    assert "retrieve_metaphor p@k" in {row["category"] for row in drawn}
+    (row,) = [row for row in drawn if (row["category"], row["name"]) == ("figlang_mini f1@60", "strong")]
     value, low, high, *_ = two()[1].tasks["figlang_mini"].reported["f1@60"]["all"]
     assert low is not None and high is not None
     assert [float(row[name]) for name in ("value", "low", "high")] == pytest.approx(
@@ -142,8 +147,8 @@ def test_the_overview_has_the_main_metric_of_each_task_beside_what_was_published
     )
     beside = {row["name"]: row for row in data(chart(beside_papers(), "main metric")) if row["kind"] != "run"}
     gpt = beside["GPT-4o, zero-shot"]
-    assert (gpt["category"], gpt["value"]) == ("vflute F1@60", "37.2")
-    assert "Random Baseline" not in beside and beside["Humans"]["kind"] == "published people"  # chance has no F1@60
+    assert (gpt["category"], gpt["value"]) == ("vflute f1@60", "37.2")
+    assert "Random Baseline" not in beside and beside["Humans"]["kind"] == "published people"  # chance has no f1@60
     assert {row["kind"] for row in data(chart(beside_papers(False), "main metric"))} == {"run"}
 
 
@@ -163,7 +168,7 @@ def test_the_page_begins_with_the_verdicts() -> None:
 
 def of_part(summary: Table, run: str, part: str = "all") -> Any:
     """The line of a run in a table with a column ``source``."""
-    return summary.shown[summary.shown["model"].eq(run) & summary.shown["source"].eq(part)].iloc[0]
+    return unmarked(summary)[summary.shown["model"].eq(run) & summary.shown["source"].eq(part)].iloc[0]
 
 
 def test_the_summary_has_the_reported_values_in_percent() -> None:
@@ -171,16 +176,16 @@ def test_the_summary_has_the_reported_values_in_percent() -> None:
     value, low, high, *_ = two()[1].tasks["figlang_mini"].reported["f1@60"]["all"]
     assert low is not None and high is not None
     ends = [f"{100 * number:.1f}" for number in (value, low, high)]
-    assert of_part(summary, "strong")["F1@60"] == f"{ends[0]} [{ends[1]}, {ends[2]}]"
+    assert of_part(summary, "strong")["f1@60"] == f"{ends[0]} [{ends[1]}, {ends[2]}]"
     assert column(summary, "model")[:2] == [HOSTILE, "strong"] and column(summary, "n")[:2] == ["76", "76"]
-    assert list(summary.shown)[-2:] == ["parse rate", "parse disagreement"]  # how the run went: last
+    assert list(unmarked(summary))[-2:] == ["parse_rate", "parse_disagreement"]  # how the run went: last
     assert "Explanation scorer: embedded" in summary.note
     assert list(dict.fromkeys(column(summary, "source"))) == [
         *("all", "HAIVMet (vismet)", "IRFL (metaphor / simile)", "IRFL (idiom)", "MuSE", "MemeCap", "NYCartoons"),
         *("metaphor / simile (phenomenon)", "humor (phenomenon)"),
     ]
     muse = two()[1].tasks["figlang_mini"].reported["f1@53"]["muse"].value
-    assert of_part(summary, "strong", "MuSE")["F1@53"].startswith(f"{100 * muse:.1f} [")
+    assert of_part(summary, "strong", "MuSE")["f1@53"].startswith(f"{100 * muse:.1f} [")
     assert "NYCartoons is all entailment" in summary.note
 
 
@@ -191,7 +196,7 @@ def test_what_failed_or_is_not_known_is_told() -> None:
     of = replace(of, reported=reported | {"new": of.reported["acc"]}, failed=("acc", "f1@0"))
     run = Run("one", Path(), {of.task: of}, {})
     summary = section(sections.build([run]), "-numbers")
-    assert column(summary.tables[0], "accuracy")[0] == "failed, see the log" != column(summary.tables[0], "F1@0")[0]
+    assert column(summary.tables[0], "acc")[0] == "failed, see the log" != column(summary.tables[0], "f1@0")[0]
     empty, unknown = section(sections.build([run]), "overview-tasks").notes
     assert unknown == "one, figlang_mini: not shown, since this version does not know it: new."
     assert empty.startswith("one, figlang_mini: 6 of 76 answers are empty (")
@@ -227,7 +232,7 @@ def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_s
     other = with_rows(few, "vflute", 723, signature="figlang24|bertscore:...")
     summary = section(sections.build([replace(run, name="whole"), other]), "-numbers")
     vflute = table(summary, "vflute")
-    gpt = vflute.shown[vflute.shown["model"].eq("GPT-4o, zero-shot (published)")].iloc[0]
+    gpt = unmarked(vflute)[vflute.shown["model"].eq("GPT-4o, zero-shot (published)")].iloc[0]
     assert [gpt[f"F1@{t}"] for t in (0, 53, 60)] == ["75.41", "", ""]
     assert "f1@60 are left out: explanations scored by vflute25, in a run by figlang24." in vflute.note
     simile = table(summary, "irfl_match_simile")
@@ -242,11 +247,11 @@ def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_s
 def test_what_papers_published_stands_below() -> None:
     summary = section(beside_papers(), "-numbers")
     vflute = table(summary, "vflute")
-    gpt = vflute.shown[vflute.shown["model"].eq("GPT-4o, zero-shot (published)")].iloc[0]
+    gpt = unmarked(vflute)[vflute.shown["model"].eq("GPT-4o, zero-shot (published)")].iloc[0]
     assert [gpt[f"F1@{t}"] for t in (0, 53, 60)] == ["75.41", "60.97", "37.20"]  # Table 18
     assert "Published, not measured here: " in vflute.note and "arXiv 2405.01474" in vflute.note
-    simile = table(summary, "irfl_match_simile").shown.set_index("model")
-    assert simile.loc["BLIP (published)", "accuracy"] == "66.0"  # Table 3
+    simile = unmarked(table(summary, "irfl_match_simile")).set_index("model")
+    assert simile.loc["BLIP (published)", "acc"] == "66.0"  # Table 3
     for each in section(beside_papers(False), "-numbers").tables:
         assert {*each.shown["model"]} == {"ours"}
 
@@ -266,7 +271,7 @@ def test_a_phenomenon_pools_the_rows_of_its_sources() -> None:
     found = of_part(table(section(report(), "-numbers"), "figlang_mini"), "strong", "humor (phenomenon)")
     humor = [each for each in samples(two()[1], "figlang_mini") if each["report_group"] in ("memecap", "nycartoons")]
     assert found["n"] == str(len(humor)) == "24"
-    for name, threshold in (("F1@0", 0.0), ("F1@53", 0.53), ("F1@60", 0.60)):
+    for name, threshold in (("f1@0", 0.0), ("f1@53", 0.53), ("f1@60", 0.60)):
         assert found[name].split()[0] == f"{macro_f1(humor, threshold):.1f}"
 
 
@@ -293,9 +298,9 @@ def test_the_parts_that_a_benchmark_names_are_scopes_of_its_measures(name: str) 
 @pytest.mark.parametrize("panel, group", [("all", None), ("MuSE", "muse"), ("NYCartoons", "nycartoons")])
 def test_curves_equal_scikit_learn(threshold: float, panel: str, group: str | None) -> None:
     found = [s for s in samples(two()[1], "figlang_mini") if group in (None, s["report_group"])]
-    drawn = data(chart(report(), "figlang_mini: F1@t"))
+    drawn = data(chart(report(), "figlang_mini: f1@t"))
     (value,) = [
-        float(row["F1@t (percent)"])
+        float(row["f1@t (percent)"])
         for row in drawn
         if (row["panel"], row["run"], float(row["threshold t"])) == (panel, "strong", threshold)
     ]
@@ -305,22 +310,22 @@ def test_curves_equal_scikit_learn(threshold: float, panel: str, group: str | No
 @pytest.mark.parametrize("threshold", [53, 60])
 def test_the_band_of_a_curve_is_the_interval_of_the_metric(threshold: int) -> None:
     reported = two()[1].tasks["figlang_mini"].reported[f"f1@{threshold}"]["all"]
-    drawn = [row for row in data(chart(report(), "figlang_mini: F1@t")) if row["run"] == "strong"]
+    drawn = [row for row in data(chart(report(), "figlang_mini: f1@t")) if row["run"] == "strong"]
     (at,) = [row for row in drawn if row["panel"] == "all" and float(row["threshold t"]) == threshold / 100]
-    found = [float(at[name]) / 100 for name in ("F1@t (percent)", "low", "high")]
+    found = [float(at[name]) / 100 for name in ("f1@t (percent)", "low", "high")]
     assert found == pytest.approx([reported.value, reported.low, reported.high])
     assert not any(row["low"] for row in drawn if row["panel"] != "all")
 
 
 def test_f1_stands_by_source_and_threshold() -> None:
-    drawn = data(chart(report(), "figlang_mini: F1 by source"))
-    (row,) = [row for row in drawn if [*row.values()][:4] == ["F1@53", "MuSE", "run", "strong"]]
+    drawn = data(chart(report(), "figlang_mini: f1 by source"))
+    (row,) = [row for row in drawn if [*row.values()][:4] == ["f1@53", "MuSE", "run", "strong"]]
     reported = two()[1].tasks["figlang_mini"].reported["f1@53"]["muse"]
     found = [float(row[name]) / 100 for name in ("value", "low", "high")]
     assert found == pytest.approx([reported.value, reported.low, reported.high])
-    assert {row["panel"] for row in drawn} == {"F1@0", "F1@53", "F1@60"}
-    assert {row["panel"] for row in data(chart(report(), "figlang_mini_flute_v1: Acc by"))} == {
-        *("Acc@0", "Acc@50", "Acc@60")
+    assert {row["panel"] for row in drawn} == {"f1@0", "f1@53", "f1@60"}
+    assert {row["panel"] for row in data(chart(report(), "figlang_mini_flute_v1: acc by"))} == {
+        *("acc@0", "acc@50", "acc@60")
     }
 
 
@@ -328,14 +333,14 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     run = report_runs.run_of(tmp_path / "run", "figlang_mini", count=12, name="bare")
     built = sections.build([run])
     found = section(built, "-explanations")
-    assert [each.title for each in found.charts] == ["figlang_mini: F1 by source"]  # of labels alone
-    assert {row["panel"] for row in data(found.charts[0])} == {"F1@0"}
+    assert [each.title for each in found.charts] == ["figlang_mini: f1 by source"]  # of labels alone
+    assert {row["panel"] for row in data(found.charts[0])} == {"f1@0"}
     assert found.notes == ("figlang_mini: explanations of bare are not scored (figlang score adds scores).",)
     # Nothing was reported: values come from the samples.
     summary = section(built, "-numbers")
     assert section(built, "overview-tasks").notes == ("bare: no reported metrics; values are from the samples.",)
     right = sum(sample["predicted"] == sample["gold"] for sample in samples(run, "figlang_mini"))
-    text = column(summary.tables[0], "accuracy")[0]
+    text = column(summary.tables[0], "acc")[0]
     ends = binomtest(right, 12).proportion_ci(method="wilson")  # each row is a unit of its own
     assert text == f"{100 * right / 12:.1f} [{100 * ends.low:.1f}, {100 * ends.high:.1f}]"
 
@@ -477,7 +482,7 @@ def test_every_two_of_many_runs_have_a_row_in_the_panel_of_a_metric() -> None:
     assert len(data(drawn)) == 6
     texts = svg_texts(drawn)
     found = [text.partition(" (")[0] for text in texts if " (" in text]
-    assert "classify_literal accuracy" in " ".join(texts)
+    assert "classify_literal acc" in " ".join(texts)
     assert "run 3 \N{MINUS SIGN} run 1" in texts and found.count("0.0") == 2  # each run is there twice
     others = [text for text in found if re.fullmatch(r"[+\N{MINUS SIGN}]\d+\.\d", text)]
     assert len(others) == 4 and len({text[1:] for text in others}) == 1 and len(set(others)) == 2
@@ -491,7 +496,7 @@ def test_a_cut_run_is_shown_beside_a_whole_one_and_stops_no_other_comparison() -
     few = tuple(line for line in of.lines if line["sample"]["report_group"] == "vismet")
     cut = replace(two()[0], name="cut", tasks={"figlang_mini": replace(of, lines=few)})
     found = sections.build([*whole, cut])
-    curves = data(chart(found, "figlang_mini: F1@t"))
+    curves = data(chart(found, "figlang_mini: f1@t"))
     assert {row["panel"] for row in curves if row["run"] == "cut"} == {"all", "HAIVMet (vismet)"}
     compared = [row for drawn in section(found, "differences-pairs").charts for row in data(drawn)]
     assert any(row["task"] == "figlang_mini" for row in compared)

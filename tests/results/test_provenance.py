@@ -30,10 +30,7 @@ def run_of(tmp_path: Path, **changed: Any) -> runs.Run:
     [
         ("pretrained=a/b,api_key=sk-1,max_tokens=5", "pretrained=a/b,api_key=[REDACTED],max_tokens=5"),
         ("token=hf_1", "token=[REDACTED]"),
-        ("HF_TOKEN=hf_1, password = x ,tokenizer=t", "HF_TOKEN=[REDACTED], password = [REDACTED] ,tokenizer=t"),
-        ("max_new_tokens=9,keyboard=1", "max_new_tokens=9,keyboard=1"),
         ({"api_key": "sk-1", "x": 1}, "api_key=[REDACTED],x=1"),
-        ("base_url=https://me:sk-1@host/v1,x=1", "base_url=https://[REDACTED]@host/v1,x=1"),
         (None, ""),
     ],
 )
@@ -63,7 +60,6 @@ def test_the_id_of_a_model(arguments: str, model: str | None, tmp_path: Path) ->
     ("date", "zone", "expected"),
     [
         ("20261122_033916", "Asia/Singapore", datetime(2026, 11, 21, 19, 39, 16, tzinfo=timezone.utc)),
-        ("20260701_120000", "Europe/Berlin", datetime(2026, 7, 1, 10, 0, 0, tzinfo=timezone.utc)),
         ("20260701_120000", "Nowhere/There", None),
         ("yesterday", "UTC", None),
         (1767323045.5, "UTC", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),  # lm-eval
@@ -82,7 +78,6 @@ def test_when_a_run_was(date: Any, zone: str, expected: datetime | None, tmp_pat
         ({"lmms_eval_version": "main@ab92d7f"}, ("lmms_eval", "unknown")),  # of the folder above its package
         ({"lm_eval_version": "0.4.12", "lmms_eval_version": None}, ("lm_eval", "0.4.12")),
         ({"configs": {"vflute": {"metadata": {"versions": {"lmms-eval": "0.7.4"}}}}}, ("lmms_eval", "0.7.4")),
-        ({"configs": {"vflute": {"metadata": {"versions": {"torch": "2"}}}}}, ("lmms_eval", "0.7.3")),
         ({"configs": {"vflute": {"metadata": {"versions": "0.7.4"}}}}, ("lmms_eval", "0.7.3")),
         ({"lmms_eval_version": None}, ("lmms_eval", "unknown")),
     ],
@@ -155,13 +150,10 @@ A, B = "a" * 40, "b" * 40
     ("data", "revision", "expected"),
     [
         ("V-FLUTE/test:0123", None, Data("V-FLUTE", "test", "0123", "ColumbiaNLP/V-FLUTE", VFLUTE)),
-        ("V-FLUTE/test:0123", A, Data("V-FLUTE", "test", "0123", "ColumbiaNLP/V-FLUTE", A)),
         ("FLUTE/heldout:0123", "local", Data("FLUTE", "heldout", "0123", "ColumbiaNLP/FLUTE", None)),
         (f"IRFL/x-task@{B}:0123", None, Data("IRFL", "x-task", "0123", "lampent/IRFL", B)),
-        (f"IRFL/x-task@{B}:0123", A, Data("IRFL", "x-task", "0123", "lampent/IRFL", B)),
         ("figlang_mini_irfl/x@package:0123", None, Data("figlang_mini_irfl", "x", "0123", None, None)),
         ("MetaCLUE/test:0123", None, Data("MetaCLUE", "test", "0123", None, None)),
-        ("MetaCLUE/x@local:0123+4567", None, Data("MetaCLUE", "x", "0123+4567", None, None)),
         ("NYK-MS/nyk_m:0123+NewYorkerCaptionContest:4567", None, Data("NYK-MS", "nyk_m", "0123", None, None)),
     ],
 )

@@ -146,12 +146,6 @@ def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monke
     assert validate.main() in (None, 0)
 
 
-def test_without_samples(run: Run, tmp_path: Path) -> None:
-    paths = every_eval_ever.write([run], tmp_path, ABOUT, samples=False)
-    assert {path.suffix for path in tmp_path.rglob("*.json*")} == {".json"}
-    assert all("detailed_evaluation_results" not in json.loads(path.read_text()) for path in paths)
-
-
 def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     run = runs.read(str(write_run(tmp_path / "run", records(), results())))
     ((aggregate, lines),) = written(run, tmp_path / "out", About("My Lab", "other")).values()

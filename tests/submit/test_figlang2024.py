@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -78,15 +77,6 @@ def test_the_file_is_what_the_shared_task_takes(tmp_path: Path, found: list[dict
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zip", "run"]
 
 
-def test_an_output_without_a_label_gets_an_empty_one(tmp_path: Path, found: list[dict[str, Any]]) -> None:
-    for number in range(7):
-        found[number]["predicted"] = None
-    assert write(tmp_path, found)["without_label"] == 7
-    labels = pandas.read_csv(tmp_path / "out.zip")["label"]
-    assert list(labels.isna()) == [number < 7 for number in range(723)]
-    assert list(labels[7:]) == [record["predicted"] for record in found[7:]]
-
-
 @pytest.mark.parametrize("empty", ["", None, "None", "nan"])
 def test_the_first_row_has_an_explanation(empty: str | None, tmp_path: Path, found: list[dict[str, Any]]) -> None:
     """The board's scorer fails on a file whose first row has none; it finds rows by their ids."""
@@ -110,7 +100,6 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
     [
         (lambda found: found.pop(2), r"1 of 723 rows are missing \(rows 2 of the split, from 0\).*without --limit"),
         (lambda found: found.__delitem__(slice(8, None)), "715 of 723 rows are missing .*8, 9, 10, 11, 12, and 710"),
-        (lambda found: found.__delitem__(slice(1, None)), "722 of 723 rows are missing"),
         (lambda found: found.append(found[0]), "lines 1 and 724 both hold the row"),
         (
             lambda found: found.append({**found[0], "id": "muse-test-723"}),
@@ -118,14 +107,11 @@ def test_a_run_without_any_explanation_is_refused(tmp_path: Path, found: list[di
         ),
         (lambda found: found.append({**found[0], "id": "zzz-test-0"}), "not the rows of the published test split"),
         (lambda found: found[0].update(id="muse-val-0"), r"1 ids are not in the test split \(muse-val-0\)"),
-        (lambda found: found[0].update(id="muse-test-00"), "ids are not in the test split"),
         (lambda found: found[0].update(gold=1 - found[0]["gold"]), "not the rows of the published test split"),
         (
             lambda found: next(each for each in found if each["report_group"] == "nycartoons").update(gold=0),
             r"\(nycartoons entailment: 99, not 100, nycartoons contradiction: 1, not 0\)",
         ),
-        (lambda found: found[0].update(predicted=2), "predicted=2, must be 0, 1 or null"),
-        (lambda found: found[0].update(data="V-FLUTE/test:ff"), "mixes the rows of 2 datasets"),
         (
             lambda found: [each.update(data="V-FLUTE/validation:ff") for each in found],
             "has samples of V-FLUTE/validation, not of V-FLUTE's test split",
@@ -211,11 +197,9 @@ def test_columns_in_another_order_and_more_of_them(tmp_path: Path) -> None:
     ("table", "options", "message"),
     [
         ([("a", "2", "x"), ("b", "?", "x")], {}, "2 labels are not 0, 1 or none: a has 2, b has ?"),
-        ([("a", "0.5", "x")], {}, "1 labels are not 0, 1 or none: a has 0.5"),
         ([("a", "1", "x", "more"), ("a", "1", "x", "more", "y")], {}, "is not CSV with the columns id, label, expl"),
         ([("a", "1", ""), ("a", "0", "")], {}, "1 ids occur more than once: a"),
         ([], {"head": "id,label"}, r"is not CSV with the columns id, label, explanation \(.*'explanation'"),
-        ([], {"head": ""}, "is not CSV with the columns id"),
         ([], {"name": "out/pred.csv"}, r"must hold one pred.csv, at the top and not in a folder \(it holds: out/pred"),
         ([("a", "1", "\ud83d")], {}, "pred.csv is not UTF-8"),
     ],
@@ -256,31 +240,6 @@ def split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The references, where the user may have put them."""
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": rows()}, image_size=2)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
-
-
-@pytest.mark.usefixtures("split")
-def test_scores_are_those_of_the_rules(tmp_path: Path, found: list[dict[str, Any]]) -> None:
-    write(tmp_path, found)
-    scorer = get_scorer("embedded")
-    report = figlang2024.score(tmp_path / "out.zip", scorer)
-    scores = scorer.score([each["reference"] for each in found], [each["explanation"] or "nan" for each in found]).mean
-    gold = [each["gold"] for each in found]
-    expected = {}
-    for name, threshold in (("f1@0", 0.0), ("f1@50", 0.5), ("f1@60", 0.6)):
-        counted = [
-            each["predicted"] if score > threshold else 1 - each["gold"]
-            for each, score in zip(found, scores, strict=True)
-        ]
-        expected[name] = f1_score(gold, counted, average="macro")
-    found_of = {name: scopes["all"] for name, scopes in scoring.from_json(report["measures"]).items()}
-    assert {name: found_of[name].value for name in expected} == pytest.approx(expected)
-    assert len({round(value, 3) for value in expected.values()}) == 3  # each threshold flips rows
-    low, high = found_of["f1@50"][1:3]
-    assert low is not None and high is not None and low < expected["f1@50"] < high
-    assert list(found_of) == ["f1@0", "f1@50", "f1@60", "explanation_score", "acc"]
-    assert report["without_explanation"] == sum(not each["explanation"] for each in found)
-    assert report["signature"] == scorer.signature
-    json.dumps(report)
 
 
 @pytest.mark.usefixtures("split")

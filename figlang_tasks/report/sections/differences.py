@@ -12,7 +12,7 @@ from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.report import charts
 from figlang_tasks.report.charts import Chart, Effect
 from figlang_tasks.report.sections.layout import Section
-from figlang_tasks.report.sections.results import Results, dataset_name, metric_name, short_names, slug
+from figlang_tasks.report.sections.results import Results, dataset_name, short_names, slug
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparison import ComparisonError, Difference
 from figlang_tasks.results.runs import Run
@@ -65,7 +65,7 @@ def _forest(chart_id: str, dataset: str, found: Sequence[Difference]) -> Chart:
     short = short_names({each.task for each in found})
     panels: dict[str, list[Effect]] = {}
     for each in found:
-        metric = f"{short[each.task]} {metric_name(each.metric)}"
+        metric = f"{short[each.task]} {each.metric}"
         if len(pairs) == 1:
             panels.setdefault("", []).append(_effect(each, metric))
         else:

@@ -14,7 +14,6 @@ from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.results import (
     Result,
     Results,
-    metric_name,
     places,
     references,
     scope_name,
@@ -60,8 +59,8 @@ def _thresholds(results: Sequence[Result]) -> list[Threshold]:
 
 
 def _curve_name(results: Sequence[Result]) -> str:
-    """``F1`` or ``Acc``."""
-    return metric_name(explained.scheme_of(results[0].of.records[0]).of_labels).partition("@")[0]
+    """``f1`` or ``acc``."""
+    return explained.scheme_of(results[0].of.records[0]).of_labels.partition("@")[0]
 
 
 def _by_part(chart_id: str, task: str, results: Sequence[Result], published: bool) -> Chart | None:
@@ -70,7 +69,7 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result], published: boo
     beside: dict[tuple[str, str], list[Reference]] = {}
     for threshold in _thresholds(results):
         for scope in places(results):
-            panel, category = metric_name(threshold.name), scope_name(parts, scope)
+            panel, category = threshold.name, scope_name(parts, scope)
             if found := values_of(results, threshold.name, scope):
                 panels.setdefault(panel, {})[category] = found
                 if published and (own := references(task, results, threshold.name, scope)):

@@ -11,7 +11,6 @@ from figlang_tasks.report.sections.results import (
     Results,
     dataset_name,
     headline,
-    metric_name,
     references,
     short_names,
     values_of,
@@ -36,7 +35,7 @@ def overview(
             continue
         dataset = of_task[0].of.dataset
         short = short_names([each for each, own in results.items() if own[0].of.dataset == dataset])
-        panel, category = dataset_name(dataset), f"{short[task]} {metric_name(metric)}"
+        panel, category = dataset_name(dataset), f"{short[task]} {metric}"
         panels.setdefault(panel, {})[category] = values_of(of_task, metric)
         beside[panel, category] = references(task, of_task, metric) if published else []
     notes = _notes(runs)

@@ -18,24 +18,6 @@ from figlang_tasks.results import runs as finished
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, explained, full_name
 
-METRICS: Mapping[str, str] = {
-    **{f"f1@{t}": f"F1@{t}" for t in (0, 53, 60)},
-    **{f"acc@{t}": f"Acc@{t}" for t in (0, 50, 60)},
-    **{f"v1_acc@{t}": f"Acc@{t} (v1)" for t in (50, 60)},
-    "explanation_score": "ExplanationScore",
-    "acc": "accuracy",
-    "p@k": "precision@k",
-    "p@1": "precision@1",
-    "em": "exact match",
-    "bleu4": "BLEU-4",
-    "rouge_l": "ROUGE-L",
-    "meteor": "METEOR",
-    "cider": "CIDEr",
-    "spice": "SPICE",
-    "fid": "FID",
-}
-"""Names of metrics as the papers print them; others are shown as they are, with blanks."""
-
 
 @dataclass(frozen=True)
 class Result:
@@ -151,11 +133,6 @@ def short_names(tasks: Collection[str]) -> dict[str, str]:
     shared = commonprefix(list(tasks)) if len(tasks) > 1 else ""
     start = shared.rfind("_") + 1
     return {task: task[start:] for task in tasks}
-
-
-def metric_name(metric: str) -> str:
-    """As the papers print it."""
-    return METRICS.get(metric, metric.replace("_", " "))
 
 
 def scope_name(parts: Parts, scope: str) -> str:

@@ -8,7 +8,7 @@ from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from figlang_tasks.report.sections.layout import Section, Table
-from figlang_tasks.report.sections.results import Result, Results, metric_name
+from figlang_tasks.report.sections.results import Result, Results
 from figlang_tasks.results import frame, measures, tables
 from figlang_tasks.results import published as papers
 from figlang_tasks.scoring import OVERALL, Estimates, Measures, Record, full_name
@@ -45,8 +45,8 @@ def _table(results: Results, published: bool) -> Table:
         shown, told = _with_published(shown, task, of_task, columns, places)
         notes += told
     constant = [name for name, values in (("task", tasks), ("scope", places)) if len(values) == 1]
-    heads = {"run": "model", "scope": first.benchmark.parts.kind, **{name: metric_name(name) for name in columns}}
-    shown = shown.drop(columns=constant).rename(columns=heads)
+    heads = {"run": "model", "scope": first.benchmark.parts.kind}
+    shown = tables.with_arrows(shown.drop(columns=constant)).rename(columns=heads)
     return Table(_caption(list(results)), shown, " ".join(filter(None, notes)))
 
 
