@@ -233,7 +233,7 @@ def test_figures_of_other_rows_or_of_another_scorer_are_left_out_and_the_table_s
     summary = section(sections.build([replace(run, name="whole"), other]), "-numbers")
     vflute = table(summary, "vflute")
     gpt = unmarked(vflute)[vflute.shown["model"].eq("GPT-4o, zero-shot (published)")].iloc[0]
-    assert [gpt[f"F1@{t}"] for t in (0, 53, 60)] == ["75.41", "", ""]
+    assert [gpt[f"f1@{t}"] for t in (0, 53, 60)] == ["75.41", "", ""]
     assert "f1@60 are left out: explanations scored by vflute25, in a run by figlang24." in vflute.note
     simile = table(summary, "irfl_match_simile")
     assert simile.note == "irfl_match_simile: published figures are left out: they are of 277 rows, a run has 9."
@@ -248,7 +248,7 @@ def test_what_papers_published_stands_below() -> None:
     summary = section(beside_papers(), "-numbers")
     vflute = table(summary, "vflute")
     gpt = unmarked(vflute)[vflute.shown["model"].eq("GPT-4o, zero-shot (published)")].iloc[0]
-    assert [gpt[f"F1@{t}"] for t in (0, 53, 60)] == ["75.41", "60.97", "37.20"]  # Table 18
+    assert [gpt[f"f1@{t}"] for t in (0, 53, 60)] == ["75.41", "60.97", "37.20"]  # Table 18
     assert "Published, not measured here: " in vflute.note and "arXiv 2405.01474" in vflute.note
     simile = unmarked(table(summary, "irfl_match_simile")).set_index("model")
     assert simile.loc["BLIP (published)", "acc"] == "66.0"  # Table 3
