@@ -32,8 +32,8 @@ PARTS = Parts(
 
 def _by_instruction(dataset: str, task: str, scopes: Mapping[str, Collection[str]]) -> Iterator[Bars]:
     chart = BarChart(
-        f"{dataset}: F1@0 by instruction ({task})",
-        "F1@0 (percent)",
+        f"{dataset}: f1@0 by instruction ({task})",
+        "f1@0 (percent)",
     )
     for scope in scopes.get("f1@0", ()):
         if scope.startswith("instruction_"):

@@ -84,21 +84,11 @@ def headline(results: Sequence[Result]) -> str | None:
     return found if found and declared[found].percent and not declared[found].diagnostic else None
 
 
-def places(results: Sequence[Result]) -> dict[str, list[str]]:
-    """The measures that have a value, by scope: all first, then in the order in which the measures declare them."""
+def places(results: Sequence[Result]) -> list[str]:
+    """The scopes that a measure has a value in: all first, then in the order in which the measures declare them."""
     known = [scope for each in measures_of(results).values() if each.scopes for scope in each.scopes.names]
-    found: dict[str, list[str]] = {scope: [] for scope in (OVERALL, *known)}
-    for result in results:
-        for measure, scopes in result.estimates.items():
-            for scope in scopes:
-                of_scope = found.setdefault(scope, [])
-                of_scope += [measure] * (measure not in of_scope)
-    return {scope: of_scope for scope, of_scope in found.items() if of_scope}
-
-
-def comparable(task: str, results: Sequence[Result], metrics: Sequence[str]) -> tuple[list[str], str]:
-    """The metrics whose published figures may stand beside the results, and why others may not."""
-    return papers.comparable(task, metrics, [result.measured for result in results])
+    found = [scope for result in results for scopes in result.estimates.values() for scope in scopes]
+    return [scope for scope in dict.fromkeys((OVERALL, *known, *found)) if scope in found]
 
 
 def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> dict[str, Estimate]:
@@ -110,7 +100,7 @@ def values_of(results: Sequence[Result], measure: str, scope: str = OVERALL) -> 
 def references(task: str, results: Sequence[Result], measure: str, scope: str = OVERALL) -> list[Reference]:
     """What was published of a share and is comparable with all results, in percent."""
     metric = full_name(measure, scope)
-    shown, _ = comparable(task, results, [metric])
+    shown, _ = papers.comparable(task, [metric], [result.measured for result in results])
     figures = [(row, row.values[metric].value) for row in papers.rows(task, shown)]
     kinds = {"humans": "people", "chance": "chance"}
     return [
