@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 import typer.core
 
-from figlang_tasks.cli import own_commands, say, say_json
+from figlang_tasks.cli import failing, own_commands, say, say_json
 from figlang_tasks.cli.scorer_options import BertscoreLayer, BertscoreModel, Cache, Dtype
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.text import printable
@@ -90,7 +89,7 @@ def figlang2024(
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     figlang submit figlang2024 results/MODEL/DATE_samples_vflute.jsonl
     """
-    with _errors("figlang2024"):
+    with failing("submit figlang2024"):
         from figlang_tasks.results import runs
         from figlang_tasks.submit import figlang2024 as target
 
@@ -127,12 +126,12 @@ def score2024(
     """
     if cache is not None and no_cache:
         raise typer.BadParameter("use either --cache or --no-cache")
-    with _errors("score2024"):
+    from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+
+    with failing("submit score2024", WeightsError, ValueError, ArithmeticError, MemoryError):
         from figlang_tasks.submit import figlang2024 as target
 
         target.answers(file)  # what is not valid, or not there, costs no fetching of models
-        from figlang_tasks.metrics.explanation import get_scorer
-
         ready = get_scorer(
             scorer,
             device=device,
@@ -169,7 +168,7 @@ def figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    with _errors("figlang2022"):
+    with failing("submit figlang2022"):
         from figlang_tasks.results import runs
         from figlang_tasks.submit import figlang2022 as target
         from figlang_tasks.submit import the_task
@@ -214,7 +213,7 @@ def irfl(
     figlang submit irfl results/MODEL
     figlang submit irfl "CLIP ViT-L/14=results/MODEL" --family match -o irfl.txt
     """
-    with _errors("irfl"):
+    with failing("submit irfl"):
         from figlang_tasks.results.runs import read
         from figlang_tasks.submit import irfl as target
         from figlang_tasks.submit import write
@@ -258,7 +257,7 @@ def hub(
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
     """
-    with _errors("hub"):
+    with failing("submit hub"):
         from huggingface_hub.utils import HFValidationError, validate_repo_id
 
         from figlang_tasks.results.runs import read_all
@@ -318,7 +317,7 @@ def every_eval_ever(
     \b
     figlang submit every-eval-ever results/MODEL -o eee --organization "My Lab" --relationship third_party
     """
-    with _errors("every-eval-ever"):
+    with failing("submit every-eval-ever"):
         from figlang_tasks.core.hub import source
         from figlang_tasks.results.runs import read_all
         from figlang_tasks.submit import every_eval_ever as target
@@ -353,7 +352,7 @@ def _board(name: str) -> Callable[..., None]:
         ] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
     ) -> None:
-        with _errors(name):
+        with failing(f"submit {name}"):
             from figlang_tasks.results.runs import read_all
             from figlang_tasks.submit import board
 
@@ -362,7 +361,7 @@ def _board(name: str) -> Callable[..., None]:
         submission = benchmarks()[name].submission
         assert submission is not None
         text = (
-            f"written: {printable(path)} ({', '.join(made['files'])}, of {', '.join(made['tasks'])}))"
+            f"written: {printable(path)} ({', '.join(made['files'])}, of {', '.join(made['tasks'])})"
             f"\nto upload: {submission.upload}"
         )
         _say({"written": str(path), **made, "upload": submission.upload}, as_json, text)
@@ -393,22 +392,3 @@ def _written_text(report: dict[str, Any]) -> str:
         if report.get(name):
             counts.append(f"{report[name]} {words}")
     return f"written: {printable(report['written'])} ({', '.join(counts)})\nto upload: {report['upload']}"
-
-
-@contextmanager
-def _errors(verb: str) -> Iterator[None]:
-    """End the command with one line and exit status 1 for a mistake that it can name."""
-    from figlang_tasks.core.hub import DataError
-    from figlang_tasks.results.runs import RunError
-    from figlang_tasks.submit import SubmissionError
-
-    kinds: tuple[type[Exception], ...] = (SubmissionError, RunError, DataError)
-    if verb == "score2024":
-        from figlang_tasks.metrics.explanation import WeightsError
-
-        kinds = (*kinds, WeightsError, ValueError, ArithmeticError, MemoryError)
-    try:
-        yield
-    except kinds as error:
-        say(f"figlang submit {verb}: {printable(error)}", err=True)
-        raise typer.Exit(1) from error

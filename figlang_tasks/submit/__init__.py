@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from figlang_tasks.core import hub
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
 
 
-class SubmissionError(Exception):
+class SubmissionError(FigLangError):
     """No valid submission can be made; the message names file and rows, and what to do."""
 
 
