@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.results import comparison, runs
+from figlang_tasks.results import runs
 from figlang_tasks.scoring import Estimates, flat
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ def compare(
             figlang_tasks.compare("base=results/a", "tuned=results/b", metrics=["f1@60"], overall=True)
     """
     import pandas as pd
+
+    from figlang_tasks.results import comparison
 
     metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
     read = runs.read_all([str(path) for path in paths], repeats=True)

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import text
-from figlang_tasks.results import measures, published, verdict
-from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results import measures, published
 from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from figlang_tasks.results.comparison import Difference
 
 
 def wide(found: pd.DataFrame, by: str | list[str], metrics: Sequence[str]) -> pd.DataFrame:
@@ -66,6 +67,8 @@ def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
     """A DataFrame of texts: a line for each difference of two runs, with its test."""
     import pandas as pd
 
+    from figlang_tasks.results import verdict
+
     first, second = found[0].first, found[0].second
     lines = []
     for each in found:
@@ -86,6 +89,8 @@ def of_differences(found: Sequence[Difference]) -> pd.DataFrame:
 
 def _p_values(each: Difference) -> tuple[str, str]:
     """Both p of a difference, before and after adjustment, ``.0018`` and ``.021*``."""
+    from figlang_tasks.results import verdict
+
     if each.p is None or each.p_holm is None:
         return "no test", ""
     p, adjusted = (verdict.p_text(found).removeprefix("= ") for found in (each.p, each.p_holm))
