@@ -18,7 +18,7 @@ from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
 from figlang_tasks.results.runs import Run, RunError, TaskRun
-from figlang_tasks.scoring import OVERALL, flat, full_name
+from figlang_tasks.scoring import OVERALL, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
 
@@ -115,13 +115,17 @@ class _Choice:
     overall: bool
     every: bool
 
-    def has(self, place: Place, main: str, is_diagnostic: bool) -> bool:
-        """Whether it has a metric in a scope; `main` is the headline metric of the task."""
+    def has(self, place: Place, main: str, measure: Measure) -> bool:
+        """Whether it has a measure in a scope; `main` is the headline metric of the task.
+
+        Scopes that repeat one evaluation (folds, instructions) are compared where they are named alone.
+        """
         (metric, scope), name = place, full_name(*place)
+        left_out = scope != OVERALL and (self.overall or measure.averaged)
         if self.metrics is not None:
-            return name in self.metrics or (metric in self.metrics and not (self.overall and scope != OVERALL))
+            return name in self.metrics or (metric in self.metrics and not left_out)
         if self.every:
-            return not is_diagnostic and not (self.overall and scope != OVERALL)
+            return not measure.diagnostic and not left_out
         return name == main
 
 
@@ -344,7 +348,7 @@ def _compare_task(
     heads, scopes = list(declared), list(dict.fromkeys(scope for _, scope in places))
     places.sort(key=lambda place: (heads.index(place[0]), scopes.index(place[1])))
     main = measures.headline(metric for metric, scope in places if scope == OVERALL)
-    chosen = [place for place in places if choice.has(place, main, declared[place[0]].diagnostic)]
+    chosen = [place for place in places if choice.has(place, main, declared[place[0]])]
     tested = [place for place in chosen if not declared[place[0]].diagnostic]
     systems = _aligned([{full_name(*place): own[place] for place in tested if place in own} for own in of_runs])
     members: dict[str, list[int]] = {}

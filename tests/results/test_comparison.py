@@ -11,6 +11,7 @@ import pytest
 import varied_runs
 from saved_samples import NAME, evaluated
 
+from figlang_tasks.benchmarks.nycc import measures as nycc
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.comparison import ComparisonError
@@ -282,3 +283,23 @@ def test_units_of_one_system_only_add_nothing() -> None:
     first, second = comparison._aligned([{"m": of_first}, {"m": of_second}])
     assert first["m"].units == second["m"].units == ("a", "b", "c", "d")
     assert (first["m"].total(), second["m"].total()) == (2 / 3, 1 / 2)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "every", "expected"),
+    [
+        (None, True, ["all"]),
+        (["rouge_l"], False, ["all"]),
+        (["rouge_l_fold_1"], False, ["fold_1"]),
+        (None, False, ["all"]),
+    ],
+)
+def test_folds_are_compared_where_they_are_named_alone(
+    metrics: list[str] | None, every: bool, expected: list[str]
+) -> None:
+    """They repeat one evaluation: testing them too would cost power."""
+    measure = nycc.EXPLANATION.by_name["rouge_l"]
+    choice = comparison._Choice(metrics, overall=False, every=every)
+    assert [
+        scope for scope in ("all", "fold_0", "fold_1") if choice.has(("rouge_l", scope), "rouge_l", measure)
+    ] == expected
