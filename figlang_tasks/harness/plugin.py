@@ -189,6 +189,7 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                     given["limit"],
                     given["offset"] or 0,
                     given["num_fewshot"],
+                    given["model_args"],
                 )
                 if given["use_cache"]:
                     folder = answers.folder_of(given["use_cache"])

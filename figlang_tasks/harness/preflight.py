@@ -13,7 +13,7 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import hub, part_of_data, score_requests, status
-from figlang_tasks.core.documents import of_faults
+from figlang_tasks.core.documents import asked_for, of_faults
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.harness.task_index import config_for, did_you_mean, is_ours, leaf_configs, require_tasks
 
@@ -29,6 +29,7 @@ def preflight(
     limit: float | None = None,
     offset: int = 0,
     num_fewshot: int | None = None,
+    model_args: object = None,
 ) -> None:
     """Check options and data of those of the named tasks that are ours or include ours; tell all that is wrong at once.
 
@@ -42,6 +43,7 @@ def preflight(
         repeats: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
         limit, offset: likewise; the part of the data that a run is about.
         num_fewshot: likewise; the harness would leave it out of account.
+        model_args: likewise; whether the model sees pictures may depend on it.
 
     Raises:
         DataError: data is missing or wrong.
@@ -87,8 +89,22 @@ def preflight(
     if faults:
         told = "\n".join(f"figlang_tasks: {listed(tasks)}: {what}" for what, tasks in faults.items())
         raise of_faults(found)(told)
+    if models.reads_text_alone(model, model_args):
+        if shown := [config["task"] for config in ours if _shows_pictures(config_for(config, named))]:
+            raise FigLangError(
+                f"figlang_tasks: {listed(shown)}: shows pictures, and this language model reads text alone. Tasks "
+                "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"
+            )
     if status.in_first_process():
         _warn_of_repeats(ours, repeats)
+
+
+def _shows_pictures(config: Mapping[str, Any]) -> bool:
+    """Whether the first document of a task has a picture in its prompt."""
+    benchmark, asked = asked_for(config["dataset_name"])
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
+    messages = config["doc_to_messages"](benchmark.load(asked, True)[0], kwargs.get("default", kwargs))
+    return any(part["type"] == "image" for message in messages for part in message["content"])
 
 
 def check_folder(option: str, given: str, folder: Path, files: Sequence[Path] = ()) -> None:

@@ -159,6 +159,15 @@ def class_of(model: object) -> type | None:
     return found
 
 
+def reads_text_alone(model: object, model_args: object) -> bool:
+    """Whether the class behind ``--model`` would load a model that sees no pictures, by its arguments."""
+    from lmms_eval.utils import simple_parse_args_string
+
+    ask = getattr(class_of(model), "reads_text_alone", None) if isinstance(model, str) else None
+    given = simple_parse_args_string(model_args) if isinstance(model_args, str) else model_args or {}
+    return ask is not None and isinstance(given, Mapping) and bool(ask(**given))
+
+
 def name_of(model: object) -> str | None:
     """Return the ``--model`` name of the class of `model`; None for classes of others."""
     path = f"{type(model).__module__}.{type(model).__qualname__}"

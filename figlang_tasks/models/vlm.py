@@ -24,17 +24,19 @@ from lmms_eval.protocol import ChatMessages
 from loguru import logger
 from PIL import Image
 from tqdm import tqdm
-from transformers import GenerationConfig, IdeficsProcessor, StoppingCriteria
+from transformers import AutoModelForCausalLM, GenerationConfig, IdeficsProcessor, StoppingCriteria
 from transformers.image_utils import load_image
 
 from figlang_tasks import models
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.errors import FigLangError
 
 from . import vlm_loading
 from .ahead import THREADS, ahead, threads
 from .memory import Batches, attempt
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import Scorer
+from .vlm_text import TextProcessor
 
 DEFAULT_MAX_NEW_TOKENS = 1024  # as the harness's own backends
 BATCHES_AHEAD = 2  # that are made, or wait for the model, while it works on one
@@ -79,7 +81,8 @@ class Prompt:
 
 
 class FigLangVLM(lmms):
-    """Any ``AutoModelForImageTextToText`` behind its processor's chat template.
+    """Any ``AutoModelForImageTextToText`` behind its processor's chat template; for tasks without pictures also a
+    language model (``AutoModelForCausalLM``).
 
     Args:
         pretrained: hub id or folder.
@@ -151,10 +154,22 @@ class FigLangVLM(lmms):
         # A tokenizer is for one thread: one that makes prompts has the processor's, the one that runs the model this.
         self._tokenizer = copy.deepcopy(self.tokenizer)
         self._scorer: Scorer | None = Scorer(self._model, self._tokenizer)
-        if not self._template.marks:
+        if not self._template.marks and not isinstance(self.processor, TextProcessor):
             logger.warning(
                 "figlang_vlm: this processor has no image placeholder, so a prompt can have only one picture"
             )
+
+    @classmethod
+    def reads_text_alone(
+        cls, pretrained: str = "", revision: str | None = None, trust_remote_code: bool = False, **others: Any
+    ) -> bool:
+        """Whether a language model would be loaded, which tasks with pictures cannot use."""
+        source: dict[str, Any] = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
+        try:
+            config = vlm_loading.load_config(pretrained, **source)
+            return vlm_loading.auto_class(pretrained, config, **source) is AutoModelForCausalLM
+        except FigLangError:  # loading tells what is wrong, where a model is needed at all
+            return False
 
     @property
     def batch_size(self) -> int:

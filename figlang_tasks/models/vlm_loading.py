@@ -13,6 +13,8 @@ from loguru import logger
 from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 
+from .vlm_text import TextProcessor
+
 NAME = "figlang_vlm"
 AUTO_CLASSES = (*models.GENERATIVE_CLASSES, "AutoModelForCausalLM", "AutoModel")
 """Of transformers. The first that knows a model loads it; the last two know it by code that the checkpoint brings."""
@@ -81,9 +83,11 @@ def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False,
         found is transformers.AutoModelForImageTextToText or (found and hasattr(config, "vision_config"))
     ):
         return found
+    if found is None and any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in made_for):
+        return transformers.AutoModelForCausalLM
     stop(
         f"{given} is not an image-text-to-text model of transformers {transformers.__version__}. Models that score "
-        f"images with texts (CLIP, SigLIP, BLIP's matching head) run as --model figlang_clip. {models.TEXT_MODELS}"
+        f"images with texts (CLIP, SigLIP, BLIP's matching head) run as --model figlang_clip"
     )
 
 
@@ -97,6 +101,8 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the processor of", pretrained, error))
+    if isinstance(processor, transformers.PreTrainedTokenizerBase):
+        processor = TextProcessor(processor)
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
         stop(f"{pretrained!r} has no processor for images and text; its checkpoint needs a processor_config.json")

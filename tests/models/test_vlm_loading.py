@@ -71,7 +71,7 @@ KINDS = [
     (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
     (lambda: hf.Florence2Config(), "encoder-decoder"),
     (lambda: hf.Pix2StructConfig(), "encoder-decoder"),
-    (lambda: hf.LlamaConfig(architectures=["LlamaForCausalLM"]), r"LlamaForCausalLM\) is not .*lm_eval .*--model hf"),
+    (lambda: hf.BertConfig(architectures=["BertForMaskedLM"]), r"BertForMaskedLM\) is not an image-text"),
     (lambda: hf.Qwen2AudioConfig(), "is not an image-text-to-text model"),
     (lambda: hf.ResNetConfig(), r"\(resnet\) is not an image-text-to-text model of transformers"),
     (lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}), "its own code.*trust_remote_code=True"),

@@ -1,0 +1,85 @@
+"""``figlang_vlm`` with a language model: answers and scores of tasks without pictures; others are refused at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+from demo_runs import evaluate
+from models.tiny_vlms import _tokenizer
+
+from figlang_tasks.benchmarks.flute.task import doc_to_text
+from figlang_tasks.core.documents import asked_for
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.models.vlm import FigLangVLM
+from figlang_tasks.models.vlm_scoring import Scorer
+
+# As SmolLM2's: a template that adds the content of a message to texts, and fails on a list of parts.
+TEMPLATE = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("llama")
+    tokenizer = _tokenizer({"tokens": ["<|im_start|>", "<|im_end|>"]})
+    tokenizer.chat_template = TEMPLATE
+    torch.manual_seed(3)
+    config = hf.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, initializer_range=0.4, bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    hf.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def outputs(results: dict[str, Any], task: str) -> list[str]:
+    return [sample["filtered_resps"][0] for sample in results["samples"][task]]
+
+
+def test_answers_are_those_of_transformers_in_batches_of_any_size(checkpoint: Path) -> None:
+    task, found = "figlang_mini_flute", []
+    for size in (1, 3):
+        model = FigLangVLM(str(checkpoint), device="cpu", batch_size=size)
+        results = evaluate(task, model, limit=4, gen_kwargs="max_new_tokens=6")
+        found.append(outputs(results, task))
+    assert found[0] == found[1] and len(set(found[0])) > 1
+    tokenizer = hf.AutoTokenizer.from_pretrained(checkpoint)
+    own = hf.AutoModelForCausalLM.from_pretrained(checkpoint)
+    benchmark, asked = asked_for(results["configs"][task]["dataset_name"])
+    messages = [{"role": "user", "content": doc_to_text(benchmark.load(asked, True)[0])}]
+    prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    inputs = tokenizer(prompt, return_tensors="pt")
+    ids = own.generate(**inputs, max_new_tokens=6, do_sample=False)[0, inputs["input_ids"].shape[1] :]
+    assert tokenizer.decode(ids, skip_special_tokens=True) == found[0][0]
+
+
+def test_candidate_scores_are_those_of_one_pass(checkpoint: Path) -> None:
+    model, texts = FigLangVLM(str(checkpoint), device="cpu"), ["Entails", "It contradicts the claim"]
+    prompt = model.processor.apply_chat_template([{"role": "user", "content": "Which?"}], tokenize=False)
+    inputs = dict(model.processor([prompt], return_tensors="pt"))
+    with torch.inference_mode():
+        scores = Scorer(model.model, model.tokenizer).candidates(inputs, prompt, texts, True)
+        for text, found in zip(texts, scores, strict=True):
+            ids = model.processor([prompt + text], return_tensors="pt")["input_ids"]
+            logs = model.model(input_ids=ids).logits[0, -len(found) - 1 : -1].log_softmax(-1)
+            assert found == pytest.approx(logs.gather(1, ids[0, -len(found) :, None])[:, 0].tolist(), abs=2e-5)
+
+
+def test_a_task_with_pictures_is_refused_before_the_model_is_loaded(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes((checkpoint / "config.json").read_bytes())  # there are no weights
+    with pytest.raises(FigLangError, match="task figlang_mini: shows pictures, and this language model reads text"):
+        evaluate("figlang_mini", "figlang_vlm", f"pretrained={tmp_path}", limit=1)
+
+
+def test_an_object_that_is_asked_about_a_picture(checkpoint: Path) -> None:
+    model = FigLangVLM(str(checkpoint), device="cpu")
+    with pytest.raises(Exception, match="the prompt has pictures, and this language model reads text alone"):
+        evaluate("figlang_mini", model, limit=1)
