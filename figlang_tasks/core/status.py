@@ -25,11 +25,6 @@ def show() -> None:
     _shown = in_first_process()
 
 
-def is_shown() -> bool:
-    """Whether lines are printed."""
-    return _shown
-
-
 def tell(what: str) -> None:
     """Print a line, unless it is the one that was printed last."""
     global _last
