@@ -298,8 +298,8 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
 @pytest.mark.parametrize("program", [["lmms-eval"], ["python", "-m", "lmms_eval"], ["lmms_eval"]], ids=" ".join)
 def test_every_way_to_the_harness_gives_the_same_results(program: list[str], tmp_path: Path) -> None:
     given = ["--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "8", "--output_path", "out"]
-    done = warm.run([*program, *given], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = warm.run([*program, *given], cwd=tmp_path, harness=program[0] != "python")
+    assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (done.stdout + done.stderr)[-3000:]
     (path,) = tmp_path.rglob("*_results.json")
     written = json.loads(path.read_text(encoding="utf-8"))
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_random")
