@@ -283,18 +283,17 @@ def read(name: str) -> Release:
         else:
             rows.append(found)
     counts, released = Counter((row.portion, row.label) for row in rows), RELEASED_COUNTS.get(name)
-    if len(rows) + len(faults) != origin.splits["train"]:
+    total = len(rows) + len(faults)
+    if total != (published := origin.splits["train"]):
         faults.append(
-            f"{name}: {path} has {len(rows) + len(faults)} rows, the published train split has "
-            f"{origin.splits['train']}. To run fewer rows use --limit. {hub.USE_THE_RELEASE}"
+            f"{name}: {path} has {total} rows, the published train split has {published}. To run fewer rows use "
+            f"--limit. {hub.USE_THE_RELEASE}"
         )
-    elif not faults and released is not None and counts != released:
-        differing = "; ".join(
-            f"{portion} {label}: {counts[portion, label]} instead of {released.get((portion, label), 0)}"
-            for portion, label in sorted({*counts, *released})
-            if counts[portion, label] != released.get((portion, label), 0)
+    elif not faults and released not in (None, counts):
+        faults.append(
+            f"{name}: {path} does not hold the released rows ({dict(counts)} instead of {released}). "
+            f"{hub.USE_THE_RELEASE}"
         )
-        faults.append(f"{name}: {path} does not hold the released rows ({differing}). {hub.USE_THE_RELEASE}")
     return Release(rows, faults, snapshot.revision)
 
 
@@ -305,11 +304,10 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, M
         return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet), []
     files = sorted(folder.glob("**/*train*.jsonl"))
     if len(files) != 1:
-        found = f"several: {', '.join(path.name for path in files)}; keep one" if files else "none"
         raise hub.DataError(
             f"{origin.name}: the train split must be in {folder}, as data/train-00000-of-0000N.parquet or as one JSON "
             "lines file with `train` in its name (train.jsonl), as in the hub's repository "
-            f"{origin.page if origin.repository else ''}; there is {found}"
+            f"{origin.page if origin.repository else ''}; there is {', '.join(path.name for path in files) or 'none'}"
         )
     lines, faults = json_lines.read(files[0])
     rows = [(line.where, line.values) for line in lines]
@@ -332,15 +330,11 @@ def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mappi
 
 def _pair(values: Mapping[str, Any]) -> Pair | str:
     """A row, or an error message."""
-    if missing := [column for column in COLUMNS if column not in values]:
-        return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})"
-    source_id = values["id"]
-    if not isinstance(source_id, str | int) or isinstance(source_id, bool) or not str(source_id).strip():
-        return f": id is {reprlib.repr(source_id)}, not a number or text"
-    if HALF_A_PAIR.search(str(source_id)):
-        return ": id contains half a surrogate pair"
-    if wrong := _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
+    if wrong := _lacks(values, COLUMNS) or _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
         return wrong
+    source_id = values["id"]
+    if not isinstance(source_id, str | int) or not str(source_id).strip() or HALF_A_PAIR.search(str(source_id)):
+        return f": id is {reprlib.repr(source_id)}, not a number or text"
     if values["label"] not in LABELS:
         return f": unknown label {reprlib.repr(values['label'])}; it must be one of {', '.join(LABELS)}"
     group = _TYPES.get(values["type"].replace(" ", "").replace("_", "").lower())
@@ -355,6 +349,11 @@ def _pair(values: Mapping[str, Any]) -> Pair | str:
         group = "creative_paraphrase"
     texts = {column: values[column] for column in COLUMNS[1:-1]}
     return Pair(source_id=str(source_id).strip(), report_group=group, **texts)
+
+
+def _lacks(values: Mapping[str, Any], columns: Sequence[str]) -> str:
+    missing = [column for column in columns if column not in values]
+    return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})" if missing else ""
 
 
 def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Sequence[str]) -> str:
@@ -429,12 +428,11 @@ def read_blind() -> tuple[list[Mapping[str, Any]], list[str]]:
 
 
 def _wrong_blind(values: Mapping[str, Any]) -> str:
-    if missing := [column for column in BLIND_COLUMNS if column not in values]:
-        return f" lacks {', '.join(missing)} (it has: {', '.join(map(str, values))})"
+    if wrong := _lacks(values, BLIND_COLUMNS):
+        return wrong
     for column in BLIND_COLUMNS[:2]:
-        number = values[column]
-        if not isinstance(number, int) or isinstance(number, bool) or abs(number) >= 2**63:  # what a table can hold
-            return f": {column} is {reprlib.repr(number)}, not a whole number"
+        if not isinstance(values[column], int) or isinstance(values[column], bool):
+            return f": {column} is {reprlib.repr(values[column])}, not a whole number"
     return _wrong_text(values, BLIND_COLUMNS[2:], BLIND_COLUMNS[2:])
 
 

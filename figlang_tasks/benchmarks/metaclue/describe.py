@@ -13,7 +13,7 @@ from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.captions import Statement, in_one_line, parse_caption, parse_official
 from figlang_tasks.benchmarks.metaclue.measures import CAPTION, VQA, judged_of_image
-from figlang_tasks.benchmarks.metaclue.task import Document
+from figlang_tasks.benchmarks.metaclue.task import Document, no_chance
 from figlang_tasks.metrics import captions
 
 
@@ -74,17 +74,12 @@ class AnswerRecord:
     em: bool
 
 
+chance_answers = no_chance
+
+
 def doc_to_target(doc: Document) -> str:
     """Return the references, one a line."""
     return "\n".join(doc["references"])
-
-
-def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return one empty answer: there is no chance level, so ``figlang_random`` and ``figlang_majority`` answer nothing.
-
-    So they can run a group that has such a task (``figlang_tasks.models.baselines``).
-    """
-    return {"": ""}, ""
 
 
 # --- scoring of one document -----------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from loguru import logger
 
 from figlang_tasks.benchmarks.metaclue import pictures, rows
 from figlang_tasks.benchmarks.metaclue.measures import GENERATE, distance, judged_of_image, similarity
-from figlang_tasks.benchmarks.metaclue.task import Document
+from figlang_tasks.benchmarks.metaclue.task import Document, no_chance
 from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import render
@@ -56,17 +56,12 @@ def prompt_of(doc: Document) -> str:
     return render("metaclue/draw.jinja", doc=doc)
 
 
+chance_answers = no_chance
+
+
 def doc_to_target(doc: Document) -> str:
     """Return the path of the real picture."""
     return doc["image"]
-
-
-def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return one empty answer: there is no chance level, so ``figlang_random`` and ``figlang_majority`` answer nothing.
-
-    So they can run a group that has such a task (``figlang_tasks.models.baselines``).
-    """
-    return {"": ""}, ""
 
 
 def file_name(number: int) -> str:

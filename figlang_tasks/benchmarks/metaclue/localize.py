@@ -20,7 +20,7 @@ from typing import Any
 
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.measures import LOCALIZE, judged_of_image
-from figlang_tasks.benchmarks.metaclue.task import Document
+from figlang_tasks.benchmarks.metaclue.task import Document, no_chance
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,12 @@ class LocalizeRecord:
     rule: str
 
 
+chance_answers = no_chance
+
+
 def doc_to_target(doc: Document) -> str:
     """Return the annotated boxes."""
     return str([list(map(float, box)) for box in doc["boxes"]])
-
-
-def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Return one empty answer: there is no chance level, so ``figlang_random`` and ``figlang_majority`` answer nothing.
-
-    So they can run a group that has such a task (``figlang_tasks.models.baselines``).
-    """
-    return {"": ""}, ""
 
 
 # --- scoring of one document -----------------------------------------------------------------------------------------

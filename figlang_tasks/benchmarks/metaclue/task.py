@@ -102,6 +102,11 @@ def task_of(doc: Document) -> str:
     return DataId.parse(doc["data"]).part
 
 
+def no_chance(doc: Document) -> tuple[dict[str, str], str]:
+    """One empty answer, where there is no chance level: so baselines can run a group with such a task."""
+    return {"": ""}, ""
+
+
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 

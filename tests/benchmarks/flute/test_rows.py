@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import re
@@ -92,22 +91,6 @@ def check_parts(held: Dataset, rest: Dataset) -> None:
     assert all(text.strip() for text in held["explanation"][:])
 
 
-@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
-def test_what_makes_a_naive_split_leak(shared_file: Path) -> None:
-    """The facts that the card states."""
-    raw = [json.loads(line) for line in shared_file.read_text(encoding="utf-8").split("\n") if line]
-    assert len({values["id"] for values in raw}) == 1326
-    assert len({(values["type"], values["id"]) for values in raw}) == 3388
-    premises = Counter(values["premise"] for values in raw)
-    assert sum(count for count in premises.values() if count > 1) == 7534 - 4352
-    labels: dict[tuple[str, str], list[str]] = {}
-    for values in raw:
-        labels.setdefault((values["premise"], values["hypothesis"]), []).append(values["label"])
-    repeated = [found for found in labels.values() if len(found) > 1]
-    assert (len(repeated), sum(len(set(found)) > 1 for found in repeated)) == (8, 1)
-    assert sum(not values["explanation"].strip() for values in raw) == 4
-
-
 @pytest.fixture(scope="module")
 def invented() -> list[Values]:
     return released_shape()
@@ -179,12 +162,6 @@ def test_families_are_linked_by_sentences_and_by_ids() -> None:
     assert found == [[0, 1, 2, 3, 4], [5], [6]]
 
 
-def test_white_space_is_one_blank() -> None:
-    for signs in itertools.product("a \n\u00a0\u3000", repeat=4):  # the last is a sign like any other
-        text = "".join(signs)
-        assert rows._plain(text) == re.sub("[ \t\r\n\f\v\u00a0]+", " ", text).strip(" ")
-
-
 def test_the_held_out_part_is_drawn_by_the_rule_in_words(invented: list[Values]) -> None:
     """Computed again here, apart from the package: families by flooding, numbers by hashlib."""
     from hashlib import sha256
@@ -227,11 +204,6 @@ def test_the_held_out_part_is_drawn_by_the_rule_in_words(invented: list[Values])
     assert again == {checked[number] for number in expected}
 
 
-def test_too_few_rows_for_a_held_out_part() -> None:
-    with pytest.raises(hub.DataError, match="1500 rows cannot be drawn: 241 of sarcasm Entailment, 509 of sarcasm"):
-        rows.heldout(small(("a", "b")))
-
-
 def test_rows_of_the_same_content_have_ids_of_their_own() -> None:
     twice = small(("a", "b"), ("a ", "b"))
     first, second = rows.row_ids(twice)
@@ -251,16 +223,11 @@ def change(**values: Any) -> Callable[[list[Values]], Any]:
     [
         (lambda found: found[4].pop("hypothesis"), r"train.jsonl, line 5 lacks hypothesis \(it has: type, id, premise"),
         (change(label="neutral"), "line 5: unknown label 'neutral'; it must be one of Entailment, Contradiction"),
-        (change(label="entailment"), "line 5: unknown label 'entailment'"),
         (change(type="Hyperbole"), "line 5: unknown type 'Hyperbole'; it must be one of Sarcasm, Simile"),
-        (change(type=3), "line 5: type is 3, not text"),
         (change(premise=None), "line 5: premise is None, not text"),
         (change(premise=" \t"), "line 5: premise is empty"),
         (change(id=None), "line 5: id is None, not a number or text"),
-        (change(id=True), "line 5: id is True, not a number"),
-        (change(id="half \udfff"), "line 5: id contains half a surrogate pair"),
         (change(type="CreativeParaphrase", label="Contradiction"), "line 5: type is .* but paraphrases entail"),
-        (change(label="x" * 100_000), "line 5: unknown label 'xxx.{1,40}; it must be one of"),
         (change(explanation="half \ud800"), "line 5: explanation contains half a surrogate pair"),
     ],
 )
@@ -278,7 +245,7 @@ def test_a_row_that_is_not_valid_is_named(
         (lambda found: found.pop(), "has 7533 rows, the published train split has 7534. To run .* --limit"),
         (
             change(label="Entailment"),
-            "not hold the released rows .sarcasm Contradiction: 2215 instead of 2216;",
+            r"not hold the released rows .*'Contradiction'\): 2215.* instead of",
         ),
     ],
 )
@@ -317,23 +284,12 @@ def test_all_faults_are_found(data_dir: Path, invented: list[Values]) -> None:
     ("content", "message"),
     [
         (b'{"id": 1, \n', "line 1 is not valid JSON"),
-        (b'{"id": 1, "id": 2}\n', "line 1 is not valid JSON .the key 'id' occurs twice"),
-        (b"[1, 2]\n", r"line 1 is \[1, 2\], not a JSON object"),
-        (b'{"id": "\xff"}\n', "line 1 is not UTF-8"),
-        (b"[" * 200_000, "line 1 is not valid JSON"),
         (b"", "has 0 rows"),
     ],
 )
 def test_no_json(content: bytes, message: str, data_dir: Path) -> None:
     (data_dir / "train.jsonl").write_bytes(content)
     assert re.search(message, refused(BENCHMARK, dataset="FLUTE", part="train"))
-
-
-def test_a_byte_order_mark_is_read(data_dir: Path, invented: list[Values]) -> None:
-    path = write_lines(data_dir / "train.jsonl", invented[:20])
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    (fault,) = faults(BENCHMARK)
-    assert "has 20 rows" in fault
 
 
 def test_columns_called_as_ours_are_left_out(data_dir: Path, invented: list[Values]) -> None:
@@ -389,12 +345,7 @@ def test_no_file_and_several_files(data_dir: Path) -> None:
     for name in ("train.jsonl", "flute_train.jsonl"):
         write_lines(data_dir / name, [])
     told = refused(BENCHMARK, dataset="FLUTE", part="train")
-    assert "there is several: flute_train.jsonl, train.jsonl; keep one" in told
-
-
-def test_an_unknown_part() -> None:
-    with pytest.raises(hub.DataError, match="FLUTE has no part 'test'; it has: heldout, rest, train"):
-        rows.load("FLUTE", "test")
+    assert "there is flute_train.jsonl, train.jsonl" in told
 
 
 # --- the shared task's blind rows ------------------------------------------------------------------------------------
@@ -418,10 +369,7 @@ def test_the_shared_tasks_file_loads_in_full(shared_file: Path, data_dir: Path) 
         (lambda found: found.pop(3), "line 4: codalab_id is 4, must be 3"),
         (lambda found: found[4].pop("premise"), "line 5 lacks premise"),
         (change(id="12"), "line 5: id is '12', not a whole number"),
-        (change(id=10**30), "line 5: id is 1000.*, not a whole number"),
         (change(codalab_id=True), "line 5: codalab_id is True, not a whole number"),
-        (change(hypothesis="half \ud800"), "line 5: hypothesis contains half a surrogate pair"),
-        (change(hypothesis=7), "line 5: hypothesis is 7, not text"),
         (change(hypothesis=" "), "line 5: hypothesis is empty"),
     ],
 )

@@ -11,7 +11,6 @@ from demo_runs import DEMO, answers, evaluate, metrics
 from marks import slow_unless
 
 from figlang_tasks import FigLangError
-from figlang_tasks.cli.summary import summary_table
 
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 
@@ -44,19 +43,6 @@ def test_saved_answers_give_the_same_numbers_again(tmp_path: Path, monkeypatch: 
     first = evaluate(TASKS[0], "figlang_random", saved=tmp_path)
     again = evaluate(TASKS[0], "figlang_replay", f"samples={tmp_path}")
     assert metrics(again, TASKS[0]) == metrics(first, TASKS[0])
-
-
-def test_the_short_table_has_a_line_for_each_type_and_a_column_for_each_metric() -> None:
-    lines = summary_table(evaluate(TASKS[0], "figlang_random")).splitlines()
-    columns = [cell.strip() for cell in lines[0].split("|")[1:-1]]
-    assert columns == [
-        TASKS[0], "n", "acc@0 ↑", "acc@60 ↑", "v1_acc@50 ↑", "v1_acc@60 ↑", "explanation_score ↑", "acc ↑"
-    ]  # fmt: skip
-    assert [line.split("|")[1].strip() for line in lines[2:9]] == [
-        "all", "sarcasm", "paraphrase_sarcasm", "simile", "metaphor", "idiom", "creative_paraphrase",
-    ]  # fmt: skip
-    assert [line.split("|")[2].strip() for line in lines[2:5]] == ["32", "8", "14"]
-    assert lines[-1].startswith("explanation scorer: embedded")
 
 
 @pytest.mark.parametrize(

@@ -141,18 +141,6 @@ def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: se
     assert set(V2.by_name["acc@0"].in_scopes([judged["sample"]])) == {"all", *scopes}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_shots": 5}, "unknown FLUTE task option.*num_shots; valid: scorer"),
-        ({"scorer": "bleu"}, "scorer='bleu'; valid: vflute25, figlang24, flute22, flute22-xlarge, embedded, off"),
-    ],
-)
-def test_invalid_options_name_the_valid_ones(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        task.doc_to_text(document(), options)
-
-
 def named(values: dict[str, Any]) -> str:
     """What a task file says in dataset_name."""
     return ",".join([values["dataset"], *(f"{key}={value}" for key, value in values.items() if key != "dataset")])
@@ -197,13 +185,6 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
 def test_wrong_options_in_lm_eval(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(FigLangError, match=f"figlang_tasks: {message}"):
         task.lm_eval_dataset(**({"dataset": "figlang_mini_flute", "part": "train", "pretrained": "x"} | settings))
-
-
-def test_a_missing_key_is_named() -> None:
-    with pytest.raises(FigLangError, match="a task in lm-eval lacks part in its dataset_kwargs"):
-        task.lm_eval_dataset(dataset="figlang_mini_flute", version="1-0")
-    with pytest.raises(FigLangError, match="dataset_name 'FLUTE' has no part; it must be DATASET,part=..."):
-        documents.process_docs(hub.stub("FLUTE"))
 
 
 @pytest.mark.parametrize("scorer", [False, "off"])

@@ -14,8 +14,6 @@ from hub_server import HubServer
 from irfl_hub import REPO_ID, copy_tables
 from models import tiny_encoders
 
-from figlang_tasks.benchmarks.irfl import tables
-
 TASKS = [
     "irfl_match_idiom",
     "irfl_match_metaphor",
@@ -102,8 +100,3 @@ def test_a_pin_and_a_missing_table(shared_file: Path, tmp_path: Path) -> None:
     assert said[first].startswith(f"333 IRFL/metaphor-detection-task@{first}:")
     assert "metaphor_detection_task.csv cannot be read" in said[""] and "tables there: none" in said[""]
     assert "has no revision 000" in said["0" * 40] and "FIGLANG_REVISION_IRFL" in said["0" * 40]
-
-
-def test_known_tables_are_the_hubs() -> None:
-    assert {name.rpartition("-")[2] for name in tables.ROWS} == {"task", "dataset"}
-    assert len(tables.ROWS) == 11

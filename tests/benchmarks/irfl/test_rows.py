@@ -11,7 +11,6 @@ from irfl_hub import copy_tables, metaphor_row, uuid, write_pictures, write_tabl
 
 from figlang_tasks.benchmarks.irfl import rows, tables
 from figlang_tasks.core import hub
-from figlang_tasks.core.hub import DataError
 
 TABLES = ["idiom-detection-task", "metaphor-detection-task", "simile-detection-task"]
 
@@ -48,12 +47,6 @@ def test_answers_of_the_released_rows_stand_anywhere() -> None:
         places += found
     assert sum(places.values()) == 810
     assert chi_square(places) < 11.3
-
-
-def test_places_are_uniform() -> None:
-    places = Counter(rows.answer_place("metaphor-detection-task", number, "phrase", 4) for number in range(20_000))
-    assert set(places) == {0, 1, 2, 3}
-    assert chi_square(places) < 16.3  # 0.1 %
 
 
 def test_a_place_depends_on_table_row_and_phrase() -> None:
@@ -119,12 +112,6 @@ def test_text_as_the_authors_give_it_to_matching_models() -> None:
     assert rows.text(doc) == "white hat.A good person.A hero."
     assert rows.text(doc, phrase_only=True) == "white hat"
     assert rows.text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"
-
-
-def test_a_missing_picture_is_told_before_any_is_shown(local: Path) -> None:
-    write_pictures(local, [uuid(number) for number in range(20) if number != 12])
-    with pytest.raises(DataError, match=f"metaphor-detection-task row 1: there is no picture {uuid(12)}"):
-        rows.load("figlang_mini_irfl", "metaphor-detection-task")
 
 
 def test_nothing_is_decoded_by_loading(local: Path) -> None:

@@ -25,7 +25,6 @@ from figlang_tasks.core import documents as documents_of
 from figlang_tasks.core import notes, score_requests
 from figlang_tasks.harness import plugin
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.models.dual_encoder import FigLangCLIP
 from figlang_tasks.scoring import Estimate, evaluate, flat, from_json, full_name
 
 FILES = [path for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")) if "group:" not in path.read_text()]
@@ -77,15 +76,6 @@ def documents(task: str) -> int:
     config = random_run()["configs"][f"figlang_mini_{task}"]
     table = config["metadata"]["data"].partition("/")[2].partition("@")[0]
     return len(rows.load("figlang_mini_irfl", table, rotations=task.endswith("_circular")))
-
-
-def test_tasks_are_those_of_the_issue() -> None:
-    names = {path.stem for path in FILES}
-    assert len(names) == 33
-    kinds = ("idiom", "metaphor", "simile", "open_simile")
-    for kind in kinds:
-        expected = {f"irfl_detect_{kind}{variant}" for variant in ("", "_grid", "_circular")}
-        assert expected | {f"irfl_match_{kind}", f"irfl_retrieve_{kind}"} <= names
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -283,42 +273,6 @@ def test_any_model_ranks_by_its_yes() -> None:
     assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 0
 
 
-@pytest.mark.slow
-def test_a_model_that_scores_all_pictures_alike_prefers_none() -> None:
-    """The preference of a tie would be the role of the picture that is shown first."""
-    names = [f"figlang_mini_irfl_match_{kind}" for kind in ("idiom", "simile")]
-    results = demo_runs.evaluate(names, "figlang_blind", demo_runs.DEMO, limit=4)
-    for name in ("irfl_match_idiom", "irfl_match_simile"):
-        found = values(results, name)
-        assert (found["acc"], found["tie_rate"], found["parse_rate"]) == (0, 1, 1)
-        assert not [metric for metric in found if metric.startswith("literal_preference")]
-    assert values(results, "irfl_match_simile")["source_over_target"] == 0
-
-
-def test_a_majority_that_always_names_one_letter() -> None:
-    name = "figlang_mini_irfl_detect_idiom_circular"
-    results = demo_runs.evaluate(name, "figlang_majority", "")
-    found = values(results, "irfl_detect_idiom_circular")
-    assert (found["acc"], found["all_rotations_acc"]) == (0.25, 0)
-    assert sorted(found[f"share_{letter}"] for letter in "ABCD") == [0, 0, 0, 1]
-
-
-def test_a_majority_answers_in_words_where_others_give_scores() -> None:
-    names = ["figlang_mini_irfl_random4_metaphor", "figlang_mini_irfl_retrieve_metaphor"]
-    results = demo_runs.evaluate(names, "figlang_majority", "")
-    assert values(results, "irfl_random4_metaphor")["parse_rate"] == 1
-    assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 1  # No to every image
-
-
-def test_an_object_of_a_model_class_is_known_by_its_name(tmp_path: Path) -> None:
-    checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
-    name = "figlang_mini_irfl_random4_metaphor"
-    results = demo_runs.evaluate(name, FigLangCLIP(pretrained=str(checkpoint), device="cpu"))
-    (sample, *_) = results["samples"][name]
-    assert sample["arguments"][0] == rows.text(sample["doc"])
-    assert values(results, "irfl_random4_metaphor") == values(clip_run(), "irfl_random4_metaphor")
-
-
 @pytest.mark.parametrize("model", ["figlang_clip", "figlang_vlm"])
 def test_a_prompt_with_letters_is_not_matched(model: str, tmp_path: Path) -> None:
     """A user's task file that names one prompt for all models."""
@@ -351,9 +305,3 @@ def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     data, stored = run()
     assert data != first[0]
     assert stored == 2 * first[1] > 0
-
-
-def test_predict_only_runs(tmp_path: Path) -> None:
-    name = "figlang_mini_irfl_detect_idiom"
-    results = demo_runs.evaluate(name, "figlang_random", "", predict_only=True)
-    assert len(results["samples"][name]) == 12

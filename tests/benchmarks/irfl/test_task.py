@@ -98,23 +98,10 @@ def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> No
     assert [line for line in words.splitlines() if line not in lines] == [c for c in choose if "<image>" not in c]
 
 
-def test_random_candidates_name_as_many_letters_as_there_are() -> None:
-    text = task.doc_to_text(mini("random2-metaphor"), {"prompt": "choose"})
-    assert "Image B: <image>" in text and "Image C" not in text and text.endswith("A or B.")
-
-
 def test_phrase_only_leaves_the_definitions_out() -> None:
     doc = mini("idiom-detection-task")
     text = task.doc_to_text(doc, {"prompt": "choose", "phrase_only": True})
     assert doc["phrase"] in text and not any(each in text for each in doc["definitions"])
-
-
-def test_dual_encoders_read_the_text_alone() -> None:
-    doc = mini("idiom-detection-task")
-    assert task.doc_to_text(doc, {"prompt": "text"}) == f"{doc['phrase']}.{'.'.join(doc['definitions'])}."
-    assert (
-        task.doc_to_text(mini("simile-detection-task"), {"prompt": "text"}) == mini("simile-detection-task")["phrase"]
-    )
 
 
 def test_grid_shows_one_picture() -> None:
@@ -225,10 +212,6 @@ def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message
             preflight(config)
 
 
-def test_blocks_of_other_models_are_no_options() -> None:
-    assert Options.of({"prompt": "match", "default": {"prompt": "match"}, "figlang_clip": {}}) == Options("match")
-
-
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
@@ -317,10 +300,6 @@ def test_the_order_of_a_simile_needs_three_roles() -> None:
     assert number(judged, "figurative_over_source") is number(judged, "source_over_target") is None
 
 
-def test_a_tie_below_the_top_is_none() -> None:
-    assert task.match_process_results(choice_doc(), scores(0.1, 0.7, 0.1, 0.1))["tie_rate"] == 0.0
-
-
 def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
     task._report_no_scores.cache_clear()
     notes.noted()
@@ -330,12 +309,6 @@ def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
     assert (judged["parse_rate"], judged["sample"]["status"]) == (0.0, "no_scores")
     assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
     assert notes.noted() == ["irfl_match: answers without matching scores have no accuracy, see the log"]
-
-
-def test_a_request_without_an_answer_is_no_match() -> None:
-    judged = task.match_process_results(choice_doc(), [""])
-    assert (judged["acc"], judged["parse_rate"], judged["sample"]["status"]) == (0.0, 0.0, "empty")
-    assert not notes.noted()
 
 
 @pytest.mark.parametrize(
@@ -488,20 +461,6 @@ def test_values(of: Measures, records: Records, expected: dict[str, float], warn
     assert warnings_of_loguru == []
 
 
-def test_the_mean_of_rows_has_an_interval_that_holds_it() -> None:
-    value, low, high, *_ = found(ranked(HIT, ONE_OF_THREE), measures.RETRIEVE)["p@k"]
-    assert low is not None and high is not None and 1 / 3 <= low <= value <= high <= 1
-
-
-def test_shares_have_intervals_of_shares_and_means_have_not() -> None:
-    """Of three rows that are all equal: a share may be another one, but nothing is known of how a mean varies."""
-    of_turns, of_ranks = found(turns(*["ABCD"] * 3), measures.CIRCULAR), found(ranked(TIE, TIE, TIE), measures.RETRIEVE)
-    lows = [of_turns["acc"].low, of_turns["all_rotations_acc"].low, of_ranks["tie_rate"].low]
-    assert all(low is not None and 0 < low < 1 for low in lows)
-    assert of_ranks["p@k"][:3] == (0.0, None, None)
-    assert of_ranks["pooled_p@k"].high is not None  # a share of pictures
-
-
 def test_rows_of_one_phrase_are_no_more_than_one() -> None:
     """Where they are all equal: errors are over phrases."""
     once, thrice = (
@@ -569,24 +528,6 @@ def test_rows_cut_by_a_limit_are_left_out(
 def released(shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy_tables(shared_file.parent, tmp_path / "IRFL")
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
-@pytest.mark.usefixtures("released")
-def test_random_letters_over_1000_seeds_give_a_quarter() -> None:
-    """The whole of judging, on the 810 released rows; each row's right letter is what its table says."""
-    documents = [
-        dict(doc) for name in ("idiom", "metaphor", "simile") for doc in rows.load("IRFL", f"{name}-detection-task")
-    ]
-    by_letter = [[task.process_results(doc, [letter])["acc"] for letter in LETTERS] for doc in documents]
-    assert all(sum(each) == 1 for each in by_letter)
-    generator = random.Random(20)
-    means = [sum(row[generator.randrange(4)] for row in by_letter) / len(by_letter) for _ in range(1000)]
-    # The mean of 810,000 draws has a standard error of 0.00048; one run's is 0.0152.
-    assert abs(sum(means) / 1000 - 0.25) < 4 * 0.00048
-    spread = (sum((mean - 0.25) ** 2 for mean in means) / 1000) ** 0.5
-    assert 0.0152 * 0.9 < spread < 0.0152 * 1.1
 
 
 @pytest.mark.slow

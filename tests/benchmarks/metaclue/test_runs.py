@@ -9,7 +9,6 @@ from typing import Any
 import demo_runs
 import numpy as np
 import pytest
-import yaml
 from benchmarks.metaclue.generated import negative, row, write
 from lmms_eval.tasks import get_task_dict
 from models import tiny_encoders
@@ -64,19 +63,6 @@ def test_majority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ne
     assert metrics["parse_rate"] == 1 and len(samples) == 13 + negatives
 
 
-@pytest.mark.slow
-def test_nothing_is_said_of_data_of_the_papers_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    found = [row(number) for number in range(1331)]
-    found += [negative(2000 + number) for number in range(1419)]
-    found += [negative(4000 + number, "literal") for number in range(1000)]
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, found, same=True)))
-    assert len(rows.load("MetaCLUE", "classify_symbolic")) == 1331 + 1419
-    assert len(rows.load("MetaCLUE", "classify_literal")) == 1331 + 1000
-    assert not any("the paper has" in message for message in warnings_of_loguru)
-
-
 def test_other_counts_than_the_papers_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
 ) -> None:
@@ -128,14 +114,6 @@ def test_the_baselines_run_the_group_and_what_has_no_chance_level(model: str, ta
             assert 1 <= int(answer) <= samples[0]["sample"]["candidates"]
         elif "classify" not in task:
             assert answer == ""
-
-
-def test_the_group_suits_every_model() -> None:
-    for path, count in (("metaclue/metaclue.yaml", 13), (f"mini/metaclue/{MINI}.yaml", 5)):
-        members = yaml.safe_load((tasks_dir() / path).read_text(encoding="utf-8"))["task"]
-        assert len(members) == count and not any("localize" in member for member in members)
-    conventions = (tasks_dir() / "metaclue" / "metaclue_localize.yaml").read_text(encoding="utf-8")
-    assert "  gemini: {prompt: locate, convention: thousand_yx}\n" in conventions
 
 
 # --- retrieval by a dual encoder -------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lm_eval.config.task import TaskConfig as TextTaskConfig
 from lmms_eval import utils
 
 from figlang_tasks import resource_dir
@@ -33,32 +32,6 @@ def tasks(folder: Path) -> dict[str, dict[str, Any]]:
     return {name: loaded for name, loaded in files(folder).items() if "group" not in loaded}
 
 
-def test_tasks_and_groups() -> None:
-    expected = {f"nykms_{question}{form}" for question in QUESTIONS for form in ("", "_text")}
-    assert set(tasks(LMMS / "nykms")) == expected | set(files(LMMS / "nykms")["nykms_test"]["task"])
-    assert {name for name in tasks(TEXT) if name.startswith("nykms")} == {n for n in expected if n.endswith("_text")}
-    for folder, forms in ((LMMS / "nykms", ("", "_text")), (TEXT, ("_text",))):
-        found = files(folder)
-        for form in forms:
-            joint, singles = ([f"nykms_{q}{form}" for q in asked] for asked in (("metaphor", "sarcasm"), SINGLES))
-            assert found[f"nykms_joint{form}"]["task"] == joint
-            assert found[f"nykms_singles{form}"]["task"] == singles
-            assert found[f"nykms{form}"]["task"] == joint + singles
-    mini = files(LMMS / "mini" / "nykms")
-    assert set(mini["figlang_mini_nykms"]["task"]) == {name for name in mini if "_text" not in name} - {
-        "figlang_mini_nykms"
-    }
-
-
-@pytest.mark.parametrize("folder", [LMMS / "nykms", LMMS / "mini" / "nykms"], ids=["nykms", "mini"])
-def test_task_files_name_the_question_and_the_form(folder: Path) -> None:
-    dataset = "NYK-MS" if folder.name == "nykms" and folder.parent == LMMS else "figlang_mini_nykms"
-    for name, loaded in tasks(folder).items():
-        question, _, form = name.removeprefix("figlang_mini_").removeprefix("nykms_").partition("_")
-        shown = {"": "image", "test": "image,split=test"}.get(form, form)
-        assert loaded["dataset_name"] == f"{dataset},question={question},modality={shown}"
-
-
 def test_task_files_list_the_measures_of_their_question() -> None:
     for folder in (LMMS / "nykms", LMMS / "mini" / "nykms", TEXT):
         for name, loaded in tasks(folder).items():
@@ -70,12 +43,6 @@ def test_task_files_list_the_measures_of_their_question() -> None:
             listed = [(row["metric"], row["higher_is_better"]) for row in loaded["metric_list"]]
             assert listed == [*((fact, True) for fact in facts), *expected], name
             assert {name for name, better in expected if not better} == {"refusal_rate"}
-
-
-def test_text_files_hold_no_key_of_the_other_harness() -> None:
-    known = set(TextTaskConfig.__dataclass_fields__)
-    for name, loaded in tasks(TEXT).items():
-        assert set(loaded) <= known, name
 
 
 def test_both_harnesses_ask_and_judge_by_the_same_functions() -> None:

@@ -19,7 +19,6 @@ from demo_runs import DEMO, answers, evaluate, metrics
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager as TextTaskManager
 from lmms_eval.api.model import lmms
-from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 from tokenizers import Tokenizer
 
 from figlang_tasks import FigLangError, mini, resource_dir
@@ -52,14 +51,6 @@ def test_all_tasks_with_the_demo_model(force_simple: bool) -> None:
         assert not any(isinstance(value, float) and math.isnan(value) for value in reported.values())
 
 
-def test_descriptions_are_read_by_a_model_that_can_do_without_a_picture() -> None:
-    # The harness's own llava_hf cannot: its processor takes no empty list of pictures.
-    name = "figlang_mini_nykms_metaphor_text"
-    results = evaluate(name, "figlang_vlm", DEMO, gen_kwargs=SHORT, limit=3)
-    assert len(answers(results, name)) == 3 and all(answers(results, name).values())
-    assert results["samples"][name][0]["sample"]["modality"] == "text"
-
-
 def estimates(results: dict[str, Any], task: str) -> dict[str, dict[str, Estimate]]:
     """What the results say of a task by measure and scope."""
     return from_json(results["configs"][task]["metadata"]["measures"])
@@ -81,41 +72,16 @@ def test_majority(question: str) -> None:
     assert reported["parse_rate,none"] == 1.0
 
 
-def test_random_labels_agree_with_scikit_learn() -> None:
-    name = "figlang_mini_nykms_sarcasm"
-    results = evaluate(name, "figlang_random", "seed=3")
-    records = [sample["sample"] for sample in results["samples"][name]]
-    gold, found = [r["gold"]["SC"] for r in records], [r["predicted"]["SC"] for r in records]
-    assert len(set(found)) == 2
-    reported = metrics(results, name)
-    assert reported["sc_acc,none"] == pytest.approx(accuracy_score(gold, found))
-    for key, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
-        assert reported[f"sc_macro_{key},none"] == pytest.approx(score(gold, found, average="macro"))
-        estimate = estimates(results, name)[f"sc_macro_{key}"]["all"]
-        assert estimate.low is not None and estimate.high is not None
-        assert estimate.low <= estimate.value <= estimate.high
-
-
 def test_results_name_the_data_and_the_table_their_headline_metrics() -> None:
     results = run_of("figlang_majority", "figlang_mini_nykms_metaphor")
     metadata = results["configs"]["figlang_mini_nykms_metaphor"]["metadata"]
     assert metadata["data"] == f"figlang_mini_nykms/nyk_m:{metadata['data_revision']}"
     assert results["samples"]["figlang_mini_nykms_metaphor"][0]["sample"]["bleu"] == overlap.signature()
-    head, *_, zeros = summary_table(results).splitlines()
+    head = summary_table(results).splitlines()[0]
     columns = [cell.strip() for cell in head.strip("|").split("|")]
     assert columns[0] == "figlang_mini_nykms_metaphor"
-    assert columns[1:] == ["n", "mc_acc ↑", "mc_macro_precision ↑", "mc_macro_recall ↑", "mc_macro_f1 ↑"]
-    assert zeros == "0.0 in every line: mw_em, mw_bleu4, me_bleu4"
-
-
-@pytest.mark.parametrize("model", ["figlang_random", "figlang_majority"])
-def test_a_group_with_questions_in_words_runs_with_the_baselines(model: str) -> None:
-    results = evaluate("figlang_mini_nykms", model)
-    assert metrics(results, "figlang_mini_nykms_mc")["parse_rate,none"] == 1
-    name = "figlang_mini_nykms_mw"
-    assert set(answers(results, name).values()) == {""}
-    reported = metrics(results, name)
-    assert reported["mw_em,none"] == reported["mw_bleu4,none"] == reported["parse_rate,none"] == 0
+    of_labels = ["mc_acc ↑", "mc_macro_precision ↑", "mc_macro_recall ↑", "mc_macro_f1 ↑"]
+    assert columns[1:] == ["n", *of_labels, "mw_em ↑", "mw_bleu4 ↑", "me_bleu4 ↑"]
 
 
 def test_a_run_without_the_data_ends_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,13 +214,6 @@ def test_the_same_answers_give_the_same_numbers_in_both_harnesses() -> None:
         assert listed - {key.partition(",")[0] for key in expected} == {"sample", "bleu_signature", "figlang_tasks"}
         shown = [(s["doc"]["id"], s["filtered_resps"][0]) for s in theirs["samples"][name]]
         assert shown == [(s["sample"]["id"], s["filtered_resps"][0]) for s in ours["samples"][name]]
-
-
-def test_lm_eval_without_the_data_ends_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
-    manager = TextTaskManager(include_path=str(TEXT_TASKS), include_defaults=False)
-    with pytest.raises(FigLangError, match="figlang_tasks: NYK-MS is not on the hub: put its files into a folder"):
-        lm_eval.simple_evaluate(model=Words(), tasks=["nykms_joint_text"], task_manager=manager)
 
 
 def test_numbers_of_a_run_worked_out_by_hand() -> None:
