@@ -28,7 +28,7 @@ HIDDEN = "[REDACTED]"
 _OF = r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|user|hub|hf|github|wandb"
 _NAME = (
     rf"(?:[\w-]*[_-])?(?:(?:{_OF})[_-]?(?:key|token)|password|passwd|authorization|credentials?)"
-    r"|[\w-]+[_-]secret|token|secret"
+    r"|[\w-]+[_-]secret|token|secret|auth"
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _SETTING = re.compile(r"[+-]?\d+(?:\.\d+)?|true|false|none|null|", re.IGNORECASE)  # use_auth_token=True

@@ -128,11 +128,12 @@ def test_the_whole_data_is_not_marked(runs: Runs) -> None:
 
 
 def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:
-    """And such answers are never kept in the cache, and never submitted."""
+    """And such answers are kept in the cache by the seed, and never submitted."""
     folder = runs.folder / "saved"
-    for number in range(2):
-        runs.here(saved=folder / str(number), limit=2, gen_kwargs="do_sample=True,temperature=0.7")
-    assert [len(asked) for asked in runs.asked] == [2, 2]
+    for number, seed in enumerate((1, 1, 2)):
+        settings = "do_sample=True,temperature=0.7"
+        runs.here(saved=folder / str(number), limit=2, gen_kwargs=settings, torch_random_seed=seed)
+    assert [len(asked) for asked in runs.asked] == [2, 0, 2]
     (path,) = (folder / "0").rglob("*_results.json")
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]
     assert (settings["do_sample"], settings["temperature"]) == (True, 0.7)
