@@ -268,7 +268,7 @@ def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     assert done.returncode == 0 and "\n0 problem(s)" in done.stdout, done.stdout
     assert "plugin: lmms-eval has loaded it" in done.stdout and "tasks: lmms-eval finds all " in done.stdout
     assert "Can run now: figlang_mini, flute (" in done.stdout  # without a hub
-    assert "Cannot run yet: admire, irfl, metaclue, nycc, nykms, vflute\n" in done.stdout
+    assert "Cannot run yet: admire, columbus, irfl, metaclue, nycc, nykms, vflute\n" in done.stdout
 
 
 @pytest.mark.long  # tests/harness/test_plugin.py breaks one in lmms_eval itself

@@ -77,10 +77,10 @@ def test_a_run_of_two_groups_fits_on_a_screen(tmp_path: Path) -> None:
     ]
     (results,) = output.glob("*_results.json")
     assert lines[-2:] == [
-        f"saved to {output}: {results.name}, 10 files of samples",
+        f"saved to {output}: {results.name}, 8 files of samples",
         f"next: figlang report '{output}' -o report.html",
     ]
-    assert len(list(output.glob("*.jsonl"))) == 10
+    assert len(list(output.glob("*.jsonl"))) == 8
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from figlang_tasks.benchmarks.metaclue import candidates, retrieve, rows
 from figlang_tasks.core import hub, notes
 from figlang_tasks.core.score_requests import read_answer
 from figlang_tasks.harness.plugin import tasks_dir
+from figlang_tasks.harness.task_index import choose_blocks
 from figlang_tasks.metrics import ranking
 from figlang_tasks.scoring import OVERALL, flat, from_json, full_name
 
@@ -221,6 +222,7 @@ def test_requests_for_1000_candidates_are_built_fast_and_without_a_picture(
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")
     started = time.process_time()
     task = get_task_dict([name], manager, "simple")[name]
+    choose_blocks(task, None)  # as `evaluate` does
     for path in (folder / "MetaCLUE").glob("*/*.jpg"):
         path.write_bytes(b"to decode this would be an error")  # all were looked at once, when the data was read
     task.build_all_requests(rank=0, world_size=1)
