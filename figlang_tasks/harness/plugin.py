@@ -15,7 +15,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -29,7 +29,7 @@ from figlang_tasks.core.errors import ending_the_command
 from figlang_tasks.core.options import PICTURES_FIRST
 from figlang_tasks.harness import answers, judgement, task_index, versions
 from figlang_tasks.harness.preflight import check_folder, listed, preflight
-from figlang_tasks.harness.task_index import choose_blocks, is_ours, leaf_configs, tasks_dir, tasks_of
+from figlang_tasks.harness.task_index import choose_blocks, is_ours, tasks_dir, tasks_of
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.evaluation import forget
 
@@ -175,13 +175,14 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
     manager, tasks = given["task_manager"], given["tasks"] or []
     tasks = [tasks] if isinstance(tasks, str) else tasks
     names = [name for name in tasks if isinstance(name, str)]
+    has_ours = any(map(_is_our_task, tasks))
     # The harness's command, and nobody else, hands over its own arguments.
     ending = nullcontext() if cli_args is None else ending_the_command()
     with ending:
         try:
             if names:
                 status.tell("checking the tasks and their data ...")
-                preflight(
+                named = preflight(
                     manager,
                     names,
                     model,
@@ -191,12 +192,13 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                     given["num_fewshot"],
                     given["model_args"],
                 )
+                has_ours |= bool(named)
                 if given["use_cache"]:
                     folder = answers.folder_of(given["use_cache"])
                     check_folder("--use_cache", given["use_cache"], folder, list(folder.glob(answers.FILES)))
                 if output_path := getattr(given["evaluation_tracker"], "output_path", None):
                     check_folder("--output_path", output_path, Path(output_path))
-            if given["use_cache"] and (_names_ours(manager, names) or any(map(_is_our_task, tasks))):
+            if given["use_cache"] and has_ours:
                 return _evaluate_with_our_cache(original, given)
             _tell_of_loading(model)
             return original(**given)
@@ -268,10 +270,6 @@ def _is_our_task(task: Any) -> bool:
     return is_ours(config.get("process_docs"))
 
 
-def _names_ours(manager: Any, names: Sequence[str]) -> bool:
-    return any(is_ours(config.get("process_docs")) for config in leaf_configs(manager, names))
-
-
 # --- evaluate --------------------------------------------------------------------------------------------------------
 
 
@@ -294,7 +292,7 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
         _prepare(task)
     others, store, seed = given["response_cache"], None, None
     if _run:
-        others = _cache_of_others({name: found[name] for name in found.keys() - ours.keys()})
+        others = _cache_of_others(_run, {name: found[name] for name in found.keys() - ours.keys()})
         store, seed = _run.store, _run.seed
         _keep_facts(_run, lm, pictures_first)
     # After an interrupt the first process writes its results, for which it needs the others at its last barrier.
@@ -359,15 +357,15 @@ def _choose_prompts(lm: Any, ours: Mapping[str, Any]) -> Any:
     return first if with_block else None
 
 
-def _cache_of_others(tasks: Mapping[str, Any]) -> ResponseCache | None:
+def _cache_of_others(run: _Run, tasks: Mapping[str, Any]) -> ResponseCache | None:
     """The harness's own cache, for the tasks of others."""
     from lmms_eval.caching.response_cache import ResponseCache
 
-    if not tasks or _run is None:
+    if not tasks:
         return None
     return ResponseCache.create(
-        cache_root=_run.use_cache,
-        model=answers.model_key(_run.model, _run.model_args),  # no secret can be told from it
+        cache_root=run.use_cache,
+        model=answers.model_key(run.model, run.model_args),  # no secret can be told from it
         task_dict=dict(tasks),
         world_size=int(os.environ.get("WORLD_SIZE", 1)),
         global_rank=int(os.environ.get("RANK", 0)),

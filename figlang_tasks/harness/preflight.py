@@ -30,8 +30,10 @@ def preflight(
     offset: int = 0,
     num_fewshot: int | None = None,
     model_args: object = None,
-) -> None:
-    """Check options and data of those of the named tasks that are ours or include ours; tell all that is wrong at once.
+) -> list[dict[str, Any]]:
+    """Return the configurations of those named tasks that are ours, or include ours, with options and data checked.
+
+    All that is wrong is told at once.
 
     A benchmark's ``preflight`` gets a task's YAML as a dict, with the model's name under ``model`` where it is known,
     and ``limit`` and ``offset`` of the run.
@@ -52,7 +54,7 @@ def preflight(
     require_tasks(manager.task_index, [name for name in names if name not in manager.task_index])
     ours = [config for config in leaf_configs(manager, names) if is_ours(config.get("process_docs"))]
     if not ours:
-        return
+        return ours
     if isinstance(model, str):
         _require_model(model)
     # Tasks are built for the name that the manager knows; a model may be an object.
@@ -97,6 +99,7 @@ def preflight(
             )
     if status.in_first_process():
         _warn_of_repeats(ours, repeats)
+    return ours
 
 
 def _shows_pictures(config: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ import figlang_tasks
 from figlang_tasks import DataError, FigLangError
 from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
-from figlang_tasks.harness import plugin
+from figlang_tasks.harness import plugin, task_index
 
 OUR_TASKS = {"vflute", "vflute_val", "vflute_5shot", "vflute_sg", "vflute_all", "vflute_instructions", "figlang_mini"}
 FRESH_TASK_MANAGER = """
@@ -125,7 +125,7 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     names = ["outer", "tagged", "python", "leaf"]
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     plugin.preflight(manager, names)
-    assert [config["task"] for config in plugin.leaf_configs(manager, names)] == ["leaf"]
+    assert [config["task"] for config in task_index.leaf_configs(manager, names)] == ["leaf"]
 
 
 def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
