@@ -79,8 +79,8 @@ test-families-newest: $(STAMP)  ## the same with transformers' newest release; n
 	    transformers huggingface_hub tokenizers safetensors && \
 	  PYTHONPATH="$$folder" $(BIN)/python $(FAMILIES)
 
-families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/models/families.yaml
-	PYTHONPATH=tests $(BIN)/python -m models.families
+families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/support/families.yaml
+	PYTHONPATH=tests/support $(BIN)/python -m families
 
 mutants: $(STAMP)  ## break metrics and parsers in small ways and list what no test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from submit.published import WRITES_EVAL_RESULTS
+from published_runs import WRITES_EVAL_RESULTS
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "after_a_run.md"
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import lmms_eval.models
 import pytest
+import tiny_vlms
 import warm
 from demo_runs import DEMO, answers, evaluate, register
-from docs.documents import blocks, files_of
-from models import tiny_vlms
+from documents import blocks, files_of
 from PIL import Image
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing

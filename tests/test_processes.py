@@ -113,7 +113,7 @@ def run(processes: int, site: Path, home: Path, tasks: Iterable[str], *options: 
         "FIGLANG_CACHE": str(home / "cache"),  # nothing that another run has computed
         "HF_HUB_OFFLINE": "1",
         "PATH": str(Path(sys.executable).parent),  # no Java: METEOR would take most of the time
-        "PYTHONPATH": f"{site}{os.pathsep}{Path(__file__).parent}",
+        "PYTHONPATH": f"{site}{os.pathsep}{Path(__file__).parent / 'support'}",
     }
     home.mkdir(exist_ok=True)
     ranks = warm.run_ranks(processes, command, env=environment, cwd=home)

@@ -165,7 +165,7 @@ SHIPPED = {each.name for each in benchmarks().values() if any(source.folder for 
 
 def test_every_path_of_the_code_has_a_mini_task() -> None:
     walked = {paths_of_code(path) for path in MINI_FILES}
-    # V-FLUTE in two calls has a task in tests/demo_runs.py, FLUTE's test set without answers has nothing to score.
+    # V-FLUTE in two calls has a task in demo_runs.py, FLUTE's test set without answers has nothing to score.
     # The label alone differs in its reference answer only: tests/core/test_finetuning.py.
     without = {"vflute_sg", "flute_codalab", "vflute_label"}
     missing = {path.stem for path in TASK_FILES if benchmark(path) in SHIPPED and paths_of_code(path) not in walked}

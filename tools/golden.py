@@ -97,7 +97,7 @@ def write_parsers(folder: Path, inputs: int) -> None:
 
 def data(folder: Path) -> Path:
     """The benchmarks in full size, as on the hub, but for their pictures."""
-    from benchmarks.flute.synthetic import blind_rows, write_lines
+    from flute_rows import blind_rows, write_lines
     from irfl_hub import copy_tables
     from vflute_hub import released_csv, released_test_rows, write_vflute_repo
 
@@ -188,7 +188,7 @@ def _rounded(value: Any) -> str:
 
 def irfl_run(folder: Path) -> Path:
     """Records of all tables that the board's row is of, some right and some wrong."""
-    from submit import test_irfl as invented
+    import irfl_runs as invented
 
     for phrase in invented.ROWS:
         invented.write(folder, f"irfl_match_{phrase}", invented.detection(phrase, lambda number: number % 3 == 0))
@@ -254,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--inputs", type=int, default=200_000, help="hostile texts for each parser (%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (after needs runs)")
     given = parser.parse_args(arguments)
-    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests"), str(ROOT)]
+    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support"), str(ROOT)]
     given.folder.mkdir(parents=True)
     if "parsers" in given.only:
         write_parsers(given.folder / "parsers", given.inputs)

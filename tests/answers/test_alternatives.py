@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from types import ModuleType
 
+import corpus
 import pytest
-from answers import corpus
 
 from figlang_tasks.answers import entailment, fields, option, text, words, yes_no
 from figlang_tasks.benchmarks.admire import parse as admire

@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import corpus
 import pytest
 import yaml
-from answers import corpus
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import admire_rows as generated
 import irfl_hub
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import vflute_hub
 import warm
-from benchmarks.admire import generated
 from hub_server import HubServer
 from PIL import Image
 from typer.testing import CliRunner

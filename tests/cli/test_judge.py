@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import typer.testing
-from judge.filled_sheets import save_run
-from judge.judge_server import MODEL, JudgeServer
+from filled_sheets import save_run
+from judge_server import MODEL, JudgeServer
 from PIL import Image
 
 from figlang_tasks.cli.figlang import app

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 import typer.testing
-from benchmarks.flute.synthetic import blind_rows
-from submit.published import WRITES_EVAL_RESULTS, records, rows, write_run
-from submit.test_hub_results import README, results
-from submit.test_irfl import ROWS, detection, write
+from flute_rows import blind_rows
+from irfl_runs import ROWS, detection, write
+from published_runs import README, WRITES_EVAL_RESULTS, records, results, rows, write_run
 from vflute_hub import write_vflute_repo
 
 from figlang_tasks import table

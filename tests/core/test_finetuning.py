@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+import flute_rows as synthetic
 import pytest
-from benchmarks.flute import synthetic
 from datasets import load_dataset
 from typer.testing import CliRunner
 

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import Any, get_args
 
-from docs.documents import ROOT
+from documents import ROOT
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from docs.documents import DOCUMENTS, ROOT, blocks, prose
+from documents import DOCUMENTS, ROOT, blocks, prose
 
 import figlang_tasks
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.documents import ROOT, blocks, prose
+from documents import ROOT, blocks, prose
 from lmms_eval import utils
 
 from figlang_tasks.cli.tasks import definitions

@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -15,11 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import published_runs as published
 import pytest
 import typer.main
-import warm
-from docs.documents import DOCUMENTS, ROOT, blocks, prose
-from submit import published
+from documents import DOCUMENTS, PROGRAMS, ROOT, blocks, prose, write_programs
 from vflute_hub import write_vflute_repo
 
 from figlang_tasks import models
@@ -27,7 +25,6 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
-PROGRAMS = ("lmms_eval", "lm_eval", "figlang")
 PLACEHOLDERS = {"TASK", "my_vlm", "NAME"}
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -240,14 +237,6 @@ def test_the_first_lines_of_the_readme_make_a_checkout(tmp_path: Path) -> None:
 
 
 # --- slow: README and the quick start run ----------------------------------------------------------------------------
-
-
-def write_programs(folder: Path) -> Path:
-    """Write the programs of the documents, and return their folder."""
-    warm.write_programs(folder, *PROGRAMS, "python")
-    for name in ("sh", "grep"):
-        (folder / name).symlink_to(str(shutil.which(name)))
-    return folder
 
 
 def prepared(text: str) -> str:

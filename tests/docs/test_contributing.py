@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import warm
-from docs.documents import ROOT, blocks, changes_of
+from documents import ROOT, blocks, changes_of
 
 DOCUMENT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BIN = Path(sys.executable).parent

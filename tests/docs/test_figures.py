@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.documents import ROOT
+from documents import ROOT
 
 from figlang_tasks.core.benchmark import names
 

@@ -8,8 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from docs.documents import ROOT, blocks
-from docs.test_commands import write_programs
+from documents import ROOT, blocks, write_programs
 
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.mini import DEMO_MODEL_DIR

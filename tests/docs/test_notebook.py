@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import warm
-from docs.documents import ROOT
+from documents import ROOT
 
 CHECKS = """
 assert set(frame.metric) >= {"acc", "f1@0", "f1@53", "f1@60", "explanation_score"}

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import demo_runs
+import faulty_model
 import lmms_eval.models
 import pytest
 from demo_runs import evaluate
-from faults import faulty_model
-from faults.faulty_runs import ROWS, TASK, Runs
+from faulty_runs import ROWS, TASK, Runs
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image

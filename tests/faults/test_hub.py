@@ -9,11 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import faulty_hub
 import huggingface_hub
 import pytest
 import warm
-from faults import faulty_hub
-from faults.faulty_hub import Fault, FaultyHub
+from faulty_hub import Fault, FaultyHub
 from vflute_hub import REPO_ID, REVISION, synthetic_rows, write_vflute_repo
 
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, load_split

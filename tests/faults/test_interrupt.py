@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import warm
 from demo_runs import DEMO
-from faults.faulty_runs import PIECE, ROWS, Runs
+from faulty_runs import PIECE, ROWS, Runs
 from openai_server import OpenAIServer
 
 from figlang_tasks.core import interrupts

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faults.faulty_runs import TASK, Runs
+from faulty_runs import TASK, Runs
 
 from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir

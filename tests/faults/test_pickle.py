@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tiny_encoders
 import torch
-from models import tiny_encoders
 from PIL import Image
 
 from figlang_tasks import mini

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from demo_runs import answers, metrics
-from faults.faulty_runs import PIECE, ROWS, TASK, Runs
+from faulty_runs import PIECE, ROWS, TASK, Runs
 
 pytestmark = pytest.mark.slow  # whole runs
 

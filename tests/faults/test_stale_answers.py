@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from demo_runs import mini_tasks
-from faults.faulty_runs import Runs
+from faulty_runs import Runs
 from PIL import Image
 
 import figlang_tasks

@@ -14,8 +14,8 @@ import pytest
 import torch
 import typer.testing
 import warm
-from benchmarks.flute.synthetic import released_shape, write_lines
 from demo_runs import estimates, evaluate
+from flute_rows import released_shape, write_lines
 from hub_server import HubServer
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM

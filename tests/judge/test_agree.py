@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filled_sheets import Item, kappa, key_of, right_label, save_key, save_sheet, sheet_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from judge.filled_sheets import Item, kappa, key_of, right_label, save_key, save_sheet, sheet_of
 
 from figlang_tasks.benchmarks.vflute.report import AGREEMENT
 from figlang_tasks.judge import JudgeError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.filled_sheets import save_run
+from filled_sheets import save_run
 from PIL import Image
 
 from figlang_tasks.benchmarks.flute import rows as flute_rows

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.filled_sheets import key_of, save_key, sheet_of
-from judge.judge_server import MODEL, JudgeServer
+from filled_sheets import key_of, save_key, sheet_of
+from judge_server import MODEL, JudgeServer
 from PIL import Image
 
 from figlang_tasks.core.errors import FigLangError

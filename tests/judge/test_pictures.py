@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.filled_sheets import kappa, save_key
+from filled_sheets import kappa, save_key
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 

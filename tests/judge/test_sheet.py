@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from filled_sheets import key_of, right_label, save_sheet, sheet_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge.filled_sheets import key_of, right_label, save_sheet, sheet_of
 
 from figlang_tasks.judge import JudgeError, sheet
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_encoders
 import torch
 import warm
 from hub_server import HubServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import tiny_encoders
 from PIL import Image
 from safetensors.torch import load_file, save_file
 

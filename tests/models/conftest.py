@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from models import tiny_vlms
+import tiny_vlms
 
 if TYPE_CHECKING:
     from figlang_tasks.models.vlm import FigLangVLM

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_encoders
 import torch
 from loguru import logger
 from marks import slow_unless
-from models import tiny_encoders
-from models.tiny_encoders import KINDS, WORDS, reference, sentences
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from tiny_encoders import KINDS, WORDS, reference, sentences
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core.images import content_key

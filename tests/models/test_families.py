@@ -6,12 +6,13 @@ import functools
 from pathlib import Path
 from typing import Any
 
+import families
 import pytest
+import tiny_vlms
 import torch
 import transformers
-from models import families, tiny_vlms
-from models.families import FAMILIES, Family
-from models.test_vlm import CANDIDATES, GREEDY, asked, image, scores, text, user
+from families import FAMILIES, Family
+from vlm_requests import CANDIDATES, GREEDY, asked, image, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM, VLMError

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_encoders
 import torch
 from demo_runs import answers, evaluate
-from models import tiny_encoders
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import rows, task

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_towers
 import torch
 from marks import slow_unless
-from models import tiny_towers
 from PIL import Image
 from scipy.optimize import linprog
 
@@ -148,7 +148,7 @@ def test_settings_that_are_not_valid(change: dict[str, Any], message: str) -> No
 
 
 def test_what_is_no_encoder_is_refused(settings: Settings, tmp_path: Path) -> None:
-    from models import tiny_encoders
+    import tiny_encoders
 
     clip = str(tiny_encoders.write("clip", tmp_path / "clip"))
     with pytest.raises(FigLangError, match=r"clip \(clip\) is not an encoder of one kind of input"):

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from lmms_eval.api.instance import Instance
-from models.test_vlm import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, scores, text, user
 from PIL import ImageFile
+from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, scores, text, user
 
 from figlang_tasks.core import images
 from figlang_tasks.core.score_requests import KEY, read_answer

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 import torch
-from models.test_vlm import GREEDY, Build, asked, image, made, scores, text, user
-from models.tiny_vlms import OLD, hf
 from safetensors.torch import load_file, save_file
+from tiny_vlms import OLD, hf
 from tokenizers.processors import TemplateProcessing
+from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models import vlm_loading

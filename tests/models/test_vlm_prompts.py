@@ -10,8 +10,8 @@ from typing import Any
 
 import demo_runs
 import pytest
-from models.test_vlm import GREEDY, Build, asked, image, made, scores, text, user
-from models.tiny_vlms import TEMPLATES
+from tiny_vlms import TEMPLATES
+from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.answers.entailment import entailment

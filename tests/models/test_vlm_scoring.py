@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 from marks import slow_unless
-from models.tiny_vlms import FAMILIES, OTHER_CACHES, build
 from PIL import Image
+from tiny_vlms import FAMILIES, OTHER_CACHES, build
 
 from figlang_tasks.models import vlm_scoring
 from figlang_tasks.models.vlm_scoring import Scorer, SharedPrefix, answer_tokens, joiner

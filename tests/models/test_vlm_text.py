@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers as hf
 from demo_runs import evaluate
-from models.tiny_vlms import _tokenizer
+from tiny_vlms import _tokenizer
 
 from figlang_tasks.benchmarks.flute.task import doc_to_text
 from figlang_tasks.core.documents import asked_for

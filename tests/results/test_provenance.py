@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 import report_runs
+from published_runs import records, results, write_run
 from results_files import measures_of
-from submit.published import records, write_run
-from submit.test_hub_results import results
 
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import provenance, runs

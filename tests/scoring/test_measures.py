@@ -99,7 +99,7 @@ def test_sums_over_saved_records_give_what_was_reported(task: str, model: str) -
     reported = {(name, scope): estimate.value for name, scope, estimate in flat(of.reported)}
     assert computed == pytest.approx({place: reported[place] for place in computed}, abs=1e-12)
     assert all(own.by_name[name].own for name, _ in reported.keys() - computed.keys())
-    again = evaluate(of.records, own.sums, stderr_resamples=0)  # as tests/demo_runs.py
+    again = evaluate(of.records, own.sums, stderr_resamples=0)  # as tests/support/demo_runs.py
     assert {name: scopes for name, scopes in of.reported.items() if name in again} == again
     assert {name for name, scopes in again.items() if scopes[OVERALL].rows == of.rows}, "some measure counts all rows"
 

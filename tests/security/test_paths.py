@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.metaclue.generated import row as metaclue_row
-from benchmarks.metaclue.generated import write as write_metaclue
-from benchmarks.vflute.test_rows import TINY, make_tiny, write
 from irfl_hub import drawn, uuid
-from judge.judge_server import MODEL, JudgeServer
+from judge_server import MODEL, JudgeServer
+from metaclue_rows import row as metaclue_row
+from metaclue_rows import write as write_metaclue
 from PIL import Image
 from report_runs import lines_of, write_run
-from vflute_hub import VFluteRow, draw_picture, synthetic_rows
+from vflute_hub import TINY, VFluteRow, draw_picture, make_tiny, synthetic_rows, write
 
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures

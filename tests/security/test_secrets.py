@@ -93,7 +93,7 @@ def test_a_run_and_what_is_made_of_it(tmp_path: Path, dead_hub: str) -> None:
 
 @pytest.mark.slow
 def test_an_api_with_its_key_in_the_arguments(tmp_path: Path, dead_hub: str) -> None:
-    from judge.judge_server import MODEL, JudgeServer
+    from judge_server import MODEL, JudgeServer
 
     with JudgeServer(lambda prompt, pictures: "Entails. They say the same.") as server:
         arguments = f"model_version={MODEL},base_url={server.url},api_key={API}-in-arguments"

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
-from submit.published import records, write_run
-from submit.test_hub_results import results
+from published_runs import records, results, write_run
 from varied_runs import strong
 
 from figlang_tasks.results import measures, provenance, runs

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.flute.synthetic import blind_rows, write_lines
 from demo_runs import evaluate
+from flute_rows import blind_rows, write_lines
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.core import hub

@@ -15,8 +15,8 @@ import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from published_runs import NAME, records, rows, write_run
 from sklearn.metrics import f1_score
-from submit.published import NAME, records, rows, write_run
 from vflute_hub import released_test_rows, write_vflute_repo
 
 from figlang_tasks import scoring

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import admire_rows as generated
 import pytest
-from benchmarks.admire import generated
-from docs.documents import ROOT, blocks
+from documents import ROOT, blocks
 
 from figlang_tasks import DataError
 from figlang_tasks.benchmarks.admire import parse, rows, task

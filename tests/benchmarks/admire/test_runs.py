@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import admire_rows as generated
 import demo_runs
 import pytest
+import tiny_encoders
 import typer.testing
-from benchmarks.admire import generated
-from models import tiny_encoders
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.admire import rows

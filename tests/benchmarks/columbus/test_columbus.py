@@ -10,11 +10,11 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
+import columbus_release as release
 import pytest
-from benchmarks.columbus import release
-from benchmarks.run_and_check import accepted, refused
+import tiny_encoders
 from demo_runs import estimates, evaluate
-from models import tiny_encoders
+from run_and_check import accepted, refused
 
 from figlang_tasks.benchmarks.columbus import rows, task
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK

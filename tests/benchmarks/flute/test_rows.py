@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.flute.synthetic import Values, as_on_the_hub, blind_rows, released_shape, write_lines
-from benchmarks.run_and_check import accepted, faults, refused
 from datasets import ClassLabel, Dataset, Features, Value
+from flute_rows import Values, as_on_the_hub, blind_rows, released_shape, write_lines
+from run_and_check import accepted, faults, refused
 
 from figlang_tasks.benchmarks.flute import rows
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.flute.synthetic import released_shape, write_lines
 from demo_runs import DEMO, answers, evaluate, metrics
+from flute_rows import released_shape, write_lines
 from marks import slow_unless
 
 from figlang_tasks import FigLangError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.flute.synthetic import blind_rows, write_lines
+from flute_rows import blind_rows, write_lines
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.flute import measures, rows, task

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_encoders
 import warm
 from hub_server import HubServer
 from irfl_hub import REPO_ID, copy_tables
-from models import tiny_encoders
 
 TASKS = [
     "irfl_match_idiom",

@@ -11,11 +11,11 @@ from typing import Any
 
 import demo_runs
 import pytest
+import tiny_encoders
 from lmms_eval import utils
 from lmms_eval.api.model import lmms
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
-from models import tiny_encoders
 
 from figlang_tasks import FigLangError, mini
 from figlang_tasks.benchmarks.irfl import measures as irfl_measures

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_encoders
 import warm
 from demo_runs import evaluate, metrics
 from hub_server import HubServer
 from irfl_hub import uuid, write_table
-from models import tiny_encoders
 from PIL import Image
 from typer.testing import CliRunner
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.metaclue.generated import metaphor, negative, picture, row, write
+from metaclue_rows import metaphor, negative, picture, row, write
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file

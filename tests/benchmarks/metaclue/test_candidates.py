@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.metaclue.generated import metaphor, negative, row, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from metaclue_rows import metaphor, negative, row, write
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates, schema

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.metaclue.generated import negative, row, write
+from metaclue_rows import negative, row, write
 
 from figlang_tasks.benchmarks.metaclue import rows as tasks
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK

@@ -9,9 +9,9 @@ from typing import Any
 import demo_runs
 import numpy as np
 import pytest
-from benchmarks.metaclue.generated import negative, row, write
+import tiny_encoders
 from lmms_eval.tasks import get_task_dict
-from models import tiny_encoders
+from metaclue_rows import negative, row, write
 from PIL import Image
 
 import figlang_tasks

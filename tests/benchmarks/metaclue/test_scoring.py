@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.metaclue.generated import row, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lmms_eval.utils import load_yaml_config
+from metaclue_rows import row, write
 from PIL import Image
 from scipy.stats import binomtest
 
@@ -549,7 +549,7 @@ def test_similarity_of_generated_pictures_is_that_of_the_metric(
 
 @pytest.fixture(scope="session")
 def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from models import tiny_encoders
+    import tiny_encoders
 
     return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
 

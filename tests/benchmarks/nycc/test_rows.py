@@ -6,8 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import nycc_release as release
 import pytest
-from benchmarks.nycc import release
 from datasets import Features, Value
 from loguru import logger
 

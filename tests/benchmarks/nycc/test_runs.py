@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import nycc_release as release
 import pytest
+import tiny_encoders
 import warm
-from benchmarks.nycc import release
 from demo_runs import DEMO, evaluate
 from hub_server import HubServer
-from models import tiny_encoders
 from typer.testing import CliRunner
 
 import figlang_tasks

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import nycc_release as release
 import pytest
 import sacrebleu
-from benchmarks.nycc import release
-from docs.documents import ROOT
+from documents import ROOT
 from rouge_score import rouge_scorer, scoring
 
 from figlang_tasks.benchmarks.nycc import measures, parse, rows, task

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_towers
 import warm
 from demo_runs import evaluate, metrics
 from drawings import drawing
 from hub_server import HubServer
 from marks import slow_unless
-from models import tiny_towers
 from PIL import Image
 from typer.testing import CliRunner
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.run_and_check import accepted, faults, refused
 from demo_runs import evaluate
+from run_and_check import accepted, faults, refused
 
 from figlang_tasks.benchmarks.vflute import rows, template
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK

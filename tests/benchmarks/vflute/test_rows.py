@@ -15,16 +15,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.run_and_check import accepted, faults, refused
 from PIL import Image, ImageFile
-from vflute_hub import FEATURES, SPLIT_SIZES, VFluteRow, draw_picture, synthetic_rows
+from run_and_check import accepted, faults, refused
+from vflute_hub import SPLIT_SIZES, TINY, draw_picture, make_tiny, synthetic_rows, write
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.core import hub, images
 from figlang_tasks.core.prompting import render
-
-TINY = {"train": 100, "validation": 8, "test": 30}
 
 
 @pytest.mark.parametrize("shared_file", ["data/vflute_test.csv"], indirect=True)
@@ -68,20 +66,6 @@ def test_instructions_are_one_stream_over_train_validation_and_test() -> None:
     stream = [generator.choice(list(range(1, 22))) for _ in range(4578 + 726 + 723)]
     drawn = [rows.instruction_numbers(SPLIT_SIZES, split) for split in ("train", "validation", "test")]
     assert drawn[0] + drawn[1] + drawn[2] == stream
-
-
-def write(folder: Path, split: str, items: list[VFluteRow], **columns: list) -> None:
-    data = {name: [getattr(item, name) for item in items] for name in FEATURES if name != "image"}
-    data["image"] = [{"bytes": draw_picture(item, 16), "path": None} for item in items]
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    table = pa.table({name: (data | columns)[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
-    pq.write_table(table, folder / "data" / f"{split}-00000-of-00001.parquet")
-
-
-def make_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the splits of V-FLUTE have as many rows as `TINY` says."""
-    for split, count in TINY.items():
-        monkeypatch.setitem(hub.source("V-FLUTE").splits, split, count)
 
 
 @pytest.fixture

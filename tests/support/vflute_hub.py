@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from datasets import Features, Image, Value
 from PIL import Image as PILImage
 from PIL import ImageDraw
+
+from figlang_tasks.core import hub
 
 REPO_ID = "ColumbiaNLP/V-FLUTE"
 REVISION = "d920d848e21b6aba96e03704b134c546f89b74f4"
@@ -49,7 +52,7 @@ class VFluteRow:
 
 def released_csv() -> Path:
     """Where the released CSV of the test split lies beside a checkout, if it is there at all."""
-    return Path(__file__).resolve().parents[2] / "shared" / "data" / "vflute_test.csv"
+    return Path(__file__).resolve().parents[3] / "shared" / "data" / "vflute_test.csv"
 
 
 def released_test_rows(csv_path: Path, *, as_on_hub: bool = True) -> list[VFluteRow]:
@@ -194,3 +197,20 @@ def _card(splits: Mapping[str, tuple[int, int]], data: Path) -> str:
     for split in splits:
         lines += [f"  - split: {split}", f"    path: data/{split}-*"]
     return "\n".join([*lines, "---", "", "# Stand-in for V-FLUTE", "", "Drawn pictures, for tests only.", ""])
+
+
+TINY = {"train": 100, "validation": 8, "test": 30}
+
+
+def write(folder: Path, split: str, items: list[VFluteRow], **columns: list) -> None:
+    data = {name: [getattr(item, name) for item in items] for name in FEATURES if name != "image"}
+    data["image"] = [{"bytes": draw_picture(item, 16), "path": None} for item in items]
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    table = pa.table({name: (data | columns)[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
+    pq.write_table(table, folder / "data" / f"{split}-00000-of-00001.parquet")
+
+
+def make_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the splits of V-FLUTE have as many rows as `TINY` says."""
+    for split, count in TINY.items():
+        monkeypatch.setitem(hub.source("V-FLUTE").splits, split, count)

@@ -13,9 +13,9 @@ from typing import Any
 from unittest.mock import patch
 
 import demo_runs
+import faulty_model
 import lmms_eval.models
 import warm
-from faults import faulty_model
 
 TASK = "figlang_mini"
 ROWS = 76

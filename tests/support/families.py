@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from models.tiny_vlms import DATA
+from tiny_vlms import DATA
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
 COLUMNS = ("architecture", "batches", "several pictures", "no picture", "candidate scores", "remarks")

@@ -7,7 +7,7 @@ All processes of the tests share one server. A test of the start itself (entry p
 harnesses and this package itself. A test of the interpreter's start runs the real program.
 
     warm.run(["lmms_eval", "--tasks", "figlang_mini"], cwd=folder)     # in a test, as subprocess.run
-    python -IS tests/warm.py SOCKET NAME ARGUMENT...     # in a shell
+    python -IS tests/support/warm.py SOCKET NAME ARGUMENT...     # in a shell
 
 The processes of ``pytest -n`` are such forks too (conftest.py).
 """

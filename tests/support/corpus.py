@@ -27,7 +27,7 @@ from figlang_tasks.benchmarks.metaclue.classify import METAPHOR
 from figlang_tasks.benchmarks.nykms.parse import first_answer
 from figlang_tasks.benchmarks.nykms.parse import parse_official as nykms
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "answers"
 Case = dict[str, Any]
 
 

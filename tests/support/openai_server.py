@@ -6,7 +6,7 @@ Pictures arrive as base64 data URLs, as the harness's API classes send them::
         ...  # base_url=server.url
         assert [request.status for request in server.requests] == [429, None, 200]
 
-By hand: ``python tests/openai_server.py [MODEL]``
+By hand: ``python tests/support/openai_server.py [MODEL]``
 """
 
 from __future__ import annotations

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 # docs/contributing.md is CONTRIBUTING.md.
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 DOCUMENTS += sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "contributing.md")
+PROGRAMS = ("lmms_eval", "lm_eval", "figlang")
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -40,3 +44,11 @@ def changes_of(document: str) -> dict[str, str]:
 def prose(document: str) -> str:
     """A document without its code blocks."""
     return _BLOCK.sub("", document)
+
+
+def write_programs(folder: Path) -> Path:
+    """Write the programs of the documents, and return their folder."""
+    warm.write_programs(folder, *PROGRAMS, "python")
+    for name in ("sh", "grep"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    return folder
