@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import fail, failing, own_commands, say, say_json
-from figlang_tasks.cli.tasks import MINI
-from figlang_tasks.core import finetuning, hub
+from figlang_tasks.cli.tasks import MINI, asked_of
+from figlang_tasks.core import checks, finetuning, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, of_dataset
-from figlang_tasks.core.checks import Findings, Report, downloading_nothing, on_this_machine, reading
+from figlang_tasks.core.checks import downloading_nothing, reading
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.text import listing, printable
-from figlang_tasks.mini import DATA_DIR
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -63,11 +63,8 @@ def prefetch(
     for benchmark in chosen:
         name = benchmark.name
         try:
-            if benchmark.fetch is None:
-                say(f"{name}: nothing to download")
-                continue
-            for found in benchmark.fetch():
-                say(f"{name}: {found.what}: {printable(found.folder)} (revision {found.revision})")
+            for what, found in _fetched(benchmark):
+                say(f"{name}: {what}: {printable(found.folder)} (revision {found.revision})")
         except hub.DataError as error:
             failed = True
             say(f"figlang data: {name}: {printable(error)}", err=True)
@@ -83,6 +80,22 @@ def prefetch(
         failed = not _prefetch_scorers() or failed
     if failed:
         raise typer.Exit(1)
+
+
+def _fetched(benchmark: Benchmark) -> Iterator[tuple[str, hub.Snapshot]]:
+    """Download what the tasks of a benchmark ask for: each part of the data with its rows, and where it is."""
+    if benchmark.fetch is not None:
+        yield "what the hub has for your rows", benchmark.fetch()
+    elif benchmark.source.repository is None:
+        say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
+    if benchmark.source.repository is None:
+        return
+    for asked in checks.parts(benchmark, benchmark.source, asked_of(benchmark.name)):
+        try:
+            rows = checks.rows_of(benchmark.load(asked, False))
+            yield f"{checks.label(asked)}: {rows} rows", hub.snapshot(benchmark.source, [])
+        except PartMissing as error:
+            say(f"{benchmark.name}: {checks.label(asked)}: {printable(error)}")
 
 
 def _prefetch_scorers() -> bool:
@@ -157,8 +170,8 @@ def check(
 ) -> None:
     """Check the data of a benchmark, and list all errors.
 
-    The command compares the number of rows with the published one, and opens every picture. It downloads nothing. If
-    it finds an error, the exit status is 1.
+    The command loads what each task asks for, compares the number of rows with the published one, and opens every
+    picture. It downloads nothing. If it finds an error, the exit status is 1.
 
     \b
     figlang data check vflute
@@ -169,37 +182,17 @@ def check(
     chosen = None if benchmark == MINI else _benchmark(benchmark)
     _warnings_alone()
     with failing("data"), downloading_nothing(), reading(chosen.source.name if chosen else MINI, folder):
-        report = chosen.check() if chosen and chosen.check else _check_by_tasks(chosen)
-    content = {"benchmark": benchmark, "faults": report.faults, "lines": report.lines}
+        if chosen is None:
+            report = checks.check_shipped(benchmarks(), asked_of("mini"))
+        else:
+            report = checks.check(chosen, asked_of(chosen.name))
+    content = {"benchmark": benchmark, "faults": len(report.faults), "lines": report.lines}
     if as_json:
         say_json(content)
     else:
         say("\n".join(map(printable, report.lines)))
     if report.faults:
         raise typer.Exit(1)
-
-
-def _check_by_tasks(benchmark: Benchmark | None) -> Report:
-    """Load what the tasks of a benchmark ask for, as a run would; None: those on the package's own data."""
-    from figlang_tasks.cli.tasks import asked_of
-
-    found = Findings()
-    where = str(DATA_DIR.parent)
-    if benchmark is not None:
-        here = on_this_machine(benchmark.name, benchmark.source)
-        where = f"{here.folder} ({here.revision})"
-    for asked in asked_of("mini" if benchmark is None else benchmark.name):
-        of = benchmark or of_dataset(asked["dataset"])
-        if benchmark is not None and asked["dataset"] != benchmark.source.name:
-            continue
-        rows = None
-        with found.fault():
-            rows = len(of.load(asked, True))
-        what = ", ".join(value for value in asked.values() if value != "true")
-        if benchmark is not None:
-            what = ", ".join(asked[key] for key in benchmark.keys)
-        found.count(what, rows, None if benchmark is None else of.rows(asked))
-    return found.report(where)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from figlang_tasks.core.card import Answer, Card, Document
+    from figlang_tasks.core.checks import Findings
+    from figlang_tasks.core.hub import Snapshot
 
 Record = Mapping[str, Any]
 """What ``process_results`` of a task returns under ``sample``."""
@@ -81,31 +83,16 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Fetched:
-    """Something that is on this machine now.
-
-    Attributes:
-        what: in words.
-        folder: where.
-        revision: commit of the hub, ``local``, or a hash of the files.
-    """
-
-    what: str
-    folder: Path
-    revision: str
-
-
-@dataclass(frozen=True)
 class Report:
     """What a check found.
 
     Attributes:
         lines: lines to print, with the faults.
-        faults: number of faults.
+        faults: what is wrong.
     """
 
     lines: tuple[str, ...]
-    faults: int
+    faults: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -189,8 +176,9 @@ class Benchmark:
         scorer: the paper's explanation scorer; None where no explanation is scored.
         agreement: what the paper says of people who judged explanations, for ``figlang judge agree``; None: nothing.
         sorting: pictures that people sort into categories; None: there are none.
-        fetch: what ``figlang data prefetch`` does: it downloads, reads once, and tells what is there.
-        check: what ``figlang data check`` does.
+        fetch: downloads what its rows take from other sources: for ``figlang data prefetch``, which else loads what
+            the tasks ask for.
+        check: what ``figlang data check`` looks at beside what the tasks ask for.
         importer: ``(...) -> what was made``, in a line: makes what the tasks read from files of the user. It is the
             command ``figlang data import NAME``: parameters without a default are its arguments, the others its
             options, each ``Annotated[type, "help"]``. Raises `DataError`.
@@ -222,8 +210,8 @@ class Benchmark:
     scorer: str | None = None
     agreement: Mapping[str, Any] | None = None
     sorting: Sorting | None = None
-    fetch: Callable[[], Iterator[Fetched]] | None = None
-    check: Callable[[], Report] | None = None
+    fetch: Callable[[], Snapshot] | None = None
+    check: Callable[[Findings], None] | None = None
     importer: Callable[..., str] | None = None
     trainer: Callable[..., str] | None = None
     template: Callable[[Path], Sequence[Path]] | None = None

@@ -1,22 +1,25 @@
-"""Shared parts of the data checks (``figlang data check``, ``figlang data prefetch``).
+"""What ``figlang data check`` and ``figlang data prefetch`` do, from the declarations of benchmarks.
 
-A check uses the loaders of the tasks. It continues after an error, where a run would stop, and it downloads nothing.
+A check loads what the tasks ask for as a run does. It continues after an error, where a run would stop, and it
+downloads nothing.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from loguru import logger
+from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import hub
-from figlang_tasks.core.benchmark import Fetched as Fetched
+from figlang_tasks.core.benchmark import Asked, Benchmark, Source
 from figlang_tasks.core.benchmark import Report as Report
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError, Snapshot
+
+if TYPE_CHECKING:
+    import datasets
 
 
 class DataFaults(DataError):
@@ -28,61 +31,96 @@ class DataFaults(DataError):
 
 
 class Findings:
-    """Collects counts, remarks and faults."""
+    """Collects the rows of each part of the data, remarks and faults."""
 
     def __init__(self) -> None:
-        self.counts: list[tuple[str, int | None, int | None]] = []
+        self.parts: list[tuple[str, str, str]] = []
         self.remarks: list[str] = []
         self.faults: list[str] = []
 
-    def note(self, faults: Iterable[str]) -> None:
-        """Note each fault once: several tasks may find the same one."""
-        self.faults += [each for each in dict.fromkeys(faults) if each not in self.faults]
-
-    def count(self, name: str, here: int | None, published: int | None) -> None:
-        self.counts.append((name, here, published))
-
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the error that ends the block as a fault, or all faults that it stands for."""
-        try:
-            yield
-        except DataFaults as error:
-            self.note(error.faults)
-        except DataError as error:
-            self.note([str(error)])
-
-    @contextmanager
-    def refused(self, what: str) -> Iterator[None]:
-        """Note the error that ends the block as a remark: some tasks cannot use the data.
-
-        The loaders' warnings are not shown, because the counts say the same.
-        """
-        logger.disable("figlang_tasks")
+        """Note the error that ends the block, or all faults that it stands for, each once."""
         try:
             yield
         except DataError as error:
-            self.remarks.append(f"{what}: {error}")
-        finally:
-            logger.enable("figlang_tasks")
+            found = error.faults if isinstance(error, DataFaults) else [str(error)]
+            self.faults += [each for each in dict.fromkeys(found) if each not in self.faults]
+
+    def part(self, benchmark: Benchmark, asked: Asked, published: int | None) -> None:
+        """Load a part as a run does, and note its rows beside the published number, or what is wrong."""
+        name, here, beside = label(asked), "-", ""
+        with self.fault():
+            try:
+                documents = benchmark.load(asked, True)
+            except PartMissing as error:
+                beside = "not here"
+                self.remarks.append(f"{name}: {error}")
+            except DataError:
+                beside = "faulty"
+                raise
+            else:
+                here = f"{rows_of(documents)}"
+                if hub.OWN in documents[:1].get("revision", ()):
+                    published, beside = None, "rows of your own: no published results are shown with them"
+                elif published is not None and published != rows_of(documents):
+                    missing = published - rows_of(documents)
+                    beside = f"{abs(missing)} {'missing' if missing > 0 else 'more'}"
+        shown = "-" if published is None else f"{published}"
+        self.parts.append((name, here, f"{shown}  ({beside})" if beside else shown))
 
     def report(self, title: str) -> Report:
-        width = max((len(name) for name, _, _ in self.counts), default=0)
+        """The lines to print; that no part is there is a fault."""
+        if len(self.remarks) == len(self.parts):
+            self.faults += self.remarks
+            self.remarks = []
+        width = max((len(name) for name, *_ in self.parts), default=0)
         lines = [title, "", f"{'':{width}}  {'here':>8}  published"]
-        for name, here, published in self.counts:
-            cells = ["-" if number is None else f"{number}" for number in (here, published)]
-            lines.append(f"{name:{width}}  {cells[0]:>8}  {cells[1]}{_difference(here, published)}")
-        return Report((*lines, "", *self.remarks, *self.verdict()), len(self.faults))
-
-    def verdict(self) -> list[str]:
-        """The last lines: every fault, and how many there are."""
-        return [*self.faults, f"{len(self.faults)} fault(s)"] if self.faults else ["no faults"]
+        lines += [f"{name:{width}}  {here:>8}  {published}" for name, here, published in self.parts]
+        verdict = [*self.faults, f"{len(self.faults)} fault(s)"] if self.faults else ["no faults"]
+        return Report((*lines, "", *self.remarks, *verdict), tuple(self.faults))
 
 
-def _difference(here: int | None, published: int | None) -> str:
-    if here is None or published is None or here == published:
-        return "  (not here)" if here is None else ""
-    return f"  ({abs(here - published)} {'missing' if here < published else 'more'})"
+def parts(benchmark: Benchmark, source: Source, asked: Iterable[Asked]) -> list[Asked]:
+    """The parts of a source that tasks ask for, each once, and its other splits; options of prompts are left out."""
+    keys = ("dataset", *benchmark.keys)
+    splits = source.splits if benchmark.keys == ("split",) else ()
+    wanted = [*asked, *({"dataset": source.name, "split": split} for split in splits)]
+    values = dict.fromkeys(tuple(each[key] for key in keys) for each in wanted if each["dataset"] == source.name)
+    return [dict(zip(keys, each, strict=True)) for each in values]
+
+
+def rows_of(documents: datasets.Dataset) -> int:
+    """The number of rows that documents are of: some rows have several."""
+    return len(set(documents["row"])) if "row" in documents.column_names else len(documents)
+
+
+def label(asked: Asked) -> str:
+    """A part of the data as commands name it: ``FLUTE, heldout``."""
+    return ", ".join(asked.values())
+
+
+def check(benchmark: Benchmark, asked: Iterable[Asked]) -> Report:
+    """What is wrong with the published data of a benchmark on this machine; `asked` is what its tasks ask for.
+
+    A part that is missing is a remark, as long as another part is there.
+    """
+    here, found = on_this_machine(benchmark), Findings()
+    for each in parts(benchmark, benchmark.source, asked):
+        found.part(benchmark, each, benchmark.rows(each))
+    if benchmark.check is not None:
+        benchmark.check(found)
+    return found.report(f"{here.folder} ({here.revision})")
+
+
+def check_shipped(benchmarks: Mapping[str, Benchmark], asked: Sequence[Asked]) -> Report:
+    """What is wrong with the data that the package ships; `asked` is what its tasks ask for."""
+    found = Findings()
+    for benchmark in benchmarks.values():
+        for source in (each for each in benchmark.sources if each.folder is not None):
+            for part in parts(benchmark, source, asked):
+                found.part(benchmark, part, None)
+    return found.report("data of the package")
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
@@ -138,19 +176,20 @@ def downloading_nothing() -> Iterator[None]:
         logging.set_verbosity(told)
 
 
-def on_this_machine(benchmark: str, source: hub.Source) -> Snapshot:
-    """The files of a dataset on this machine, for a check.
+def on_this_machine(benchmark: Benchmark) -> Snapshot:
+    """The files of a benchmark on this machine.
 
     Raises:
         DataError: they are not on this machine; the message names ``figlang data prefetch BENCHMARK``.
     """
+    source = benchmark.source
     try:
         return hub.snapshot(source, [])  # a part of a repository is enough: the check says what is missing
     except DataError as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the hub's client: not in the cache
             raise DataError(
                 f"{source.name} is neither in ${DATA_DIR_VARIABLE} nor in the hub's cache: run `figlang data prefetch "
-                f"{benchmark}`, or give the folder that contains it"
+                f"{benchmark.name}`, or give the folder that contains it"
             ) from error
         raise
 

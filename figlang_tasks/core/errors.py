@@ -18,6 +18,10 @@ class DataError(FigLangError):
     """Data is missing, not accessible or not what it should be; the message says what to do about it."""
 
 
+class PartMissing(DataError):
+    """A part of the data that only some tasks need is not there; the message says where it comes from."""
+
+
 class RunError(FigLangError):
     """A finished run cannot be used; the message names the file and what to do."""
 

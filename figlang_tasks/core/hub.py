@@ -20,7 +20,7 @@ from loguru import logger
 from figlang_tasks.core.benchmark import Source as Source
 from figlang_tasks.core.benchmark import source as source
 from figlang_tasks.core.benchmark import sources as sources
-from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 
 if TYPE_CHECKING:
     import datasets
@@ -96,7 +96,7 @@ def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]
     files = split_files(name, split, folder)
     if not files:
         present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet"))) or "none"
-        raise DataError(
+        raise PartMissing(
             f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files there: {present}). "
             "The folder must have the layout of the hub repository: data/<split>-00000-of-0000N.parquet"
             + (f"; for rows of your own see {origin.bring}" if origin.bring else "")

@@ -17,13 +17,14 @@ from metaclue_rows import row as metaclue_row
 from metaclue_rows import write as write_metaclue
 from PIL import Image
 from report_runs import lines_of, write_run
+from run_and_check import faults
 from vflute_hub import TINY, VFluteRow, draw_picture, make_tiny, synthetic_rows, write
 
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import generate, schema
 from figlang_tasks.benchmarks.metaclue import rows as metaclue
-from figlang_tasks.benchmarks.metaclue.check import check as check_metaclue
+from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK as METACLUE
 from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.benchmarks.nykms import rows as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
@@ -207,8 +208,8 @@ def test_pitt_pictures_that_are_links_out_of_the_folder_are_refused(
     (folder / linked).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DataError, match=r"line 1.*: image '3/3.jpg' points outside of"):
         metaclue.load("MetaCLUE", "caption")
-    report = check_metaclue()
-    assert report.faults == 1 and any("image '3/3.jpg' points outside of" in line for line in report.lines)
+    (fault,) = faults(METACLUE)
+    assert "image '3/3.jpg' points outside of" in fault
     table = tmp_path / "table.csv"
     with table.open("w", newline="") as file:
         cells = {"image": "3/3.jpg", "split": "test", "set": "metaphor", "primary": "a", "relationship": "b"}

@@ -90,3 +90,9 @@ def write(folder: Path, *tables: str, count: int | None = None, pictures: bool =
     for table in tables or ("en_test",):
         write_table(folder, table, rows(table, count), pictures)
     return folder
+
+
+def valid(folder: Path) -> None:
+    """Write the first two rows of each table that faults are put in."""
+    for table in ("en_test", "en_dev", "pt_test", "sequence_test"):
+        write_table(folder, table, rows(table, 2), pictures=True)

@@ -48,3 +48,7 @@ def write(folder: Path, table: list[dict[str, Any]], archive: bool = False, runs
         (folder / rows.OUTPUTS).parent.mkdir(parents=True)
         (folder / rows.OUTPUTS).write_text(json.dumps({"results": results}))
     return folder
+
+
+def valid(folder: Path, archive: bool = True) -> Path:
+    return write(folder / "COLUMBUS", invented(1005), archive=archive, runs=archive)

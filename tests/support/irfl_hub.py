@@ -10,8 +10,11 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from drawings import drawing
+
+from figlang_tasks.benchmarks.irfl.tables import ROWS, TYPES
 
 REPO_ID = "lampent/IRFL"
 DETECTION = ("distractors", "answer", "images_metadata", "figurative_type", "type", "phrase")
@@ -49,6 +52,38 @@ def metaphor_row(first: int = 0, phrase: str = "time is a thief", **changed: obj
         "phrase": phrase,
     }
     return row | changed
+
+
+KINDS = [None, "source", "target", None]
+METADATA: list[dict[str, object]] = [{"uuid": uuid(number), "sub_category": kind} for number, kind in enumerate(KINDS)]
+
+
+def table_of(name: str, **changed: Any) -> list[dict[str, object]]:
+    """Valid rows, as many as were published; the second (row 1) with what is changed."""
+    count = ROWS.get(name) or 8
+    row: dict[str, object]
+    if name.endswith("-dataset"):
+        rows: list[dict[str, object]] = [
+            {"phrase": f"phrase {number}", "category": "Figurative", "uuid": uuid(number)} for number in range(count)
+        ]
+    elif name.endswith("-retrieval-task"):
+        row = {"images_metadata": METADATA[:3], "first_category": [uuid(0)], "second_category": [uuid(1), uuid(2)]}
+        rows = [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]} for _ in range(count)]
+    else:
+        row = metaphor_row(phrase="x", images_metadata=METADATA, definition=["y"])
+        kinds = TYPES.get(name, {"figurative": count})
+        rows = [row | {"type": kind} for kind, number in kinds.items() for _ in range(number)]
+    rows[1] = rows[1] | changed
+    return rows
+
+
+def valid(folder: Path) -> Path:
+    """Write ``folder/IRFL``, all tables but the one of 6,697 rows, and return it."""
+    for name in ROWS:
+        if name != "idioms-dataset":
+            write_table(folder / "IRFL", name, table_of(name))
+    write_pictures(folder / "IRFL", [uuid(number) for number in range(8)])
+    return folder / "IRFL"
 
 
 def images_of(folder: Path) -> set[str]:

@@ -62,3 +62,9 @@ def write(folder: Path, rows: Iterable[dict[str, Any]], pictures: bool = True, s
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(one if same else picture(number))
     return folder
+
+
+def valid(folder: Path) -> Path:
+    """Write 20 metaphors, a negative of each kind and a row for training, in the lines 1 to 23."""
+    given = [*(row(number) for number in range(20)), negative(20), negative(21, "literal"), row(22, split="train")]
+    return write(folder, given)

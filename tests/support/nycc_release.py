@@ -91,3 +91,9 @@ def release(folder: Path, *configs: str, train: int = 12, test: int | None = Non
         write(folder, config, "test", [row(config, number) for number in range(count)])
         write(folder, config, "train", [row(config, number, "train") for number in range(train)])
     return folder
+
+
+def valid(folder: Path, **configs: int) -> None:
+    """Write configurations with so many test rows."""
+    for config, count in configs.items():
+        release(folder / "NYCC", config, test=count)

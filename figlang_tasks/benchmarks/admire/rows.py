@@ -14,6 +14,7 @@ from loguru import logger
 
 from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import printable
 
@@ -79,7 +80,7 @@ def _file(root: Path, table: str) -> Path:
     if len(found) > 1:
         raise DataError(f"{name} is there {len(found)} times ({found[0]}, {found[1]}): leave one")
     if not found:
-        raise DataError(f"no file {name}. {_archives(root, table)}")
+        raise PartMissing(f"no file {name}. {_archives(root, table)}")
     return found[0]
 
 

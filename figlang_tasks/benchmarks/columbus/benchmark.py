@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from figlang_tasks.benchmarks.columbus import measures, rows, task
 from figlang_tasks.core.benchmark import Asked, Benchmark
-from figlang_tasks.core.checks import Fetched
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import Source
 
@@ -17,12 +16,6 @@ def asked(data: DataId, record: Mapping[str, Any]) -> Asked:
     _, *parts = data.part.split("-")
     graph = {"graph": "true"} if "graph" in parts else {}
     return {"dataset": data.dataset, "order": "published" if "published" in parts else "benchmark"} | graph
-
-
-def fetch() -> Iterator[Fetched]:
-    """Download the hub's release, and read it once."""
-    found, documents = rows.here(), rows.load(rows.NAME, "benchmark")
-    yield Fetched(f"COLUMBUS, {len(documents)} rows", found.folder, found.revision)
 
 
 BENCHMARK = Benchmark(
@@ -46,6 +39,4 @@ BENCHMARK = Benchmark(
     options=task.Options,
     preflight=task.preflight,
     count=lambda _: 1005,  # of the hub's release
-    fetch=fetch,
-    check=rows.check,
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import checks, hub, images, json_lines
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE, DataError
 from figlang_tasks.core.row_files import brief
 
@@ -157,7 +158,7 @@ def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[
         options, descriptions = (_json(folder / name) for name in EXTRACTED)
         runs = {row_id: options[row_id] | descriptions[row_id] for row_id in options}
     else:
-        raise DataError(
+        raise PartMissing(
             f"{folder} has no {OUTPUTS}: descriptions and order=published need the archive of the authors' repository "
             "in place of the hub's files (docs/cards/columbus.md)"
         )
@@ -166,16 +167,3 @@ def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[
         if sorted(options.values()) != sorted(row["candidates"]):
             raise DataError(f"{folder}: the published runs do not have the options of {row['id']}. {USE_THE_RELEASE}")
     return runs
-
-
-def check() -> checks.Report:
-    """What ``figlang data check columbus`` says: of rows, pictures and options, and what the files do not have."""
-    folder, found = checks.on_this_machine("columbus", hub.source(NAME)).folder, checks.Findings()
-    with found.fault():
-        rows, faults = read(folder)
-        found.note(faults)
-        found.count(f"sound rows, {RELEASES.get(len(rows), 'of no release')}", len(rows), len(rows) + len(faults))
-    if not found.faults:
-        with found.refused("Not all tasks can run"):
-            load(NAME, "published", True)
-    return found.report(str(folder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.flute import check, measures, rows, task
+from figlang_tasks.benchmarks.flute import measures, rows, task
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.core.presentation import Part, Parts
@@ -39,7 +39,5 @@ BENCHMARK = Benchmark(
     answer=entailment_card.answer,
     parts=Parts(of={rows.PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")}),
     scorer="flute22",
-    fetch=check.fetch,
-    check=check.check,
     finetuning=FineTuning(splits={"train": {"part": "rest"}}, texts=("premise", "hypothesis")),
 )

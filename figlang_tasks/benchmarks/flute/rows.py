@@ -22,6 +22,7 @@ from loguru import logger
 from figlang_tasks.core import hub, json_lines
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
 
@@ -447,7 +448,7 @@ def _blind_file() -> Path:
     path = Path(root or "").expanduser() / "FLUTE" / BLIND_FILE
     if not root or not path.is_file():
         now = f"{hub.DATA_DIR_VARIABLE} is {root}" if root else f"{hub.DATA_DIR_VARIABLE} is not set"
-        raise hub.DataError(
+        raise PartMissing(
             "flute_codalab reads the blind test file of the FigLang 2022 shared task (CodaLab competition 5908), "
             f"which the dataset on the hub does not contain: put it at ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE} "
             f"({now})"

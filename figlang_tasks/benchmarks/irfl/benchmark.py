@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.irfl import card, charts, check, generate, measures, rows, tables, task, training
+from figlang_tasks.benchmarks.irfl import card, charts, generate, measures, rows, tables, task, training
 from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -42,7 +42,6 @@ BENCHMARK = Benchmark(
     parts=Parts(in_short=rows.CLASSES),
     charts=charts.CHARTS,
     sorting=generate.SORTING,
-    fetch=check.fetch,
-    check=check.check,
+    check=rows.check,
     trainer=training.train,
 )

@@ -26,6 +26,7 @@ from loguru import logger
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import HALF_A_PAIR
 
@@ -186,6 +187,8 @@ def read(dataset: str, name: str) -> Table[Line]:
             f"{dataset}: {path} cannot be read ({error.strerror}; tables there: {present}). The folder must have the "
             f"files of the hub's repository, {hub.source('IRFL').page}"
         )
+        if name.endswith("-dataset"):  # which candidates are drawn from: the tasks of the paper do not need it
+            raise PartMissing(message) from error
         return Table((), (message,), "")
     rows: list[Line] = []
     faults: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import card, charts, check, measures, pictures, rows, task
+from figlang_tasks.benchmarks.metaclue import card, charts, measures, pictures, rows, task
 from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -39,8 +39,6 @@ BENCHMARK = Benchmark(
     card=card.card,
     answer=card.answer,
     charts=charts.CHARTS,
-    fetch=check.fetch,
-    check=check.check,
     importer=import_files,
     needs={"java": "metaclue_caption* and metaclue_vqa*", "generation": "FID of metaclue_generate"},
 )

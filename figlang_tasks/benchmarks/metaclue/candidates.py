@@ -29,6 +29,7 @@ from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue.annotations import Table
 from figlang_tasks.benchmarks.metaclue.schema import Annotation, Metaphor, statement
 from figlang_tasks.core import hub
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import DataError
 
 SEED = 2023
@@ -100,7 +101,7 @@ def pool_of(dataset: str, table: Table) -> list[Annotation]:
     """
     rows = [row for row in table.select("test", "metaphor") if row.metaphors]
     if not rows:
-        raise DataError(f"{dataset}/{annotation_file.FILE} has no test image with metaphors, which retrieval needs")
+        raise PartMissing(f"{dataset}/{annotation_file.FILE} has no test image with metaphors, which retrieval needs")
     return rows
 
 
@@ -153,7 +154,7 @@ def _rest(
     wanted = SETTINGS[name].count - 1 - found
     left = [text for text in _distinct(usable) if normal(text) not in taken]
     if len(left) < wanted:
-        raise DataError(
+        raise PartMissing(
             f"{annotation_file.where(dataset, row)}: {len(left) + found} distinct negatives for retrieve_{name}, which "
             f"needs {SETTINGS[name].count - 1}: the other test images do not have enough annotations"
         )
@@ -180,7 +181,7 @@ def _hard_negatives(dataset: str, rows: Sequence[Annotation], kind: str) -> _Neg
     found: dict[tuple[str, ...], tuple[tuple[str, ...], set[str]]] = {}
     for row in rows:
         if row.topic is None:
-            raise DataError(
+            raise PartMissing(
                 f"{annotation_file.where(dataset, row)}: topic is missing, and metaclue_retrieve_{kind} takes "
                 f"negatives from images of another topic. Import again with Topics.json of the Pitt Ads."
             )

@@ -14,6 +14,7 @@ from figlang_tasks.benchmarks.metaclue.schema import Annotation
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.prompting import render
 
@@ -67,7 +68,7 @@ def documents(dataset: str, task: str, look_at_pictures: bool = False) -> tuple[
     faults = annotation_file.picture_faults(dataset, table, rows, whole=look_at_pictures, boxes=task in LOCALIZE)
     found = [] if faults else TASKS[task](dataset, task, table, rows)
     if not found and not faults:
-        raise DataError(f"{dataset}/{annotation_file.FILE} has no image for the task {task}")
+        raise PartMissing(f"{dataset}/{annotation_file.FILE} has no image for the task {task}")
     return found, faults
 
 
@@ -77,7 +78,7 @@ def _rows(dataset: str, task: str, table: Table) -> list[Annotation]:
         sets = ("metaphor", f"{task.removeprefix(CLASSIFY)}_negative")
         rows = table.select("test", *sets)
         if len({row.set for row in rows}) < 2:
-            raise DataError(
+            raise PartMissing(
                 f"{dataset}/{annotation_file.FILE}: {task} needs test images of the sets {' and '.join(sets)}"
             )
         _compare(dataset, task, table, *sets)

@@ -38,5 +38,4 @@ BENCHMARK = Benchmark(
     preflight=task.preflight,
     count=rows.count,
     scorer="vflute25",
-    fetch=rows.fetch,
 )

@@ -11,15 +11,15 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
 from figlang_tasks.core import checks, hub, images, row_files
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import PartMissing
 from figlang_tasks.core.prompting import render
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     where = f"{dataset}/{name}: split {split!r} in {found.folder}"
     files = hub.split_files(dataset, split, found.folder / name)
     if not files:
-        raise hub.DataError(f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}")
+        raise PartMissing(f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}")
     table = hub.read_parquet(files, columns, where).select_columns(columns)
     return images.undecoded(table, where), found.revision
 
@@ -241,11 +241,3 @@ def _contests(dataset: str, name: str) -> dict[int, list[int]]:
     for number, contest in enumerate(_table(dataset, name, "train")[0]["contest_number"]):
         found.setdefault(contest, []).append(number)
     return found
-
-
-def fetch() -> Iterator[checks.Fetched]:
-    """Download the test rows of all configurations; training rows come with the first few-shot run."""
-    for task, pixels in product(TEST, ("", "_from_pixels")):
-        for name in configs({"config": f"{task}{pixels}", "fold": ALL}):
-            found, rows = hub.snapshot(hub.source("NYCC"), [f"{name}/test-*.parquet"]), _fold("NYCC", name, False)
-            yield checks.Fetched(f"NYCC/{name}, {len(rows)} rows", found.folder, found.revision)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import card, check, measures, rows, task, template, training
+from figlang_tasks.benchmarks.nykms import card, measures, rows, task, template, training
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 
@@ -44,8 +44,7 @@ BENCHMARK = Benchmark(
     count=rows.count,
     card=card.card,
     answer=card.answer,
-    fetch=check.fetch,
-    check=check.check,
+    fetch=rows.fetch_contests,
     template=template.template,
     finetuning=FineTuning(texts=("caption", "description"), right=task.answered_as_annotated),
     trainer=training.train,

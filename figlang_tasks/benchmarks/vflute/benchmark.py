@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.vflute import check, measures, report, rows, task, template
+from figlang_tasks.benchmarks.vflute import measures, report, rows, task, template
 from figlang_tasks.core.benchmark import Benchmark, FineTuning
 from figlang_tasks.core.hub import Source
 from figlang_tasks.scoring import entailment_card
@@ -56,8 +56,6 @@ BENCHMARK = Benchmark(
     charts=report.CHARTS,
     scorer="vflute25",
     agreement=report.AGREEMENT,
-    fetch=check.fetch,
-    check=check.check,
     template=template.template,
     finetuning=FineTuning(texts=("claim",)),
 )

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from metaclue_rows import metaphor, negative, picture, row, write
+from metaclue_rows import picture, row, write
 from PIL import Image
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.benchmarks.metaclue import pictures, rows, schema
-from figlang_tasks.benchmarks.metaclue.check import check
+from figlang_tasks.benchmarks.metaclue import pictures, schema
 from figlang_tasks.benchmarks.metaclue.importing import import_files
 from figlang_tasks.core import hub
 from figlang_tasks.core.hub import DataError
@@ -36,65 +35,6 @@ def test_a_row_is_read_as_it_is_written() -> None:
     assert found.boxes[1] == schema.Box("secondary", "text", (3, 4, 30, 10.5))
 
 
-TEXT = "must be a text that is not empty"
-FAULTS: dict[str, tuple[dict[str, Any] | str, str]] = {
-    "no JSON": ("{", "is not valid JSON"),
-    "no object": ("[]", r"is \[\], not a JSON object: write one object a line"),
-    "old schema": (row(schema=0), "schema: 1 was expected"),
-    "no image": (row(image=None), "'image' is a required property"),
-    "folder 11": (row(image="11/a.jpg"), 'image is "11/a.jpg", must be the picture\'s path in the layout'),
-    "outside": (row(image="0/../../a.jpg"), "image is"),
-    "long name": (row(image=f"0/{'a' * 252}.jpg"), "image is"),
-    "number sign in a name": (row(image="0/a#1.jpg"), "image is .*without #"),
-    "set": (row(set="metaphors"), r"set: 'metaphors' is not one of \['metaphor', 'symbolic_negative'"),
-    "six votes": (row(votes=6), "votes: 6 is greater than the maximum of 5"),
-    "true votes": (row(votes=True), "votes: True is not of type 'integer'"),
-    "votes deny": (row(votes=2), "set is metaphor, but votes is 2"),
-    "votes affirm": (negative(1, votes=3), "set is symbolic_negative, but votes is 3"),
-    "unknown key": (row(label="x"), "'label' was unexpected"),
-    "empty topic": (row(topic=""), f'topic is "", {TEXT}'),
-    "no metaphors": (row(metaphors=None), "metaphors is missing, must be a list"),
-    "metaphor text": (row(metaphors=["x"]), r"metaphors\[0\]: 'x' is not of type 'object'"),
-    "blank primary": (row(metaphors=[metaphor(1, primary=" ")]), rf'metaphors\[0\].primary is " ", {TEXT}'),
-    "padded": (row(metaphors=[metaphor(1, relationship="fast ")]), r'metaphors\[0\].relationship is "fast "'),
-    "line break": (row(metaphors=[metaphor(1, primary="a\nb")]), "line breaks or <image>"),
-    "image mark": (row(metaphors=[metaphor(1, primary="a <image>")]), "line breaks or <image>"),
-    "surrogate": (row(metaphors=[metaphor(1, primary="a \ud800")]), r"metaphors\[0\].primary is .*valid Unicode"),
-    "full stop": (row(metaphors=[metaphor(1, primary=".")]), r'metaphors\[0\].primary is ".", .*letter or digit'),
-    "no best": (row(metaphors=[metaphor(1, best=False)]), "best is true 0 times, must be so once"),
-    "two best": (row(metaphors=[metaphor(1), metaphor(1, 1)]), "best is true 2 times, must be so once"),
-    "vote kinds": (
-        row(metaphors=[metaphor(1, votes={"grammar": 5})]),
-        r"metaphors\[0\].votes: 'concepts' is",
-    ),
-    "negative with": (negative(1, metaphors=[]), "set is symbolic_negative, which has neither metaphors nor boxes"),
-    "boxes alone": (row(metaphors=[]), "boxes without metaphors"),
-    "role": (row(boxes=[{"role": "relationship", "type": "text", "bbox": [0, 0, 1, 1]}]), r"boxes\[0\].role: "),
-    "turned bbox": (row(boxes=[{"role": "primary", "type": "text", "bbox": [9, 0, 1, 1]}]), r"boxes\[0\].bbox is"),
-    "outer bbox": (
-        row(boxes=[{"role": "primary", "type": "text", "bbox": [-1, 0, 1, 1]}]),
-        r"bbox\[0\]: -1",
-    ),
-    "NaN": (json.dumps(row(boxes=[{"role": "primary", "type": "text", "bbox": [0, 0, 1, float("nan")]}])), r"bbox is"),
-    "same image": (row(2), "image 2/2.jpg is also in line 3"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_row_7_is_named_as_row_7(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong, message = FAULTS[fault]
-    folder = local(tmp_path, monkeypatch, [row(number) for number in range(9)], pictures=False)
-    path = folder / "annotations.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines[6] = wrong if isinstance(wrong, str) else json.dumps(wrong)
-    path.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(DataError, match=message) as caught:
-        annotation_file.read("MetaCLUE")
-    assert str(caught.value).startswith(f"{path}, line 7")
-    str(caught.value).encode("utf-8")
-    assert "more fault" not in str(caught.value)
-
-
 def test_empty_lines_count_and_further_faults_are_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = local(tmp_path, monkeypatch, [row(0)], pictures=False)
     path = folder / "annotations.jsonl"
@@ -103,18 +43,6 @@ def test_empty_lines_count_and_further_faults_are_announced(tmp_path: Path, monk
         annotation_file.read("MetaCLUE")
     path.write_bytes(b"\xff\n" + path.read_bytes())
     with pytest.raises(DataError, match="line 1 is not UTF-8"):
-        annotation_file.read("MetaCLUE")
-    path.write_bytes(b"\n")
-    with pytest.raises(DataError, match="has no rows"):
-        annotation_file.read("MetaCLUE")
-
-
-def test_missing_data_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataError, match="MetaCLUE is not on the hub.*to make them: figlang data import metaclue"):
-        annotation_file.read("MetaCLUE")
-    (tmp_path / "MetaCLUE").mkdir()
-    with pytest.raises(DataError, match="annotations.jsonl cannot be read.*figlang data import metaclue"):
         annotation_file.read("MetaCLUE")
 
 
@@ -134,23 +62,6 @@ def test_size_is_that_of_the_upright_picture(tmp_path: Path) -> None:
         pictures.size(tmp_path / "no.jpg", "here")
     with pytest.raises(DataError, match="here: image file .* does not exist"):
         pictures.size(tmp_path / "none.jpg", "here")
-
-
-def test_a_box_beyond_the_picture_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    box = {"role": "primary", "type": "logo", "bbox": [0, 0, 33, 10]}
-    local(tmp_path, monkeypatch, [row(0), row(1, boxes=[box])])
-    with pytest.raises(DataError, match=r"line 2 .*boxes\[0\].bbox is \[0, 0, 33, 10\], but the picture is 32 x 32"):
-        rows.load("MetaCLUE", "localize")
-    report = check()
-    assert report.faults == 1 and "boxes[0].bbox" in "\n".join(report.lines)
-
-
-def test_a_missing_picture_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = local(tmp_path, monkeypatch, [row(0), row(1), negative(2)])
-    (folder / "1/1.jpg").unlink()
-    for task in ("caption", "classify_symbolic", "localize"):
-        with pytest.raises(DataError, match=r"line 2 \(1/1.jpg\): there is no picture 1/1.jpg in .*Pitt Ads"):
-            rows.load("MetaCLUE", task)
 
 
 # --- import ----------------------------------------------------------------------------------------------------------
@@ -302,51 +213,6 @@ def test_import_needs_the_pitt_ads_and_a_place(pitt: Path, tmp_path: Path, monke
         import_files(tmp_path / "none", tmp_path / "table.csv", tmp_path / "out")
     with pytest.raises(DataError, match="none.json does not exist"):
         import_files(pitt, tmp_path / "table.csv", tmp_path / "out", topics=tmp_path / "none.json")
-
-
-# --- check -----------------------------------------------------------------------------------------------------------
-
-
-def paper() -> Iterable[dict[str, Any]]:
-    number = 0
-    for (kind, split), count in annotation_file.PAPER.items():
-        for _ in range(count):
-            changed = {"split": split, "boxes": None}
-            yield row(number, **changed) if kind == "metaphor" else negative(number, kind.split("_")[0], **changed)
-            number += 1
-
-
-@pytest.mark.slow
-def test_check_counts_what_the_paper_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    local(tmp_path, monkeypatch, paper(), pictures=False)
-    lines = check().lines
-    for name, count in (("metaphor, test", "1331"), ("literal_negative, train", "2000"), ("metaphor, train", "3730")):
-        (line,) = [line for line in lines if line.startswith(name)]
-        assert line.split()[-2:] == [count, count]
-    assert "1331 of 1331 test metaphors without boxes: not in metaclue_localize" in lines
-    # no picture was written, and each is named by its row
-    assert sum("there is no picture" in line for line in lines) == 11480
-    assert lines[-1] == "11480 fault(s)"
-
-
-def test_check_lists_every_fault_and_the_gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [
-        row(0),
-        row(1, votes=9),
-        row(2, topic=None),
-        row(3, metaphors=[], boxes=None),
-        row(4, set="x"),
-        negative(5),
-    ]
-    folder = local(tmp_path, monkeypatch, found)
-    report = check()
-    text = "\n".join(report.lines)
-    assert report.faults == 2
-    (line,) = [line for line in report.lines if line.startswith("metaphor, test")]
-    assert line.split()[2:] == ["3", "1331", "(1328", "missing)"]
-    assert f"{folder / 'annotations.jsonl'}, line 2: votes: 9" in text and "line 5: set: " in text
-    assert "1 of 3 test metaphors without a topic: metaclue_retrieve_neg_* need one of each" in text
-    assert "1 of 3 test metaphors without metaphors" in text
 
 
 def test_the_mini_set_is_in_the_format(monkeypatch: pytest.MonkeyPatch) -> None:

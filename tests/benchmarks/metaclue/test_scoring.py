@@ -22,7 +22,6 @@ from scipy.stats import binomtest
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.metaclue import classify, describe, generate, localize, measures, retrieve, rows
 from figlang_tasks.benchmarks.metaclue.task import (
-    Options,
     doc_to_messages,
     doc_to_text,
     doc_to_visual,
@@ -603,32 +602,3 @@ def test_equal_questions_share_their_answers() -> None:
     by_template = {key: [doc for doc in first if doc["id"].partition("#")[2].startswith(key)] for key in ("primary-2",)}
     # three wordings of the secondary concept; each may be said of three wordings of the primary one
     assert [len(doc["references"]) for doc in by_template["primary-2"]] == [3, 3, 3]
-
-
-@pytest.mark.parametrize(
-    ("task", "options", "message"),
-    [
-        ("caption", {"prompt": "choose"}, "option prompt='choose' of caption; valid: caption"),
-        ("retrieve_swap", {}, "option prompt=None; valid: ask, caption"),
-        (
-            "vqa",
-            {"prompt": "ask", "convention": "unit"},
-            r"unknown MetaCLUE task option\(s\) convention of vqa; valid: prompt",
-        ),
-        (
-            "localize",
-            {"prompt": "locate", "convention": "cm"},
-            "option convention='cm'; valid: thousand, uni",
-        ),
-    ],
-)
-def test_wrong_options_are_refused(task: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Options.of_task(options, task)
-    config = {
-        "task": "mine",
-        "dataset_name": f"{MINI},task={task}",
-        "lmms_eval_specific_kwargs": {"default": options},
-    }
-    with pytest.raises(FigLangError, match=f"figlang_tasks: task mine: .*{message}"):
-        preflight(config)

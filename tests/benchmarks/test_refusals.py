@@ -1,0 +1,213 @@
+"""What a run refuses in the data of a benchmark or in the options of its tasks, each fault with its message.
+
+The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
+
+- ``support``: a module of ``tests/support`` whose ``valid(folder, **with)`` writes data without faults;
+- ``dataset``: the folder in which files are changed;
+- ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
+
+A fault says what is changed in the valid data, what is asked for, and which words the message must have:
+
+- ``with``: the arguments of ``valid``, for data of another kind;
+- ``file``: below the folder of the dataset; JSON Lines, a JSON list, CSV, TSV or Parquet;
+- ``row``: one of its rows, from 1, with ``set`` (values by field; ``a.0.b`` is one inside), ``without`` (fields, taken
+  out) or ``line`` (a text in the place of the line); with ``row: null``, ``set`` and ``without`` change all rows;
+- ``rows``: how many rows are kept;
+- ``content``: the text of the whole file; ``cut``: how many bytes are kept; ``append``: a text at its end;
+- ``remove: true``: no such file or folder; ``link: true``: the file is moved out of the folder, and a link is there;
+- ``asked``: the keys of ``dataset_name``; with ``options`` or ``model``, those of the task are checked too;
+- ``says``: words of the message, or a list of words;
+- ``part: true``: other tasks can run, so that the check lists no fault but a remark.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from run_and_check import report
+
+from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.core.documents import preflight
+from figlang_tasks.core.errors import FigLangError, PartMissing
+
+HERE = Path(__file__).parent
+CHANGES = {"set", "without", "line", "rows", "content", "cut", "append", "remove", "link"}
+Rows = list[dict[str, Any]]
+
+
+def head(name: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((HERE / name / "faults.yaml").read_text(encoding="utf-8")))
+
+
+NAMES = sorted(path.parent.name for path in HERE.glob("*/faults.yaml"))
+FAULTS = [(name, {**head(name), **fault}) for name in NAMES for fault in head(name)["faults"]]
+
+
+@pytest.fixture(scope="session")
+def valid(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Valid data, written once for each kind."""
+
+    @cache
+    def write(support: str, given: str) -> Path:
+        folder = tmp_path_factory.mktemp(support)
+        import_module(support).valid(folder, **json.loads(given))
+        return folder
+
+    return lambda fault: write(fault["support"], json.dumps(fault.get("with", {})))
+
+
+@pytest.fixture
+def written(valid: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """A copy of valid data, where runs look for it."""
+
+    def copy(fault: dict[str, Any]) -> Path:
+        monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
+        return Path(shutil.copytree(valid(fault), tmp_path / "data", copy_function=os.link)) / fault["dataset"]
+
+    return copy
+
+
+@pytest.mark.parametrize(("name", "fault"), FAULTS, ids=[f"{name}: {fault['says']!s:.60}" for name, fault in FAULTS])
+def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..., Path]) -> None:
+    folder = written(fault)
+    if CHANGES & fault.keys():
+        change(folder, fault)
+    with pytest.raises(FigLangError) as told:
+        run(benchmarks()[name], fault)
+    message = str(told.value)
+    for words in [fault["says"]] if isinstance(fault["says"], str) else fault["says"]:
+        assert words in message
+    assert isinstance(told.value, PartMissing) == fault.get("part", False)
+    message.encode("utf-8")  # it can be printed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(name: str, written: Callable[..., Path]) -> None:
+    given = head(name)
+    folder = written(given)
+    found = report(benchmarks()[name])
+    assert (found.faults, found.lines[-1]) == ((), "no faults")
+    first = next(each for each in ({**given, **fault} for fault in given["faults"]) if "set" in each)
+    change(folder, first)
+    found = report(benchmarks()[name])
+    assert any(first["says"] in fault for fault in found.faults) and found.lines[-1].endswith(" fault(s)")
+
+
+def run(benchmark: Benchmark, fault: dict[str, Any]) -> None:
+    asked = {"dataset": fault["dataset"], **fault.get("asked", {})}
+    if not {"options", "model"} & fault.keys():
+        benchmark.load(asked, True)
+        return
+    dataset, *keys = asked.items()
+    config = {"task": fault.get("task", "mine"), "dataset_name": ",".join([dataset[1], *map("=".join, keys)])}
+    preflight(config | {"model": fault.get("model"), "lmms_eval_specific_kwargs": {"default": fault.get("options")}})
+
+
+# --- what is changed -------------------------------------------------------------------------------------------------
+
+
+def change(folder: Path, fault: dict[str, Any]) -> None:
+    """Change a file; it is another one then, as the valid one is linked to."""
+    path = folder / fault["file"]
+    if "remove" in fault:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return
+    if "link" in fault:
+        path.symlink_to(path.rename(folder.parents[1] / "elsewhere"))
+        return
+    content = path.read_bytes()
+    path.unlink()
+    if "content" in fault:
+        content = fault["content"].encode("utf-8", "surrogateescape")
+    elif "line" in fault:
+        lines = content.decode().splitlines()
+        lines[fault["row"] - 1] = fault["line"]
+        content = "\n".join(lines).encode()
+    elif fault.keys() & {"set", "without", "rows"}:
+        content = changed(path.suffix, content, fault)
+    path.write_bytes(content[: fault.get("cut")] + fault.get("append", "").encode())
+
+
+def changed(suffix: str, content: bytes, fault: dict[str, Any]) -> bytes:
+    """The table with other rows, in the same format."""
+    rows, write = FORMATS[suffix](content)
+    rows = rows[: fault.get("rows")]
+    for row in rows[fault["row"] - 1 : fault["row"]] if fault.get("row") else rows:
+        for field, value in fault.get("set", {}).items():
+            *inside, last = field.split(".")
+            cell: Any = row
+            for key in inside:
+                cell = cell[int(key) if key.isdigit() else key]
+            cell[last] = value
+        for field in fault.get("without", ()):
+            del row[field]
+    return write(rows)
+
+
+Format = tuple[Rows, Callable[[Rows], bytes]]
+
+
+def json_lines(content: bytes) -> Format:
+    rows = [json.loads(line) for line in content.decode().splitlines()]
+    return rows, lambda rows: "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def json_list(content: bytes) -> Format:
+    return json.loads(content), lambda rows: json.dumps(rows).encode()
+
+
+def separated(delimiter: str) -> Callable[[bytes], Format]:
+    def read(content: bytes) -> Format:
+        reader = csv.DictReader(io.StringIO(content.decode(), newline=""), delimiter=delimiter)
+        columns = list(reader.fieldnames or ())
+
+        def write(rows: Rows) -> bytes:
+            text = io.StringIO(newline="")
+            writer = csv.DictWriter(
+                text, [name for name in columns if not rows or name in rows[0]], delimiter=delimiter
+            )
+            writer.writeheader()
+            writer.writerows(rows)
+            return text.getvalue().encode()
+
+        return list(reader), write
+
+    return read
+
+
+def parquet(content: bytes) -> Format:
+    table = pq.read_table(io.BytesIO(content))
+
+    def write(rows: Rows) -> bytes:
+        file = io.BytesIO()
+        schema = pa.schema([column for column in table.schema if column.name in rows[0]], table.schema.metadata)
+        try:
+            made = pa.Table.from_pylist(rows, schema=schema)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column is of another type
+            made = pa.Table.from_pylist(rows)
+        pq.write_table(made, file)
+        return file.getvalue()
+
+    return table.to_pylist(), write
+
+
+FORMATS: dict[str, Callable[[bytes], Format]] = {
+    ".jsonl": json_lines,
+    ".json": json_list,
+    ".csv": separated(","),
+    ".tsv": separated("\t"),
+    ".parquet": parquet,
+}
