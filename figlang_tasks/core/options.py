@@ -1,20 +1,20 @@
 """Options of tasks: the keys of ``lmms_eval_specific_kwargs`` in a task file, by model.
 
-A benchmark declares them as fields of a dataclass, each with the values that are valid::
+A benchmark declares them as fields of a model of pydantic::
 
-    @dataclass(frozen=True)
     class Options(TaskOptions):
         OF: ClassVar[str] = "IRFL"
 
-        prompt: str = one_of(("choose", "grid"))
-        blind: bool = true_or_false()
+        prompt: Literal["choose", "grid"]
+        blind: bool = False
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from figlang_tasks.core.score_requests import ONLY_SCORES, SCORES
 
@@ -27,41 +27,10 @@ PICTURES_FIRST = "pictures_first"
 _Own = TypeVar("_Own", bound="Options")
 
 
-def option(default: Any, valid: Callable[[Any], bool], words: str) -> Any:
-    """A field of `Options`.
+class Options(BaseModel):
+    """Options of the tasks of a benchmark, called `OF` in messages. Values are taken as they are: "no" is no bool."""
 
-    Args:
-        default: its value where the task file does not name it; `MISSING`: the task file must.
-        valid: whether a value may be given.
-        words: the valid values, for the message.
-    """
-    return field(default=default, metadata={"valid": valid, "words": words})
-
-
-def one_of(values: Sequence[Any], default: Any = MISSING) -> Any:
-    """One of some texts; the default may be given too."""
-    return option(default, lambda value: value in (*values, default), ", ".join(values))
-
-
-def true_or_false(default: bool = False) -> Any:
-    return option(default, lambda value: isinstance(value, bool), "true or false")
-
-
-def whole_number(default: int | None = 0, low: int = 0, high: float = float("inf"), words: str = "") -> Any:
-    """A whole number from `low` to `high`; the default may be given too."""
-    return option(
-        default,
-        lambda value: (
-            (value is None and default is None)
-            or (isinstance(value, int) and not isinstance(value, bool) and low <= value <= high)
-        ),
-        words or f"{low} or a greater whole number",
-    )
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of the tasks of a benchmark, called `OF` in messages."""
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     OF: ClassVar[str] = ""
 
@@ -70,20 +39,20 @@ class Options:
         """Read the options from what the harness hands over.
 
         Raises:
-            ValueError: unknown option, or a value that is not valid; the message lists the valid ones.
+            ValueError: unknown option, or a value that is not valid; the message says which are.
         """
-        known = {each.name: each for each in fields(cls)}
         # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the dict: they are dicts.
-        given = {key: value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
-        if unknown := sorted(set(given) - set(known)):
-            valid = ", ".join(sorted(known)) or "there are none"
+        given = {str(key): value for key, value in (kwargs or {}).items() if not isinstance(value, Mapping)}
+        required = {name: None for name, field in cls.model_fields.items() if field.is_required()}
+        if unknown := sorted(given.keys() - cls.model_fields.keys()):
+            valid = ", ".join(sorted(cls.model_fields)) or "there are none"
             raise ValueError(f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}")
-        for name, each in known.items():
-            value = given.get(name, each.default)
-            if value is MISSING or not each.metadata["valid"](value):
-                shown = None if value is MISSING else value
-                raise ValueError(f"{cls.OF} task option {name}={shown!r}; valid: {each.metadata['words']}")
-        return cls(**given)
+        try:
+            return cls.model_validate(required | given)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            must = wrong["msg"].replace("Input should", "must")
+            raise ValueError(f"{cls.OF} task option {wrong['loc'][0]}={wrong['input']!r}: {must}") from error
 
     @classmethod
     def blocks(cls: type[_Own], config: Mapping[str, Any]) -> list[_Own]:
@@ -98,7 +67,6 @@ class Options:
         return [cls.of(kwargs) for kwargs in by_model(config)]
 
 
-@dataclass(frozen=True)
 class NoOptions(Options):
     """Of a benchmark whose tasks have no options."""
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from loguru import logger
 
 from figlang_tasks.core import interrupts, notes, status
-from figlang_tasks.core.options import option
 from figlang_tasks.scoring import explained
 from figlang_tasks.scoring.measure import Record
 
@@ -26,7 +25,10 @@ DTYPE_VARIABLE = "FIGLANG_SCORER_DTYPE"
 DEVICE_VARIABLE = "FIGLANG_SCORER_DEVICE"
 DEFAULT = "vflute25"
 OFF = "off"
-CHOICES = ("vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", OFF)
+Name = Literal["vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"]
+Choice = Name | Literal[False] | None
+"""The option `scorer` of a task: None where the task file names none; YAML reads ``off`` as False."""
+CHOICES = get_args(Name)
 
 TIME_TO_WRITE = 60.0
 """Seconds that an interrupted scoring leaves for the results without its scores."""
@@ -75,11 +77,6 @@ def _short_part(part: str) -> str:
     model = re.sub(r"@(sha256:)?([0-9a-f]{7})[0-9a-f]*$", r"@\2", model.rpartition("/")[2])
     layers = [setting.replace("layer:", "l:") for setting in settings if setting.startswith("layer:")]
     return f"{_ABBREVIATIONS.get(key, key)}:{','.join([model, *layers])}"
-
-
-def scorer_option() -> Any:
-    """The field `scorer` of the options of a task; None where the task file names none."""
-    return option(None, lambda value: value in (None, False, *CHOICES), ", ".join(CHOICES))
 
 
 _scorers: dict[tuple[str, str, str], Scorer] = {}

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pytest
+from pydantic import Field
 
-from figlang_tasks.core.options import Options, one_of, true_or_false, whole_number
+from figlang_tasks.core.options import Options
 
 
-@dataclass(frozen=True)
 class Asking(Options):
     OF: ClassVar[str] = "Mine"
 
-    prompt: str = one_of(("choose", "match"))
-    blind: bool = true_or_false()
-    shots: int = whole_number()
+    prompt: Literal["choose", "match"]
+    blind: bool = False
+    shots: int = Field(default=0, ge=0)
 
 
 CHOOSE, MATCH = ({"prompt": name} for name in ("choose", "match"))
@@ -25,17 +24,29 @@ CHOOSE, MATCH = ({"prompt": name} for name in ("choose", "match"))
 @pytest.mark.parametrize(
     ("kwargs", "model", "expected"),
     [
-        (CHOOSE, None, [Asking("choose")]),
-        ({"default": CHOOSE}, "llava", [Asking("choose")]),
+        (CHOOSE, None, [Asking(prompt="choose")]),
+        ({"default": CHOOSE}, "llava", [Asking(prompt="choose")]),
         # The harness puts `default` upon what stands outside, the block of a model in its place.
-        ({"blind": True, "default": CHOOSE}, None, [Asking("choose", blind=True)]),
-        ({"shots": 5, "default": CHOOSE, "llava": MATCH}, None, [Asking("choose", shots=5), Asking("match")]),
-        ({"shots": 5, "scores": MATCH, **CHOOSE}, None, [Asking("match", shots=5), Asking("choose", shots=5)]),
-        ({"default": CHOOSE, "pictures_first": {"blind": True}}, None, [Asking("choose"), Asking("choose", True)]),
+        ({"blind": True, "default": CHOOSE}, None, [Asking(prompt="choose", blind=True)]),
+        (
+            {"shots": 5, "default": CHOOSE, "llava": MATCH},
+            None,
+            [Asking(prompt="choose", shots=5), Asking(prompt="match")],
+        ),
+        (
+            {"shots": 5, "scores": MATCH, **CHOOSE},
+            None,
+            [Asking(prompt="match", shots=5), Asking(prompt="choose", shots=5)],
+        ),
+        (
+            {"default": CHOOSE, "pictures_first": {"blind": True}},
+            None,
+            [Asking(prompt="choose"), Asking(prompt="choose", blind=True)],
+        ),
         # Without `default`, models without a block get what stands outside.
-        ({"llava": MATCH, **CHOOSE}, "llava", [Asking("match"), Asking("choose")]),
-        ({"llava": MATCH}, "llava", [Asking("match")]),
-        ({"llava": MATCH}, None, [Asking("match")]),
+        ({"llava": MATCH, **CHOOSE}, "llava", [Asking(prompt="match"), Asking(prompt="choose")]),
+        ({"llava": MATCH}, "llava", [Asking(prompt="match")]),
+        ({"llava": MATCH}, None, [Asking(prompt="match")]),
     ],
 )
 def test_blocks(kwargs: dict[str, Any], model: str | None, expected: list[Asking]) -> None:
@@ -45,11 +56,11 @@ def test_blocks(kwargs: dict[str, Any], model: str | None, expected: list[Asking
 @pytest.mark.parametrize(
     ("kwargs", "model", "message"),
     [
-        (None, None, "Mine task option prompt=None; valid: choose, match"),
-        ({"llava": MATCH}, "other", "prompt=None; valid"),  # the task file has nothing for it
-        ({"llava": {}, **CHOOSE}, None, "prompt=None; valid"),  # its block stands alone
+        (None, None, "Mine task option prompt=None: must be 'choose' or 'match'"),
+        ({"llava": MATCH}, "other", "prompt=None: must"),  # the task file has nothing for it
+        ({"llava": {}, **CHOOSE}, None, "prompt=None: must"),  # its block stands alone
         ({"blindly": True, "default": CHOOSE}, None, r"unknown Mine task option\(s\) blindly; valid: blind, prompt"),
-        ({"default": {**CHOOSE, "shots": -1}}, None, "shots=-1; valid: 0 or a greater whole number"),
+        ({"default": {**CHOOSE, "shots": -1}}, None, "shots=-1: must be greater than or equal to 0"),
     ],
 )
 def test_what_is_wrong_in_a_block(kwargs: dict[str, Any] | None, model: str | None, message: str) -> None:

@@ -7,16 +7,15 @@ arXiv 2503.15358. A document says by ``sentence`` which subtask it is of: a sequ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
 from figlang_tasks.benchmarks.admire import measures, parse
 from figlang_tasks.benchmarks.admire.rows import LETTERS, SENSES
 from figlang_tasks.core import images, score_requests
-from figlang_tasks.core.options import Kwargs, one_of
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
 from figlang_tasks.scoring import judged
@@ -26,7 +25,6 @@ Document = Mapping[str, Any]
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of an AdMIRe task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
@@ -38,7 +36,7 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "AdMIRe"
 
-    prompt: str = one_of(("rank", "rank_ordinal", "polito", "match", "text", "sequence", "sequence_ordinal"))
+    prompt: Literal["rank", "rank_ordinal", "polito", "match", "text", "sequence", "sequence_ordinal"]
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:

@@ -7,8 +7,7 @@ Kraaijveld et al. 2024, "COLUMBUS: Evaluating COgnitive Lateral Understanding th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
@@ -18,7 +17,7 @@ from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
 from figlang_tasks.benchmarks.columbus.rows import DESCRIPTIONS, LETTERS
 from figlang_tasks.core import images, score_requests
 from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.options import Kwargs, one_of, true_or_false
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import ranking
@@ -27,7 +26,6 @@ from figlang_tasks.scoring import judged
 Document = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
@@ -39,8 +37,8 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "COLUMBUS"
 
-    prompt: str = one_of(("plain", "rebus", *DESCRIPTIONS))
-    picture: bool = true_or_false(default=True)
+    prompt: Literal["plain", "rebus", "nodes", "graph"]
+    picture: bool = True
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.benchmarks.flute import measures, rows
@@ -35,7 +34,6 @@ KEYS = ("dataset", "part", "prompt", "scorer")
 BLIND = "codalab"
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of a FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
@@ -45,7 +43,7 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "FLUTE"
 
-    scorer: str | Literal[False] | None = explanations.scorer_option()
+    scorer: explanations.Choice = None
 
 
 # --- data ------------------------------------------------------------------------------------------------------------

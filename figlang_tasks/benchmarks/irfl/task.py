@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from loguru import logger
 from PIL import Image
@@ -21,7 +21,7 @@ from figlang_tasks.benchmarks.irfl.archive import grid, pictures
 from figlang_tasks.benchmarks.irfl.measures import CIRCULAR, DETECT, NO_SCORES, RANDOM, RETRIEVE, SCORES
 from figlang_tasks.core import notes, part_of_data, score_requests
 from figlang_tasks.core.benchmark import Asked
-from figlang_tasks.core.options import Kwargs, one_of, true_or_false
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
 from figlang_tasks.metrics import ranking
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 
-PROMPTS = ("choose", "ordinal", "grid", "match", "text")
 GIVE_SCORES = "figlang_clip, figlang_vlm, figlang_openai"
 # Of the four parts of a grid, in the order of the letters: "the top-left image", "upper left", "left top".
 PLACES = tuple(
@@ -46,7 +45,6 @@ FIGURATIVE = r"(?<!has\sa\s)(?<!has\sthe\s)(?<!with\sthe\s)figurative\smeaning"
 UNREADABLE = {True: -1.0, False: 2.0}
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
@@ -59,8 +57,8 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "IRFL"
 
-    prompt: str = one_of(PROMPTS)
-    phrase_only: bool = true_or_false()
+    prompt: Literal["choose", "ordinal", "grid", "match", "text"]
+    phrase_only: bool = False
 
 
 @dataclass(frozen=True)

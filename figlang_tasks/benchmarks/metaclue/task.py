@@ -8,8 +8,7 @@ How answers are judged is in the modules beside this one: ``classify``, ``retrie
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
@@ -17,7 +16,7 @@ from figlang_tasks.benchmarks.metaclue import pictures, rows
 from figlang_tasks.core import status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.options import Kwargs, by_model, one_of
+from figlang_tasks.core.options import Kwargs, by_model
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.metrics import captions
@@ -35,7 +34,6 @@ PROMPTS = {
 }
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of a MetaCLUE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by model.
 
@@ -48,8 +46,8 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "MetaCLUE"
 
-    prompt: str = one_of(sorted({name for names in PROMPTS.values() for name in names}))
-    convention: str | None = one_of(tuple(rows.LOCALIZE.values()), None)
+    prompt: Literal["ask", "caption", "choose", "classify", "draw", "locate", "state"]
+    convention: Literal["thousand", "unit", "pixel", "pixel28", "thousand_yx", "loc1024"] | None = None
 
     @classmethod
     def of_task(cls, kwargs: Kwargs, task: str) -> Options:

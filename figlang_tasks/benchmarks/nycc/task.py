@@ -6,10 +6,10 @@ Hessel et al. 2023, "Do Androids Laugh at Electric Sheep?", arXiv 2209.06293.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
+from pydantic import Field
 
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.answers.verdict import Read
@@ -18,7 +18,7 @@ from figlang_tasks.benchmarks.nycc.measures import BY_TASK
 from figlang_tasks.core import hub, images, score_requests
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.lm_eval_options import LmEvalError, lm_eval_options
-from figlang_tasks.core.options import Kwargs, whole_number
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render
 from figlang_tasks.metrics import overlap, ranking
@@ -33,7 +33,6 @@ Document = Mapping[str, Any]
 SEED = 42  # of the exemplars; the paper's were drawn in the order of its own run
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
@@ -44,8 +43,8 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "NYCC"
 
-    num_shots: int = whole_number()
-    scorer: str | Literal[False] | None = explanations.scorer_option()
+    num_shots: int = Field(default=0, ge=0)
+    scorer: explanations.Choice = None
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:

@@ -43,7 +43,6 @@ Kwargs = Mapping[str, Any] | None
 _KEYS = ("question", "modality")
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """NYK-MS tasks have none."""
 

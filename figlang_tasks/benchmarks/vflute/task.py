@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loguru import logger
 from PIL import Image
+from pydantic import Field
 
 from figlang_tasks.answers.echo import before_echo
 from figlang_tasks.answers.entailment import entailment
@@ -23,7 +23,7 @@ from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.options import Kwargs, true_or_false, whole_number
+from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import explanations, judged
@@ -37,7 +37,6 @@ Document = Mapping[str, Any]
 BLIND_SIZE = (336, 336)  # the paper gives no size of its white square; this is LLaVA-1.5's input
 
 
-@dataclass(frozen=True)
 class Options(TaskOptions):
     """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
@@ -52,17 +51,12 @@ class Options(TaskOptions):
 
     OF: ClassVar[str] = "V-FLUTE"
 
-    instruction: int | None = whole_number(
-        None,
-        1,
-        rows.INSTRUCTION_COUNT,
-        f"a number from 1 to {rows.INSTRUCTION_COUNT}, or null for the published one of each row",
-    )
-    num_shots: int = whole_number()
-    fewshot_seed: int = whole_number(42)
-    blind: bool = true_or_false()
-    label_only: bool = true_or_false()
-    scorer: str | Literal[False] | None = explanations.scorer_option()
+    instruction: int | None = Field(default=None, ge=1, le=rows.INSTRUCTION_COUNT)
+    num_shots: int = Field(default=0, ge=0)
+    fewshot_seed: int = Field(default=42, ge=0)
+    blind: bool = False
+    label_only: bool = False
+    scorer: explanations.Choice = None
 
 
 # --- data ------------------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def named(values: dict[str, Any]) -> str:
         ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
         ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),
         ({"part": "train", "dataset": "figlang_mini_flute"}, {"default": {"seed": 1}}, "option.*seed; valid: scorer"),
-        ({"part": "train", "dataset": "figlang_mini_flute", "scorer": "x"}, {}, "scorer='x'; valid: vflute25"),
+        ({"part": "train", "dataset": "figlang_mini_flute", "scorer": "x"}, {}, "scorer='x': must be 'vflute25'"),
         ({"part": "codalab", "dataset": "FLUTE"}, {}, "task mine: flute_codalab reads the blind test file"),
     ],
 )

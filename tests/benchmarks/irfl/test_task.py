@@ -123,9 +123,9 @@ def test_match_asks_about_each_picture_alone() -> None:
     [
         ({"prompt": "choose", "shots": 2}, "unknown IRFL task option.* shots; valid: phrase_only, prompt"),
         (dict.fromkeys("hgfedcba"), "unknown IRFL task option.* a, b, c, d, e, f, g, h; valid:"),
-        ({}, "prompt=None; valid: choose, ordinal, grid, match, text"),
+        ({}, "prompt=None: must be 'choose', 'ordinal', 'grid', 'match' or 'text'"),
         ({"prompt": "letters"}, "prompt='letters'"),
-        ({"prompt": "match", "phrase_only": "yes"}, "phrase_only='yes'; valid: true or false"),
+        ({"prompt": "match", "phrase_only": "yes"}, "phrase_only='yes': must be a valid boolean"),
     ],
 )
 def test_options_that_are_not_valid(given: dict[str, Any], message: str) -> None:
