@@ -11,10 +11,26 @@ from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness import versions
 from figlang_tasks.scoring import OVERALL, Measures, to_json
-from figlang_tasks.scoring.evaluation import Evaluation, Judged, Number, Source, Value, with_source
+from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, with_source
+from figlang_tasks.scoring.measure import REPEAT
 
 
 def process_results(
+    task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Judge the answer to a document, or the several answers of ``--repeats``, each with a record of its own."""
+    if not (results and isinstance(results[0], list)):
+        return _judged(task, original, doc, results, *args, **kwargs)
+    texts = [*results[0], *[""] * (task.config.repeats - len(results[0]))]  # --max_tokens may be spent before the last
+    found = [_judged(task, original, doc, [text], *args, **kwargs) for text in texts]
+    ours = {name for name, value in found[0].items() if isinstance(value, Number | Judged)}
+    for number, each in enumerate(found if ours else (), start=1):
+        each["sample"][REPEAT] = number
+    several = {name: Answers(each[name] for each in found) for name in [*ours, *(["sample"] if ours else [])]}
+    return {**found[0], **several}
+
+
+def _judged(
     task: Any, original: Callable[..., Any], doc: Any, results: Sequence[Any], *args: Any, **kwargs: Any
 ) -> Any:
     """Judge an answer, up to where it goes on with a next question.
@@ -54,12 +70,15 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any], stderr: bool) ->
                 }
             if estimates:
                 found["measures"] = to_json(estimates)
+            if evaluation.repeats:
+                found["repeats"] = evaluation.repeats
         elif not values:
             _tell_of_missing_records(name, task)
         config = results["configs"][name]
         before = config.get("metadata") or {}
         config["metadata"] = {**before, **found} if isinstance(before, Mapping) else [*before, found]
         samples.sort(key=lambda sample: sample["doc_id"])  # of several processes it is one after the other
+        samples[:] = [each for sample in samples for each in _of_each_answer(sample)]
         for sample in samples:
             _complete_sample(sample, evaluation)
         # A server may repeat in its answer what it was sent.
@@ -111,6 +130,21 @@ def _tell_of_missing_records(name: str, task: Any) -> None:
             "or give the task file a metric_list of its own"
         )
         notes.note(f"{name}: no records, so that its metrics are missing, see the log")
+
+
+def _of_each_answer(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """The samples of the several answers to a document; the sample itself where there is one answer."""
+    if not isinstance(sample.get("sample"), Answers):
+        return [sample]
+    texts = sample["filtered_resps"][0]
+    made = []
+    for number in range(len(sample["sample"])):
+        own = {name: value[number] if isinstance(value, Answers) else value for name, value in sample.items()}
+        text = texts[number] if number < len(texts) else ""
+        made.append({**own, "resps": [[text]], "filtered_resps": [text]})
+        if number:  # the harness keeps those of the first
+            made[-1]["token_counts"] = [None]
+    return made
 
 
 def _complete_sample(sample: dict[str, Any], evaluation: Evaluation | None) -> None:

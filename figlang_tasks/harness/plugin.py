@@ -186,7 +186,6 @@ def _check_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: Any)
                     manager,
                     names,
                     model,
-                    given["repeats"] or 1,
                     given["limit"],
                     given["offset"] or 0,
                     given["num_fewshot"],
@@ -312,9 +311,19 @@ def _prepare_and_evaluate(original: Callable[..., Any], *args: Any, **kwargs: An
 
 
 def _prepare(task: Any) -> None:
-    """Let a task judge by our rules, and say what data it holds (the column `data` of its documents)."""
+    """Let a task judge all answers by our rules, and say what data it holds (the column `data` of its documents)."""
+    from lmms_eval.api.filter import FilterEnsemble
+    from lmms_eval.caching.response_cache import is_deterministic
+
     if "process_results" not in vars(task):
         task.process_results = functools.partial(judgement.process_results, task, task.process_results)
+    if task.config.repeats > 1 and task.config.filter_list is None:
+        task._filters = [FilterEnsemble("none", [])]  # all answers, where the harness takes the first
+        if is_deterministic(task.OUTPUT_TYPE, task.config.generation_kwargs) and status.in_first_process():
+            logger.warning(
+                f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are asked for, but none "
+                "is drawn at random, so they will be equal: --gen_kwargs do_sample=True,temperature=1"
+            )
     if isinstance(task.config.metadata, dict):
         splits = [docs for docs in task.dataset_no_image.values() if "data" in docs.column_names]
         if data := sorted({each for docs in splits for each in docs.unique("data")}):

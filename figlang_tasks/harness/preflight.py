@@ -25,7 +25,6 @@ def preflight(
     manager: TaskManager,
     names: Sequence[str],
     model: object = None,
-    repeats: int = 1,
     limit: float | None = None,
     offset: int = 0,
     num_fewshot: int | None = None,
@@ -42,8 +41,7 @@ def preflight(
         manager: knows the tasks.
         names: of tasks, tags and groups.
         model: what is given to ``--model``, or an object.
-        repeats: as ``simple_evaluate`` takes them; that they have no effect on ours is logged.
-        limit, offset: likewise; the part of the data that a run is about.
+        limit, offset: as ``simple_evaluate`` takes them; the part of the data that a run is about.
         num_fewshot: likewise; the harness would leave it out of account.
         model_args: likewise; whether the model sees pictures may depend on it.
 
@@ -97,8 +95,6 @@ def preflight(
                 f"figlang_tasks: {listed(shown)}: shows pictures, and this language model reads text alone. Tasks "
                 "without pictures: flute*, nykms*_text, nycc_*_description*, columbus_text"
             )
-    if status.in_first_process():
-        _warn_of_repeats(ours, repeats)
     return ours
 
 
@@ -171,14 +167,3 @@ def _check_kind_of_answers(config: Mapping[str, Any], model_class: type | None) 
         )
     if not is_asked and not score_requests.answers_words(model_class):
         raise FigLangError(score_requests.only_ranks(model or "this model", task))
-
-
-def _warn_of_repeats(ours: Sequence[Mapping[str, Any]], repeats: int) -> None:
-    repeated = [config["task"] for config in ours if max(repeats, config.get("repeats") or 1) > 1]
-    if repeated:
-        logger.warning(
-            f"figlang_tasks: --repeats (repeats) asks each request of {listed(repeated)} several times, and only the "
-            f"first answer is judged: it costs time and adds no metric. To see how answers vary, evaluate several "
-            f"times with other seeds (--seed; answers are sampled with --gen_kwargs do_sample=True,temperature=1), and "
-            f"compare: figlang compare RUN RUN"
-        )

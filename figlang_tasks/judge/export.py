@@ -56,6 +56,8 @@ def _explained(run: Run) -> TaskRun:
         tasks = listing([task.task for task in found], 20)
         raise JudgeError(f"{run.path} holds several tasks with explanations ({tasks}): name one samples file of it")
     samples.explained(found[0].path, found[0].lines)
+    if (answers := len(found[0].lines)) != len(set(found[0].ids)):
+        raise JudgeError(f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: evaluate without --repeats")
     return found[0]
 
 

@@ -15,7 +15,7 @@ import json
 import reprlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Saved:
         id, data: of the document, where the task recorded them.
         prompt: digest of its prompt; of lm-eval the text, which a chat template may stand around.
         target: digest of its reference.
+        repeat: the number of the last output, from 1, where each has a line of its own (``--repeats``).
     """
 
     where: str
@@ -50,6 +51,7 @@ class Saved:
     data: str | None
     prompt: bytes | str
     target: bytes
+    repeat: int = 1
 
 
 def find(samples: str) -> dict[str, list[Path]]:
@@ -75,7 +77,10 @@ def read(paths: Sequence[Path]) -> dict[int, Saved]:
     for path in paths:
         for where, values in SavedLines(path).values():
             doc_id, found = _read_line(where, values)
-            if doc_id in saved:
+            if doc_id in saved and found.repeat == saved[doc_id].repeat + 1:
+                outputs = (*saved[doc_id].outputs, *found.outputs)
+                saved[doc_id] = replace(saved[doc_id], outputs=outputs, repeat=found.repeat)
+            elif doc_id in saved:
                 duplicates.append(f"doc_id {doc_id}: {saved[doc_id].where} and {found.where}")
             saved.setdefault(doc_id, found)
     if duplicates:
@@ -101,7 +106,8 @@ def _read_line(where: str, values: Any) -> tuple[int, Saved]:
     record = values.get("sample")
     record = record if isinstance(record, dict) else {}
     prompt, target = _prompt(values), _digest(values.get("target"))
-    return values["doc_id"], Saved(where, tuple(texts), record.get("id"), record.get("data"), prompt, target)
+    repeat = int(record.get("repeat", 1))
+    return values["doc_id"], Saved(where, tuple(texts), record.get("id"), record.get("data"), prompt, target, repeat)
 
 
 def _prompt(values: Mapping[str, Any]) -> bytes | str:

@@ -14,7 +14,7 @@ from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals
 from figlang_tasks.report.thumbnails import Album
 from figlang_tasks.results import samples
-from figlang_tasks.results.runs import Run, TaskRun
+from figlang_tasks.results.runs import Run, TaskRun, by_repeat
 
 MOST_CARDS = 6000
 """Cards of a report; of larger tasks the first rows are shown."""
@@ -65,7 +65,7 @@ def _by_card(task: str, runs: Sequence[Run]) -> dict[str, dict[int, list[Line]]]
     """The lines of a task by card and number of the run, in the order of the first run's file."""
     found: dict[str, dict[int, list[Line]]] = {}
     for number, run in enumerate(runs):
-        for line in run.tasks[task].lines if task in run.tasks else ():
+        for line in by_repeat(run)[0].tasks[task].lines if task in run.tasks else ():  # the first answers
             found.setdefault(cards.card_id(line), {}).setdefault(number, []).append(line)
     return found
 

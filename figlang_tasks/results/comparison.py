@@ -17,7 +17,7 @@ from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.metrics.significance import Statistic, holm
 from figlang_tasks.results import measures
-from figlang_tasks.results.runs import Run, RunError, TaskRun
+from figlang_tasks.results.runs import Run, RunError, TaskRun, by_repeat
 from figlang_tasks.scoring import OVERALL, Measure, flat, full_name
 from figlang_tasks.scoring.explained import MEAN_SCORE, SCHEMES
 from figlang_tasks.scoring.measure import unit_of
@@ -164,6 +164,7 @@ def compare(
     """
     if len({run.name for run in runs}) < 2:
         raise ComparisonError("only one run: give at least two to compare")
+    runs = [each for run in runs for each in by_repeat(run)]
     runs, left_out = whole(runs, tasks)
     if left_out:
         logger.warning(f"figlang_tasks: {left_out}")

@@ -40,7 +40,7 @@ def headline(names: Iterable[str]) -> str:
 
     def place(name: str) -> tuple[bool, bool]:
         found = named(name)
-        return (True, True) if found is None else (not found[0].main, found[0].diagnostic)
+        return (True, True) if found is None else found[0].standing
 
     return min(names, key=place, default="")
 

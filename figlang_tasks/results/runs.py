@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +32,7 @@ from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import OfAnotherTask
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
 from figlang_tasks.scoring.explained import is_explained
+from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.notices import notices
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class TaskRun:
     def notices(self) -> list[str]:
         """What to know of the outputs before the numbers are read (`scoring.notices`)."""
         outputs = [next(_texts(line.get("filtered_resps")), None) for line in self.lines]
-        return self.computed(lambda own, records: notices(own, records, outputs))
+        return self.computed(lambda own, records: notices(own.by_name, records, outputs))
 
     @property
     def sampled(self) -> str | None:
@@ -241,6 +242,24 @@ class Run:
     results: Mapping[str, Any]
 
 
+def by_repeat(run: Run) -> list[Run]:
+    """The first answers of a run to all rows, the second ones, and so on (``--repeats``), as runs of one name."""
+    numbers = {name: {record.get(REPEAT, 1) for record in task.records} for name, task in run.tasks.items()}
+    if all(len(own) == 1 for own in numbers.values()):
+        return [run]
+    found = []
+    for number in sorted(set().union(*numbers.values())):
+        lines = {
+            name: tuple(line for line in task.lines if line["sample"].get(REPEAT, 1) == number)
+            for name, task in run.tasks.items()
+        }
+        tasks = {
+            name: replace(run.tasks[name], lines=own, reported={}, tabled={}) for name, own in lines.items() if own
+        }
+        found.append(replace(run, tasks=tasks))
+    return found
+
+
 def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     """Read several runs; names that two of them share are followed by their paths."""
     if repeats:
@@ -251,12 +270,13 @@ def read_all(arguments: Sequence[str], repeats: bool = False) -> list[Run]:
     if twice := [path for path, count in files.items() if count > 1]:
         raise RunError(f"{twice[0]} is given {files[twice[0]]} times: give each run once")
     names = Counter(run.name for run in found)
-    return [
+    found = [
         run
         if names[run.name] == 1 or (repeats and is_given)
         else Run(f"{run.name} ({run.path})", run.path, run.tasks, run.results)
         for run, is_given in zip(found, given, strict=True)
     ]
+    return [each for run in found for each in by_repeat(run)] if repeats else found
 
 
 def read(argument: str) -> Run:

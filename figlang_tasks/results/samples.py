@@ -21,6 +21,7 @@ from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.json_lines import SAMPLES_NAME, SavedLine, SavedLines
+from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.records import BlindRecord, EntailmentRecord, entailment_record
 
 _EXPECTED = {str: "a text", str | None: "a text or null", int: "0 or 1", int | None: "0, 1 or null"}
@@ -43,7 +44,7 @@ class Samples:
         path: the file.
         sha256: hex digest of its content.
         data: the data of all rows.
-        lines: every line as it is, no id twice; ``line["sample"]`` is a record with texts ``id`` and ``data``.
+        lines: every line as it is, no answer twice; ``line["sample"]`` is a record with texts ``id`` and ``data``.
     """
 
     path: Path
@@ -69,9 +70,9 @@ def read(path: Path) -> Samples:
                 raise RunError(f"{line.where}: `sample` has no text {field!r}: restore the file that the harness wrote")
         _check_pattern(line.where, "data", record["data"])
         found.append(line.values)
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, Any], int] = {}
     for number, values in enumerate(found, start=1):
-        first = seen.setdefault(values["sample"]["id"], number)
+        first = seen.setdefault((values["sample"]["id"], values["sample"].get(REPEAT)), number)
         if first != number:
             raise RunError(
                 f"{path}: lines {first} and {number} both hold the row {values['sample']['id']}: are these several "

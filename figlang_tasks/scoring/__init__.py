@@ -1,6 +1,7 @@
 """From the records of a task to its values: metrics are declared once, as :class:`Measure`."""
 
-from figlang_tasks.scoring.evaluation import evaluate, failed, from_json, judged, judged_for_lm_eval, to_json
+from figlang_tasks.scoring.evaluation import Measures, evaluate, judged, judged_for_lm_eval
+from figlang_tasks.scoring.files import failed, from_json, to_json
 from figlang_tasks.scoring.measure import (
     BOOTSTRAP,
     OVERALL,
@@ -10,7 +11,6 @@ from figlang_tasks.scoring.measure import (
     Estimates,
     IntervalMethod,
     Measure,
-    Measures,
     Record,
     Scopes,
     by_field,

@@ -10,18 +10,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from loguru import logger
 
 from figlang_tasks.core import notes, status
 from figlang_tasks.metrics import __version__
-from figlang_tasks.scoring import explanations
-from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record
-from figlang_tasks.scoring.notices import notices
-
-if TYPE_CHECKING:
-    from figlang_tasks.scoring.measure import Measures
+from figlang_tasks.scoring import explanations, repeats
+from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record, by_repeat, row_of
+from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
 
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
@@ -29,10 +26,76 @@ STDERR_RESAMPLES = 1_000
 VERSION = "figlang_tasks"
 """The name under which lm-eval's results tell the version of this package."""
 
-FORMAT = 1
-"""Version of the shape that `to_json` writes."""
-
 _Value = TypeVar("_Value")
+
+
+class Measures(list[dict[str, Any]]):
+    """All measures of a kind of task; made by `of`.
+
+    As a list it is the ``metric_list`` of its task files: the headline measures with their aggregators. (A harness may
+    rebuild it as a list of plain rows.)
+
+    Attributes:
+        by_name: the measures, in the order of tables.
+        row: which row of the benchmark a record is of.
+    """
+
+    by_name: dict[str, Measure]
+    row: Callable[[Record], str]
+
+    @classmethod
+    def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
+        """The measures, in the order of tables; beside ``parse_rate`` the share of unfinished answers.
+
+        Raises:
+            ValueError: two have one name.
+        """
+        found = cls()
+        found.by_name, found.row = {}, row
+        for measure in measures:
+            if measure.name in found.by_name:
+                raise ValueError(f"two measures of one name: {', '.join(measure.name for measure in measures)}")
+            found.by_name[measure.name] = measure
+            if measure.name == "parse_rate":
+                found.by_name[UNFINISHED.name] = UNFINISHED
+        found.extend(
+            {
+                "metric": measure.name,
+                "aggregation": aggregator(measure.name, found),
+                "higher_is_better": measure.higher_is_better,
+            }
+            for measure in found.all
+            if measure.headline
+        )
+        return found
+
+    @property
+    def all(self) -> tuple[Measure, ...]:
+        return tuple(self.by_name.values())
+
+    @property
+    def sums(self) -> Measures:
+        """Those that are functions of sums over records; others may need Java, large models or a run's pictures."""
+        kept = (measure for measure in self.all if measure.own is None and measure is not UNFINISHED)
+        return Measures.of(*kept, row=self.row)
+
+    def rows(self, records: Iterable[Record]) -> int:
+        """How many rows of the benchmark `records` are of.
+
+        The rotations of a row, its pictures and several answers to it count once; a ranking of which a limit has cut
+        pictures does not count, as the measures leave it out.
+        """
+        sizes: dict[str, int] = {}  # of rankings: pictures of a row
+        found: dict[str, set[str]] = {}
+        for record in records:
+            row = self.row(record)
+            found.setdefault(row, set()).add(record["id"])
+            if isinstance(size := record.get("images"), int):
+                sizes[row] = size
+        return sum(len(ids) == sizes.get(row, len(ids)) for row, ids in found.items())
+
+
+# --- from documents to aggregators: both harnesses hand over what a document has for the metric, and nothing else -----
 
 
 def judged(record: Record, measures: Measures) -> dict[str, Any]:
@@ -44,12 +107,9 @@ def judged(record: Record, measures: Measures) -> dict[str, Any]:
     """
     values = {}
     for measure in measures.all:
-        if measure.headline and measure.counts(record):
+        if measure.headline and not measure.rare and measure.counts(record):
             values[measure.name] = None if measure.each is None else measure.each(record)
     return {"sample": record, **values}
-
-
-# --- from documents to aggregators: both harnesses hand over what a document has for the metric, and nothing else -----
 
 
 class Source(NamedTuple):
@@ -62,7 +122,7 @@ class Source(NamedTuple):
         task: its name in messages.
     """
 
-    record: Record
+    record: dict[str, Any]
     output: str | None = None
     scorer: str | Literal[False] | None = None
     task: str = ""
@@ -84,11 +144,17 @@ class Judged:
         return "see sample"
 
 
+class Answers(list[Any]):
+    """What a document has for a metric where it was asked several times: of each answer a `Number` or `Judged`."""
+
+
 def with_source(found: Mapping[str, Any], names: Iterable[str], source: Source) -> dict[str, Any]:
     """Return what :func:`judged` returned, with the record behind the value of each of the metrics `names`.
 
     Every document has every key: the first metric that is aggregated must get all records.
     """
+    if is_thought_alone(source.output):
+        source.record[UNFINISHED.name] = True
     items: dict[str, Any] = {}
     for name in names:
         value = found.get(name)
@@ -108,17 +174,14 @@ class Evaluation(NamedTuple):
         outputs: what the model said of each; None where that is not known.
         estimates: of all measures.
         scored: the explanation scores; None of a task without explanations.
+        repeats: the headline metric where each row was asked several times (:func:`repeats.summary`).
     """
 
     records: Sequence[Record]
     outputs: Sequence[str | None]
     estimates: Estimates
     scored: explanations.Scored | None = None
-
-    def value(self, name: str) -> float | None:
-        """The value of a measure over all records; None if it has none."""
-        own = self.estimates.get(name, {}).get(OVERALL)
-        return None if own is None else own.value
+    repeats: Mapping[str, Any] | None = None
 
 
 class Value(float):
@@ -137,8 +200,8 @@ def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
     added to the records.
     """
     global _last
-    records, outputs = [item.source.record for item in items], [item.source.output for item in items]
-    first: Source = items[0].source
+    sources: list[Source] = [each.source for item in items for each in (item if isinstance(item, Answers) else [item])]
+    first, records, outputs = sources[0], [each.record for each in sources], [each.output for each in sources]
     setting = (id(measures), first.scorer, explanations.settings())
     if _last is not None and _last[0] == setting and _same(_last[1], records):
         if _last[2].scored:
@@ -147,10 +210,12 @@ def evaluation(items: Sequence[Any], measures: Measures) -> Evaluation:
     status.tell("computing the metrics and their intervals ...")
     before: list[Record] = [dict(record) for record in records]
     scored = explanations.score(records, first.scorer)
-    told: list[str] = guarded("parse_rate", lambda: notices(measures, records, outputs), [])
+    told: list[str] = guarded("parse_rate", lambda: notices(measures.by_name, records, outputs), [])
     for notice in told:
         logger.warning(f"figlang_tasks: {first.task}: {notice}")
-    found = Evaluation(records, outputs, evaluate(records, measures, STDERR_RESAMPLES, guarded), scored)
+    estimates = evaluate(records, measures, STDERR_RESAMPLES, guarded)
+    answers = guarded("maj@K", lambda: repeats.summary(records, measures.all, estimates), None)
+    found = Evaluation(records, outputs, estimates, scored, answers)
     _last = (setting, before, found)
     return found
 
@@ -167,33 +232,38 @@ def _same(before: Sequence[Record], records: Sequence[Record]) -> bool:
     return len(before) == len(records) and all(first.items() <= second.items() for first, second in pairs)
 
 
-def aggregator(measure: Measure, measures: Measures) -> Callable[[Sequence[Any]], Value]:
-    """The function that lmms-eval calls for a measure: its value, or NaN where it has none."""
+def aggregator(
+    name: str, measures: Measures, get: Callable[[Evaluation], Any] | None = None
+) -> Callable[[Sequence[Any]], Any]:
+    """The function that a harness calls for a metric.
 
-    def compute(items: Sequence[Any]) -> Value:
-        found = evaluation(items, measures)
-        own = found.value(measure.name)
-        value = Value(math.nan if own is None else own)
-        value.evaluation = found
-        return value
+    Args:
+        name: of the metric.
+        measures: of its task.
+        get: what the metric is of the evaluation of all records; by default the value of the measure of that name, NaN
+            where it has none.
+    """
 
-    aggregate = _aggregating(measure.name, compute)
-    aggregate.measures = measures  # type: ignore[attr-defined]
-    return aggregate
+    def value(found: Evaluation) -> Value:
+        own = found.estimates.get(name, {}).get(OVERALL)
+        made = Value(math.nan if own is None else own.value)
+        made.evaluation = found
+        return made
 
-
-def _aggregating(name: str, compute: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
     def aggregate(items: Sequence[Any]) -> Any:
-        return guarded(name, lambda: compute(items), Value(math.nan))
+        return guarded(name, lambda: (get or value)(evaluation(items, measures)), Value(math.nan))
 
     aggregate.__name__ = name
+    aggregate.measures = measures  # type: ignore[attr-defined]
     return aggregate
 
 
 # --- lm-eval, which has no hook --------------------------------------------------------------------------------------
 
 
-def judged_for_lm_eval(record: Record, measures: Measures, *facts: str, results: Sequence[str] = ()) -> dict[str, Any]:
+def judged_for_lm_eval(
+    record: dict[str, Any], measures: Measures, *facts: str, results: Sequence[str] = ()
+) -> dict[str, Any]:
     """What ``process_results`` returns to lm-eval of one document: as :func:`judged`, each value with the record.
 
     Args:
@@ -209,24 +279,22 @@ def metric_list_of_lm_eval(measures: Measures, **facts: Callable[[Evaluation], s
     """The ``metric_list`` of task files of lm-eval.
 
     Args:
-        measures: as in lmms-eval.
+        measures: as in lmms-eval; in place of one without a value stands None.
         facts: what else results say, by name: a text made of the evaluation. lm-eval aggregates whatever
             ``process_results`` returns, and has no other place to say which scorer was used, say.
     """
 
-    def of_evaluation(name: str, get: Callable[[Evaluation], Any]) -> dict[str, Any]:
-        aggregate = _aggregating(name, lambda items: get(evaluation(items, measures)))
-        return {"metric": name, "aggregation": aggregate, "higher_is_better": True}
-
-    def of_measure(row: Mapping[str, Any]) -> dict[str, Any]:
-        of_value = of_evaluation(row["metric"], lambda found: found.value(row["metric"]))
-        return {**row, "aggregation": of_value["aggregation"]}
+    def value_of(name: str) -> Callable[[Evaluation], float | None]:
+        return lambda found: found.estimates[name][OVERALL].value if name in found.estimates else None
 
     facts |= {VERSION: lambda found: __version__}
-    return [
-        {"metric": "sample", "aggregation": _aggregating("data", _data), "higher_is_better": True},
-        *(of_evaluation(name, fact) for name, fact in facts.items()),
-        *map(of_measure, measures),
+    made = {name: aggregator(name, measures, fact) for name, fact in facts.items()}
+    rows: list[dict[str, Any]] = [
+        {"metric": "sample", "aggregation": lambda records: guarded("data", lambda: _data(records), "")},
+        *({"metric": name, "aggregation": aggregate} for name, aggregate in made.items()),
+    ]
+    return [{**row, "higher_is_better": True} for row in rows] + [
+        {**row, "aggregation": aggregator(row["metric"], measures, value_of(row["metric"]))} for row in measures
     ]
 
 
@@ -285,7 +353,7 @@ def _in_scopes(
     found = {}
     for scope, own in measure.in_scopes(records).items():
         if in_run and measure.remark and scope == OVERALL:
-            measure.remark(own)
+            measure.remark(by_repeat(own)[0])
         estimate = measure.estimate(own, scope, stderr_resamples if scope == OVERALL else 0)
         if estimate is not None:
             known = estimate if scope == OVERALL and stderr_resamples else estimate._replace(stderr=None)
@@ -293,62 +361,3 @@ def _in_scopes(
         elif scope == OVERALL:
             return {}  # what has no value has none in a scope
     return found
-
-
-# --- in files ---------------------------------------------------------------------------------------------------------
-
-
-def to_json(estimates: Estimates) -> dict[str, Any]:
-    """Estimates as results files hold them under ``configs.<task>.metadata.measures``.
-
-    Returns:
-        ``{"format": 1, "values": {measure: {scope: {"value": ..., "low": ..., "high": ..., "stderr": ..., "rows":
-        ...}}}, "failed": [measure]}``; the scope of all rows is ``all``. What is not known is left out; ``failed`` are
-        those whose value is no number.
-    """
-    return {
-        "format": FORMAT,
-        "failed": [
-            measure
-            for measure, scopes in estimates.items()
-            if not all(math.isfinite(estimate.value) for estimate in scopes.values())
-        ],
-        "values": {
-            measure: {
-                scope: {key: value for key, value in estimate._asdict().items() if value is not None}
-                for scope, estimate in scopes.items()
-                if math.isfinite(estimate.value)
-            }
-            for measure, scopes in estimates.items()
-            if any(math.isfinite(estimate.value) for estimate in scopes.values())
-        },
-    }
-
-
-def from_json(content: Any) -> dict[str, dict[str, Estimate]]:
-    """Estimates of what :func:`to_json` returned.
-
-    Raises:
-        ValueError: it is damaged, or of a later version of figlang_tasks.
-    """
-    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise ValueError(f"measures do not have the format {FORMAT}: did another version of figlang_tasks write them?")
-    try:
-        return {
-            str(measure): {str(scope): _estimate(of) for scope, of in scopes.items()}
-            for measure, scopes in content["values"].items()
-        }
-    except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"measures are damaged ({type(error).__name__}: {error})") from error
-
-
-def failed(content: Mapping[str, Any]) -> tuple[str, ...]:
-    """The measures whose computation failed, of what :func:`to_json` returned."""
-    return tuple(map(str, content.get("failed") or ()))
-
-
-def _estimate(of: Mapping[str, Any]) -> Estimate:
-    for key, value in of.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-            raise TypeError(f"{key} is {value!r}, must be a number")
-    return Estimate(**of)

@@ -8,8 +8,7 @@ paired tests of ``figlang compare``, the tables of the report and what ``figlang
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,6 +24,9 @@ Record: TypeAlias = Mapping[str, Any]
 
 OVERALL = "all"
 """The scope of all rows."""
+
+REPEAT = "repeat"
+"""The field with the number of an answer, from 1, where each row was asked several times (``--repeats``)."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,6 +83,13 @@ class Estimate(NamedTuple):
         low, high = interval or (None, None)
         return cls(value, low, high, stderr)
 
+    @classmethod
+    def mean(cls, parts: Sequence[Estimate]) -> Estimate:
+        """The mean of estimates from the same rows; that of their ends is an interval that may be too wide."""
+        value = float(np.mean([each.value for each in parts]))
+        ends = [(each.low, each.high) for each in parts if each.low is not None and each.high is not None]
+        return cls.of(value, Interval(*np.mean(ends, axis=0).tolist()) if len(ends) == len(parts) else None)
+
 
 Estimates: TypeAlias = Mapping[str, Mapping[str, Estimate]]
 """By measure, then by scope."""
@@ -125,6 +134,14 @@ def row_of(record: Record) -> str:
     return str(record.get("row", record["id"]))
 
 
+def by_repeat(records: Sequence[Record]) -> list[list[Record]]:
+    """The first answers to all rows, the second ones, and so on; a single list where each row was asked once."""
+    found: dict[int, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.get(REPEAT, 1), []).append(record)
+    return [found[number] for number in sorted(found)]
+
+
 @dataclass(frozen=True, eq=False)
 class Measure:
     """One metric. Exactly one of `each`, `statistic` and `own` is given.
@@ -145,6 +162,9 @@ class Measure:
         main: it stands for the whole task where one measure has to (`figlang_tasks.results.measures.headline`).
         diagnostic: it tells how a run went, not how good a model is. It is never tested.
         headline: whether the harness's own table has it; else it stands in the metadata of the results alone.
+        rare: it has no value where that would be 0, and so no line in tables.
+        answer: the label or option behind the number of a record, None where none was read: several answers to one row
+            can be put to the vote. None: answers are words.
         remark: says in the log what of the records that count is left out of the value; called once in a run.
     """
 
@@ -162,11 +182,18 @@ class Measure:
     main: bool = False
     diagnostic: bool = False
     headline: bool = True
+    rare: bool = False
+    answer: Callable[[Record], Hashable] | None = None
     remark: Callable[[Sequence[Record]], None] | None = None
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.each, self.statistic, self.own)) != 1:
             raise ValueError(f"measure {self.name} must have exactly one of each, statistic and own")
+
+    @property
+    def standing(self) -> tuple[bool, bool]:
+        """The least of a task is that of its headline metric: one that is declared as `main`, or is not diagnostic."""
+        return not self.main, self.diagnostic
 
     @property
     def averaged(self) -> bool:
@@ -190,7 +217,13 @@ class Measure:
         return {scope: own for scope, own in found.items() if own}
 
     def repeats(self, records: Sequence[Record]) -> list[list[Record]]:
-        """The records of each scope where the value of all is the mean of theirs; else all records together."""
+        """The records in parts of which the value is the unweighted mean: several answers to each row, or scopes.
+
+        Answers that have a number each are not parted: their mean is that of all.
+        """
+        answers = by_repeat(records)
+        if len(answers) > 1 and self.each is None:
+            return answers
         return self.scopes.split(records) if self.scopes is not None and self.averaged else [list(records)]
 
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
@@ -210,7 +243,9 @@ class Measure:
             found: Statistic | None = ratio(map(self.unit, records), numbers)
         else:
             found = None if self.statistic is None else self.statistic(records)
-        return found if found is not None and np.isfinite(found.total()) else None
+        if found is None or not np.isfinite(found.total()) or (self.rare and not found.total()):
+            return None
+        return found
 
     def statistics(self, records: Sequence[Record]) -> dict[str, Statistic]:
         """The statistic of each scope that has a value; none has where the whole has none."""
@@ -227,7 +262,9 @@ class Measure:
             stderr_resamples: of the bootstrap of the standard error; 0: none is computed.
         """
         if self.own is not None:
-            return self.own(records, scope)
+            parts = [self.own(answers, scope) for answers in by_repeat(records)]
+            known = [part for part in parts if part is not None]
+            return (known[0] if len(known) == 1 else Estimate.mean(known)) if len(known) == len(parts) else None
         found = self.statistic_of(records)
         if found is None:
             return None
@@ -296,70 +333,6 @@ def quotient(sums: Floats) -> Floats:
     """The first sum by the second; 0/0 is no number."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums[..., 0] / sums[..., 1]
-
-
-class Measures(list[dict[str, Any]]):
-    """All measures of a kind of task; made by `of`.
-
-    As a list it is the ``metric_list`` of its task files: the headline measures with their aggregators. (A harness may
-    rebuild it as a list of plain rows.)
-
-    Attributes:
-        by_name: the measures, in the order of tables.
-        row: which row of the benchmark a record is of.
-    """
-
-    by_name: dict[str, Measure]
-    row: Callable[[Record], str]
-
-    @classmethod
-    def of(cls, *measures: Measure, row: Callable[[Record], str] = row_of) -> Measures:
-        """The measures, in the order of tables.
-
-        Raises:
-            ValueError: two have one name.
-        """
-        from figlang_tasks.scoring.evaluation import aggregator
-
-        found = cls()
-        found.by_name = {measure.name: measure for measure in measures}
-        found.row = row
-        if len(found.by_name) < len(measures):
-            raise ValueError(f"two measures of one name: {', '.join(measure.name for measure in measures)}")
-        found.extend(
-            {
-                "metric": measure.name,
-                "aggregation": aggregator(measure, found),
-                "higher_is_better": measure.higher_is_better,
-            }
-            for measure in measures
-            if measure.headline
-        )
-        return found
-
-    @property
-    def all(self) -> tuple[Measure, ...]:
-        return tuple(self.by_name.values())
-
-    @property
-    def sums(self) -> Measures:
-        """Those that are functions of sums over records; others may need Java, large models or a run's pictures."""
-        return Measures.of(*(measure for measure in self.all if measure.own is None), row=self.row)
-
-    def rows(self, records: Iterable[Record]) -> int:
-        """How many rows of the benchmark `records` are of.
-
-        The rotations of a row and its pictures count once; a ranking of which a limit has cut pictures does not count,
-        as the measures leave it out.
-        """
-        sizes: dict[str, int] = {}  # of rankings: pictures of a row
-        found: Counter[str] = Counter()
-        for record in records:
-            row = self.row(record)
-            found[row] += 1
-            if isinstance(size := record.get("images"), int):
-                sizes[row] = size
-        return sum(count == sizes.get(row, count) for row, count in found.items())
 
 
 def full_name(measure: str, scope: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.core.text import listing, printable
-from figlang_tasks.scoring.measure import Measures, Record
+from figlang_tasks.scoring.measure import Measure, Record
 
 LEAST_READ = 0.5
 """Share of outputs that must be read, for the metrics to be about the model."""
@@ -14,20 +14,29 @@ LEAST_READ = 0.5
 MOST_DISSENT = 0.1
 """Share of outputs that the paper's rules and our reader may take for different labels."""
 
+UNFINISHED = Measure(
+    "unfinished",
+    each=lambda record: float(record.get("unfinished", False)),
+    higher_is_better=False,
+    diagnostic=True,
+    rare=True,
+)
+"""The share of answers that are a thought alone; no answer is behind it."""
+
 _SHOWN = 3
 _LONGEST = 80  # characters of an output
 
 
-def notices(measures: Measures, records: Sequence[Record], outputs: Sequence[str | None]) -> list[str]:
+def notices(measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None]) -> list[str]:
     """Return notices about the outputs of a task, a line each without a full stop; none where all is well.
 
     Args:
-        measures: of the task.
+        measures: of the task, by name.
         records: of its documents.
         outputs: what the model said of each; empty where that was not kept.
     """
     found = []
-    unfinished = [record["id"] for record, output in zip(records, outputs, strict=False) if _is_thought(output)]
+    unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if unfinished:
         found.append(
             f"unfinished: {_share(unfinished, records)} answers are a thought alone, with no answer after it (rows "
@@ -57,14 +66,15 @@ def notices(measures: Measures, records: Sequence[Record], outputs: Sequence[str
     return found
 
 
-def _is_thought(output: str | None) -> bool:
+def is_thought_alone(output: str | None) -> bool:
+    """Whether an output is a thought with no answer after it."""
     answer = Answer(output) if isinstance(output, str) else None
     return answer is not None and answer.has_thought and not answer.text
 
 
-def _bad(name: str, measures: Measures, records: Sequence[Record]) -> list[int]:
+def _bad(name: str, measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
     """The places of the records that speak against a run by a measure that counts 0 or 1 of each; none without it."""
-    measure = measures.by_name.get(name)
+    measure = measures.get(name)
     if measure is None or measure.each is None:
         return []
     bad = 0.0 if measure.higher_is_better else 1.0

@@ -35,6 +35,10 @@ def answered(task: TaskRun) -> TaskRun:
             f"{task.path}: {count} of {len(task.lines)} rows got no answer (requests failed, or --max_tokens was "
             "spent): evaluate again; with --use_cache FOLDER only these are asked again"
         )
+    if (answers := len(task.lines)) != len(set(task.ids)):
+        raise SubmissionError(
+            f"{task.path}: {answers} answers to {len(set(task.ids))} rows: evaluate without --repeats"
+        )
     if task.cut:
         raise SubmissionError(f"{task.path}: the run was cut short ({task.cut}): evaluate again without it")
     check_consistent(task)

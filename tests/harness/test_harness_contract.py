@@ -40,8 +40,7 @@ def test_answers_come_by_the_object_given_as_cache_and_async_openai_takes_an_err
     assert notes.is_no_answer(f"Error: {caught.value}")
 
 
-def test_of_repeated_requests_the_first_answer_alone_is_judged_and_a_baseline_wants_a_score() -> None:
-    """What we tell before a run of ours with --repeats or --baseline (harness.preflight)."""
+def test_repeated_requests_are_one_object_and_a_baseline_wants_a_score() -> None:
     assert "cloned_reqs.extend([req] * req.repeats)" in inspect.getsource(inspect.unwrap(evaluator.evaluate))
     judged = inspect.getsource(evaluator._process_document_results)
     assert "if repeats > 1 and len(requests) == repeats:" in judged  # requests are not yet cloned: there is one

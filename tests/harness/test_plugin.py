@@ -179,20 +179,6 @@ def test_all_missing_data_of_all_tasks_is_told_at_once(tmp_path: Path, monkeypat
     assert lines[3].startswith("figlang_tasks: task metaclue_vqa: MetaCLUE is not on the hub")
 
 
-def test_repeats_without_effect_are_told_before_the_run(warnings_of_loguru: list[str], tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text(
-        f"include: {plugin.tasks_dir()}/mini/figlang_mini.yaml\ntask: mine\nrepeats: 2\n"
-    )
-    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    plugin.preflight(manager, ["figlang_mini"])
-    assert not warnings_of_loguru
-    plugin.preflight(manager, ["figlang_mini"], repeats=3)
-    plugin.preflight(manager, ["figlang_mini", "mine"])
-    repeats, of_task = warnings_of_loguru
-    assert "each request of task figlang_mini several times, and only the first answer is judged" in repeats
-    assert "each request of task mine several times" in of_task
-
-
 def test_an_entry_point_that_fails_when_called_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "bad_when_called-1.0.dist-info"
     info.mkdir()

@@ -12,6 +12,10 @@ from typer.testing import CliRunner
 
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.cli.figlang import app
+from figlang_tasks.scoring import Measures
+from figlang_tasks.scoring.evaluation import Source, with_source
+from figlang_tasks.scoring.evaluation import evaluate as values
+from figlang_tasks.scoring.explained import parse_rate
 from figlang_tasks.scoring.notices import notices
 
 UNREAD = "all its values rest on unread outputs: no answer was found in"
@@ -64,7 +68,13 @@ def row(number: int, predicted: int | None, careful: int | None, status: str = "
 def test_what_is_said_of_the_outputs_of_a_task(
     rows: list[tuple[int | None, int | None, str]], outputs: list[str], expected: list[str]
 ) -> None:
-    assert notices(V2, [row(number, *each) for number, each in enumerate(rows)], outputs) == expected
+    records = [row(number, *each) for number, each in enumerate(rows)]
+    for record, output in zip(records, outputs, strict=False):
+        with_source({}, (), Source(record, output))
+    assert notices(V2.by_name, records, outputs) == expected
+    unfinished = values(records, Measures.of(parse_rate()), 0).get("unfinished", {})
+    share = outputs.count("<think>It may be A, or") / len(records)
+    assert {scope: estimate.value for scope, estimate in unfinished.items()} == ({"all": share} if share else {})
 
 
 class Rambling(lmms):

@@ -64,6 +64,11 @@ def is_right(record: Record) -> float:
     return float(predicted == gold if isinstance(gold, str) else predicted is not None and predicted[0] == gold[0])
 
 
+def _first(record: Record) -> str | None:
+    """The first picture of a ranking."""
+    return record["predicted"][0] if record["predicted"] else None
+
+
 def _in_both_senses(records: Sequence[Record]) -> Statistic | None:
     """Whether a compound is right in both senses; compounds whose second row a limit has cut do not count."""
     rows: dict[str, list[float]] = {}
@@ -84,14 +89,14 @@ def _is_tied(record: Record) -> float | None:
 
 _score = partial(Measure, interval=BOOTSTRAP, scopes=_SENSES, percent=False, bounds=(-1.0, 1.0))
 _RANK = (
-    Measure("acc", each=is_right, scopes=_SENSES),
+    Measure("acc", each=is_right, scopes=_SENSES, answer=_first),
     _score("dcg", each=lambda record: dcg(record["gold"], record["predicted"]), bounds=(0.0, dcg("abcde", "abcde"))),
     _score("rank_correlation", each=_of_rankings(rank_correlation)),
     _score("file_name_correlation", each=_of_rankings(file_name_correlation), diagnostic=True, headline=False),
     Measure("tie_rate", each=_is_tied, higher_is_better=False, diagnostic=True),
 )
 _SEQUENCE = (
-    Measure("item_acc", each=is_right, scopes=_SENSES),
+    Measure("item_acc", each=is_right, scopes=_SENSES, answer=lambda record: record["predicted"]),
     Measure("sense_acc", each=lambda record: float(record["predicted_sense"] == record["sense"]), scopes=_SENSES),
 )
 _BOTH = Measure("both_senses_acc", statistic=_in_both_senses)

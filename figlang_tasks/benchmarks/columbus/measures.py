@@ -18,7 +18,12 @@ def _kinds(record: Record) -> tuple[str, ...]:
 _SCOPES = Scopes(("text", "icon", "overlap_text", "overlap_icon"), _kinds)
 
 COLUMBUS = Measures.of(
-    Measure("acc", each=lambda record: float(record["predicted"] == record["gold"]), scopes=_SCOPES),
+    Measure(
+        "acc",
+        each=lambda record: float(record["predicted"] == record["gold"]),
+        scopes=_SCOPES,
+        answer=lambda record: record["predicted"],
+    ),
     Measure("acc_official", each=lambda record: float(record["predicted_official"] == record["gold"]), scopes=_SCOPES),
     Measure("parse_rate", each=lambda record: float(record["predicted"] is not None), diagnostic=True),
     Measure(

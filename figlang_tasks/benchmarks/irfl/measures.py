@@ -106,7 +106,7 @@ def _all_rotations(records: Sequence[Record]) -> Statistic | None:
     return ratio(_units(whole), hits) if whole else None
 
 
-_ACC = Measure("acc", each=_is_right, scopes=_TYPES)
+_ACC = Measure("acc", each=_is_right, scopes=_TYPES, answer=lambda record: record["chosen"])
 _TIE_RATE = Measure("tie_rate", each=_is_tied, higher_is_better=False, diagnostic=True)
 _PARSE_RATE = Measure("parse_rate", each=lambda record: float(record["status"] in (SCORES, "read")), diagnostic=True)
 
@@ -124,7 +124,7 @@ RANDOM = Measures.of(_ACC, _TIE_RATE, _PARSE_RATE)
 """Of a choice among random candidates, of which none is partial-literal: Tables 4 and 5."""
 
 CIRCULAR = Measures.of(
-    Measure("acc", each=_is_right),
+    Measure("acc", each=_is_right, answer=lambda record: record["chosen"]),
     Measure("all_rotations_acc", statistic=_all_rotations, remark=_report_cut("all_rotations_acc", _rotations)),
     *(
         Measure(f"share_{letter}", each=_is_letter(place), diagnostic=True, headline=False)

@@ -77,6 +77,7 @@ CLASSIFY = _measures(
         "acc",
         each=lambda record: float(record["predicted"] == record["gold"]),
         scopes=Scopes(("metaphor", "negative"), lambda record: ("metaphor" if record["gold"] else "negative",)),
+        answer=lambda record: record["predicted"],
     ),
     Measure("yes_rate", each=lambda record: float(record["predicted"] == 1), diagnostic=True, headline=False),
     _parse_rate(lambda record: record["predicted"] is not None),
@@ -86,7 +87,11 @@ CLASSIFY = _measures(
 
 
 RETRIEVE = _measures(
-    Measure("p@1", each=lambda record: float(record["chosen"] == record["answer"])),
+    Measure(
+        "p@1",
+        each=lambda record: float(record["chosen"] == record["answer"]),
+        answer=lambda record: record["chosen"],
+    ),
     Measure(
         "rank",
         each=lambda record: None if record["rank"] is None else float(record["rank"]),

@@ -44,6 +44,7 @@ def _accuracy(of: str, field: str, suffix: str = "") -> Measure:
         applies=_WINNERS[of],
         scopes=FOLDS,
         headline=not suffix,
+        answer=lambda record: record[field],
     )
 
 

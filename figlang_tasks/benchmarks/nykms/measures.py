@@ -50,6 +50,7 @@ def _labels(field: str) -> tuple[Measure, ...]:
                 statistic=_of_labels(score, field),
                 interval=TWO_CLASSES,
                 main=score == "macro_f1",
+                answer=lambda record: record["predicted"][field],
             )
             for score in ("macro_precision", "macro_recall", "macro_f1")
         ),
