@@ -187,11 +187,10 @@ LM_EVAL_FILES = {
     for path in sorted((plugin.tasks_dir().parent / "lm_eval").rglob("*flute*.yaml"))
     if not path.name.startswith("_")
 }
-ONLY_IN_LM_EVAL = {"sample", "explanation_scorer", "figlang_tasks"}
 
 
 def test_flute_tasks_are_in_both_harnesses() -> None:
-    names = {"flute", "flute_v1", "flute_train", "flute_v1_train", "flute_codalab"}
+    names = {"flute", "flute_v1", "flute_train", "flute_v1_train", "flute_codalab", "flute_4shot"}
     names |= {"figlang_mini_flute", "figlang_mini_flute_v1"}
     assert {path.stem for path in FLUTE_FILES} == set(LM_EVAL_FILES) == names
 
@@ -206,7 +205,7 @@ def test_flute_tasks_ask_and_count_the_same_in_both_harnesses(path: Path) -> Non
     assert other["generation_kwargs"] == {"max_gen_toks": settings.pop("max_new_tokens")} | settings
     by_name = {entry["metric"]: entry["higher_is_better"] for entry in one["metric_list"]}
     listed = {entry["metric"]: entry["higher_is_better"] for entry in other["metric_list"]}
-    assert {name: found for name, found in listed.items() if name not in ONLY_IN_LM_EVAL} == by_name
+    assert listed == by_name
     assert hub.read_name(one["dataset_name"]) == other["dataset_kwargs"]
 
 

@@ -72,7 +72,6 @@ def cite(
 def signature(run: Run, task: TaskRun, short: bool = False) -> str:
     """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
     from figlang_tasks.results.provenance import generation_arguments
-    from figlang_tasks.scoring.evaluation import VERSION
     from figlang_tasks.scoring.explanations import short as short_scorer
 
     found = task.config.get("metadata")
@@ -80,7 +79,6 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
     told = metadata.get("versions")
     versions = told if isinstance(told, Mapping) else {}
     lm_eval = run.results.get("lm_eval_version")
-    in_lm_eval = (run.results.get("results") or {}).get(task.task) or {}
     template = run.results.get("chat_template_sha") or ("none" if lm_eval else None)
     prompt = str(metadata.get("prompt_hash", _UNKNOWN))
     parts = {
@@ -90,7 +88,7 @@ def signature(run: Run, task: TaskRun, short: bool = False) -> str:
         "template": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", template) if short and template else template,
         "generation": generation_arguments(run) or None,
         "harness": f"lm-eval {lm_eval}" if lm_eval else f"lmms-eval {versions.get('lmms-eval', _UNKNOWN)}",
-        "figlang-tasks": versions.get("figlang-tasks") or in_lm_eval.get(f"{VERSION},none", _UNKNOWN),
+        "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
         "cut": task.cut,
         "scorer": (task.signature or task.scorer or "none") if task.explained else None,
     }

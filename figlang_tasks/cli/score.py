@@ -178,8 +178,6 @@ class _Scored:
                 found = self.estimates[metric][OVERALL]
                 table[f"{metric},none"] = found.value
                 table[f"{metric}_stderr,none"] = "N/A" if found.stderr is None else found.stderr
-        if "explanation_scorer,none" in table:  # of lm-eval
-            table["explanation_scorer,none"] = self.signature
         config = results.setdefault("configs", {}).setdefault(self.task.task, {})
         config["metadata"] = {
             **(config.get("metadata") or {}),

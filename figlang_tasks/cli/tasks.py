@@ -28,8 +28,6 @@ MINI = "figlang_mini"
 WIDTH = 100
 _ABOUT_MINI = ("the same tasks on small data of our own", "ships with the package", "demo")
 
-_TOLD = ("sample", "explanation_scorer")  # "metrics" by which lm-eval says what was read and what scored it
-
 
 @dataclass(frozen=True)
 class Definition:
@@ -184,7 +182,7 @@ def _metrics(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     from figlang_tasks.scoring import OVERALL, Measures, full_name
 
     found = task_files.named(named)
-    headline = tuple(row["metric"] for row in found if row["metric"] not in _TOLD)
+    headline = tuple(row["metric"] for row in found)
     if not isinstance(found, Measures):  # of lm-eval
         return headline, headline
     names = [

@@ -53,9 +53,9 @@ def no_exemplars(doc: Mapping[str, Any]) -> NoReturn:
         LmEvalError: always.
     """
     raise LmEvalError(
-        "figlang_tasks: --num_fewshot is no option of our tasks: their prompts are the papers'. Leave it out. Examples "
-        "are an option of the New Yorker tasks alone, num_fewshot in metadata of the task file: "
-        "nycc_match_description_5shot has five"
+        "figlang_tasks: --num_fewshot is no option of our tasks: their prompts are the papers'. Leave it out. Tasks "
+        "of FLUTE and of the New Yorker contest take examples by num_fewshot in metadata of the task file: flute_4shot "
+        "has four, nycc_match_description_5shot five"
     )
 
 

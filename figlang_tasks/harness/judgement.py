@@ -11,7 +11,7 @@ from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.core import notes, redaction
 from figlang_tasks.harness import versions
 from figlang_tasks.scoring import OVERALL, Measures, to_json
-from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, with_source
+from figlang_tasks.scoring.evaluation import Answers, Evaluation, Judged, Number, Source, Value, facts, with_source
 from figlang_tasks.scoring.measure import REPEAT
 
 
@@ -61,7 +61,7 @@ def complete(results: dict[str, Any], tasks: Mapping[str, Any], stderr: bool) ->
         found: dict[str, Any] = {"versions": versions.recorded(), **_unanswered(name, evaluation, samples)}
         _complete_row(row, task, evaluation, stderr)
         if evaluation:
-            found |= _facts(evaluation)
+            found |= facts(evaluation)
             estimates = evaluation.estimates
             if not stderr:
                 estimates = {
@@ -108,15 +108,6 @@ def _complete_row(row: dict[str, Any], task: Any, evaluation: Evaluation | None,
             row[f"{metric}_stderr,{filter_key}"] = error
             for kind in ("_stderr_clt", "_stderr_clustered"):
                 row[f"{metric}{kind},{filter_key}"] = given[f"{metric}{kind},{filter_key}"]
-
-
-def _facts(evaluation: Evaluation) -> dict[str, str]:
-    """What a task file could not say, and the records do."""
-    found = {"explanation_scorer": evaluation.scored.provenance} if evaluation.scored else {}
-    for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
-        if said := sorted({str(record[field]) for record in evaluation.records if field in record}):
-            found[name] = ", ".join(said)
-    return found
 
 
 def _tell_of_missing_records(name: str, task: Any) -> None:

@@ -62,8 +62,8 @@ def preflight(
     if num_fewshot:
         raise FigLangError(
             f"figlang_tasks: --num_fewshot is no option of {listed([config['task'] for config in ours])}: examples are "
-            "the task option num_shots of V-FLUTE and of the New Yorker tasks; vflute_5shot, vflute_10shot and "
-            "nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
+            "the task option num_shots of V-FLUTE, FLUTE and the New Yorker tasks; vflute_5shot, vflute_10shot, "
+            "flute_4shot and nycc_..._5shot set it. Leave --num_fewshot out, or take one of those"
         )
     if limit is not None and 0 < limit < 1 and len(ours) > 1:
         if status.in_first_process():

@@ -31,6 +31,7 @@ from figlang_tasks.results import samples
 from figlang_tasks.results.published import Measured
 from figlang_tasks.results.samples import OfAnotherTask
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, Record, flat, full_name
+from figlang_tasks.scoring.evaluation import FACTS
 from figlang_tasks.scoring.explained import is_explained
 from figlang_tasks.scoring.measure import REPEAT
 from figlang_tasks.scoring.notices import notices
@@ -538,7 +539,8 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | N
     except DataError as error:
         raise RunError(f"{path}: rows of {read.data}, which no task of figlang_tasks reads") from error
     config = _of_task(path, results, "configs", task)
-    metadata = config.get("metadata") or {}
+    metadata = {**_told_by_lm_eval(config), **(config.get("metadata") or {})}
+    config = config and {**config, "metadata": metadata}
     of_task = _of_task(path, results, "results", task)
     scorer = _scorer(read) if benchmark.scorer else None
     run = TaskRun(
@@ -551,8 +553,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | N
         reported=_reported(path, metadata.get("measures")),
         config=config,
         scorer=scorer,
-        # Of lm-eval, where a run cannot add to the metadata, it stands in the table.
-        signature=(metadata.get("explanation_scorer") or of_task.get("explanation_scorer,none")) if scorer else None,
+        signature=metadata.get("explanation_scorer") if scorer else None,
         failed=scoring.failed(metadata.get("measures") or {}),
         cut=cut_to,
         tabled={
@@ -566,6 +567,14 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | N
             f"figlang_tasks: {path}: {run.unanswered} of {len(run.lines)} rows have no answer and count as wrong"
         )
     return run
+
+
+def _told_by_lm_eval(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a run in lm-eval, which cannot add to the metadata, said of a task beside values."""
+    entries = config.get("metric_list")
+    first = entries[0] if isinstance(entries, list) and entries else None
+    told = first.get(FACTS) if isinstance(first, Mapping) else None
+    return told if isinstance(told, Mapping) else {}
 
 
 def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Mapping[str, Any]:

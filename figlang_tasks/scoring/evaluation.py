@@ -23,9 +23,6 @@ from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
 
-VERSION = "figlang_tasks"
-"""The name under which lm-eval's results tell the version of this package."""
-
 _Value = TypeVar("_Value")
 
 
@@ -261,52 +258,69 @@ def aggregator(
 # --- lm-eval, which has no hook --------------------------------------------------------------------------------------
 
 
-def judged_for_lm_eval(
-    record: dict[str, Any], measures: Measures, *facts: str, results: Sequence[str] = ()
-) -> dict[str, Any]:
-    """What ``process_results`` returns to lm-eval of one document: as :func:`judged`, each value with the record.
+class _Judged(dict[str, Any]):
+    """What lm-eval gets of a document: it saves all of it, and makes a row of its table of each of the `items`."""
+
+    def items(self) -> Any:
+        return {name: value for name, value in super().items() if name != "sample"}.items()
+
+
+class _Facts(dict[str, Any]):
+    """What results say beside values, in the task's configuration, which lm-eval copies before a run: it stays one."""
+
+    def __deepcopy__(self, memo: object) -> _Facts:
+        return self
+
+
+FACTS = "figlang_tasks"
+"""The key of the facts, in the first entry of a ``metric_list`` that :func:`metric_list_of_lm_eval` made."""
+
+
+def judged_for_lm_eval(record: dict[str, Any], measures: Measures, results: Sequence[str]) -> dict[str, Any]:
+    """Return what ``process_results`` hands to lm-eval: as :func:`judged`, each value with the record.
 
     Args:
-        facts: the names given to :func:`metric_list_of_lm_eval`.
+        record, measures: as in :func:`judged`.
         results: what the model said, for the notices on the run.
     """
-    names = [*(row["metric"] for row in measures), *facts, VERSION]
     source = Source(record, next(iter(results), None), record.get("scorer"), record["data"])
-    return with_source(judged(record, measures), names, source)
+    return _Judged(with_source(judged(record, measures), (row["metric"] for row in measures), source))
 
 
-def metric_list_of_lm_eval(measures: Measures, **facts: Callable[[Evaluation], str]) -> list[dict[str, Any]]:
-    """The ``metric_list`` of task files of lm-eval.
+def metric_list_of_lm_eval(measures: Measures) -> list[dict[str, Any]]:
+    """Return the ``metric_list`` of task files of lm-eval.
 
-    Args:
-        measures: as in lmms-eval; in place of one without a value stands None.
-        facts: what else results say, by name: a text made of the evaluation. lm-eval aggregates whatever
-            ``process_results`` returns, and has no other place to say which scorer was used, say.
+    A run writes :func:`facts` and the version of this package into its first entry: lm-eval saves the configuration of
+    a task once its metrics are there.
     """
+    told = _Facts()
 
-    def value_of(name: str) -> Callable[[Evaluation], float | None]:
-        return lambda found: found.estimates[name][OVERALL].value if name in found.estimates else None
+    def of(row: Mapping[str, Any]) -> dict[str, Any]:
+        def value(found: Evaluation) -> float | None:
+            data = sorted({record["data"] for record in found.records})
+            told.update(facts(found), data=", ".join(data), versions={"figlang-tasks": __version__})
+            own = found.estimates.get(row["metric"], {}).get(OVERALL)
+            return None if own is None else own.value
 
-    facts |= {VERSION: lambda found: __version__}
-    made = {name: aggregator(name, measures, fact) for name, fact in facts.items()}
-    rows: list[dict[str, Any]] = [
-        {"metric": "sample", "aggregation": lambda records: guarded("data", lambda: _data(records), "")},
-        *({"metric": name, "aggregation": aggregate} for name, aggregate in made.items()),
-    ]
-    return [{**row, "higher_is_better": True} for row in rows] + [
-        {**row, "aggregation": aggregator(row["metric"], measures, value_of(row["metric"]))} for row in measures
-    ]
+        compute = aggregator(row["metric"], measures, value)
+
+        def aggregate(items: Sequence[Any]) -> Any:
+            told.clear()  # of the task before, where this evaluation fails
+            return compute(items)
+
+        return {**row, "aggregation": aggregate}
+
+    first, *others = map(of, measures)
+    return [{**first, FACTS: told}, *others]
 
 
-def provenance_of_scores(found: Evaluation) -> str:
-    """What explanations were scored by."""
-    return found.scored.provenance if found.scored else ""
-
-
-def _data(records: Sequence[Record]) -> str:
-    """What was read: dataset, part and digest of the texts, and the revision where the records say it."""
-    found = {record["data"] + (f" ({record['revision']})" if "revision" in record else "") for record in records}
-    return ", ".join(sorted(found))
+def facts(found: Evaluation) -> dict[str, str]:
+    """Return what a task file could not say and the records do: scorer, revision of the data, settings of BLEU."""
+    told = {"explanation_scorer": found.scored.provenance} if found.scored else {}
+    for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
+        if said := sorted({str(record[field]) for record in found.records if field in record}):
+            told[name] = ", ".join(said)
+    return told
 
 
 # --- all measures of a task -------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
+from lm_eval.utils import make_table
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -110,6 +111,10 @@ def in_lm_eval(model: Any = None, tasks: tuple[str, ...] = TASKS, **arguments: A
     return dict(results)
 
 
+def told(results: dict[str, Any], task: str) -> dict[str, Any]:
+    return dict(results["configs"][task]["metric_list"][0]["figlang_tasks"])
+
+
 def numbers(results: dict[str, Any], task: str) -> dict[str, float]:
     found = {name.partition(",")[0]: value for name, value in results["results"][task].items()}
     return {name: value for name, value in found.items() if isinstance(value, float) and "_stderr" not in name}
@@ -157,12 +162,17 @@ def test_the_same_records_and_prompts(task: str, both: dict[str, dict[str, Any]]
 
 def test_lm_evals_results_say_what_was_read_and_what_scored(both: dict[str, dict[str, Any]]) -> None:
     for task in TASKS:
-        reported = both["lm_eval"]["results"][task]
+        found = told(both["lm_eval"], task)
         metadata = both["lmms_eval"]["configs"][task]["metadata"]
-        assert reported["sample,none"] == f"{metadata['data']} (package)"
-        assert reported["explanation_scorer,none"] == metadata["explanation_scorer"]
-        assert metadata["explanation_scorer"].startswith("embedded")
-        assert metadata["data_revision"] == "package"
+        assert {name: metadata[name] for name in found if name != "versions"} | {"versions": found["versions"]} == found
+        assert found["versions"] == {"figlang-tasks": figlang_tasks.__version__}
+        assert found["explanation_scorer"].startswith("embedded")
+        assert (found["data"].partition(":")[0], found["data_revision"]) == ("figlang_mini_flute/train", "package")
+
+
+def test_lm_evals_table_has_values_alone(both: dict[str, dict[str, Any]]) -> None:
+    values = [line.split("|")[7].strip() for line in make_table(both["lm_eval"]).splitlines()[2:]]
+    assert len(values) > 15 and all(0 <= float(value) <= 1 for value in values), values
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -218,10 +228,9 @@ def test_all_metrics_of_a_task_share_one_pass(monkeypatch: pytest.MonkeyPatch) -
 def test_without_a_scorer_the_other_numbers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     results = in_lm_eval(tasks=TASKS[:1], limit=12)
-    reported = results["results"][TASKS[0]]
-    assert reported["acc@50,none"] is None
+    assert results["results"][TASKS[0]]["acc@50,none"] is None
     assert set(numbers(results, TASKS[0])) == {"acc@0", "acc", "parse_rate", "parse_disagreement"}
-    assert reported["explanation_scorer,none"] == "none (acc@0 counts labels alone)"
+    assert told(results, TASKS[0])["explanation_scorer"] == "none (acc@0 counts labels alone)"
 
 
 def test_outputs_that_are_not_read_are_told_once(warnings_of_loguru: list[str]) -> None:
@@ -357,17 +366,19 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     (file,) = tmp_path.glob("out/*/results_*.json")
     results = json.loads(file.read_text())
     reported = results["results"]["flute"]
-    assert reported["sample,none"].startswith("FLUTE/heldout:") and commit in reported["sample,none"]
+    assert told(results, "flute")["data"].startswith("FLUTE/heldout:")
+    assert told(results, "flute")["data_revision"] == commit
+    signature = told(results, "flute")["explanation_scorer"]
     assert reported["acc@0,none"] == reported["acc,none"]
     assert results["n-samples"]["flute"] == {"original": 1500, "effective": 8}
-    assert runs.read(str(file)).tasks["flute"].signature == reported["explanation_scorer,none"]
+    assert runs.read(str(file)).tasks["flute"].signature == signature
     # `figlang score` reads lm-eval's samples files, too.
     (samples,) = tmp_path.glob("out/*/samples_flute_*.jsonl")
     command_line = ["score", str(samples), "--scorer", "embedded", "--no-cache", "-o", str(tmp_path / "again")]
     result = typer.testing.CliRunner().invoke(app, command_line)
     assert result.exit_code == 0, result.output
     again = runs.read(str(tmp_path / "again")).tasks["flute"]
-    assert again.signature == reported["explanation_scorer,none"] and again.cut == "limit 8"
+    assert again.signature == signature and again.cut == "limit 8"
     assert "acc_official" in again.reported  # not in lm-eval's table
     for name, scopes in again.reported.items():
         if name == "acc_official":

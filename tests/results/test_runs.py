@@ -129,7 +129,8 @@ def test_lm_evals_results_name_the_scorer(folder: Path) -> None:
     (samples,) = varied_runs.weak().glob("*_samples_figlang_mini.jsonl")
     shutil.copy(samples, folder / "samples_figlang_mini_2026-01-02T03-04-05.123456.jsonl")
     signature = "embedded (not a published metric)|bertscore:x|dtype:fp32"
-    content = {"results": {"figlang_mini": {"explanation_scorer,none": signature}}}
+    told = {"figlang_tasks": {"explanation_scorer": signature}}
+    content = {"results": {}, "configs": {"figlang_mini": {"metric_list": [told]}}}
     results = folder / "results_2026-01-02T03-04-05.123456.json"
     results.write_text(json.dumps(content), encoding="utf-8")
     assert runs.read(str(results)).tasks["figlang_mini"].signature == signature

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from figlang_tasks.benchmarks.flute.rows import SCOPES, scopes
 from figlang_tasks.scoring import Measure, Measures, Record, Scopes
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval, provenance_of_scores
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures, parse_rate
 
 _TYPES = Scopes(SCOPES, lambda record: scopes(record["report_group"]))
@@ -32,7 +32,4 @@ def of_records(records: Sequence[Record]) -> Measures:
     return V1 if records[0]["explained"] == "contradiction" else V2
 
 
-V1_LM_EVAL, V2_LM_EVAL = (
-    metric_list_of_lm_eval(measures, explanation_scorer=provenance_of_scores) for measures in (V1, V2)
-)
-BLIND_LM_EVAL = metric_list_of_lm_eval(BLIND)
+V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_of_lm_eval, (V1, V2, BLIND))

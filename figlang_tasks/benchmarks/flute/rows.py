@@ -23,6 +23,7 @@ from figlang_tasks.core import hub, json_lines
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import PartMissing
+from figlang_tasks.core.exemplars import drawn
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
 
@@ -196,6 +197,36 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
             "scorer": [scorer] * len(found),
         }
     )
+
+
+EXEMPLAR_SEED = 42
+
+
+@hub.kept(maxsize=4)
+def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
+    """Return few-shot exemplars of the part ``rest``, drawn over the figurative types and the labels.
+
+    So 4 exemplars hold each of sarcasm, metaphor, simile and idiom once, and each label twice. The draw does not depend
+    on the order of the file. A paraphrase is not figurative, and what has no explanation shows no answer.
+
+    Args:
+        name: a dataset in FLUTE's schema.
+        count: number of exemplars, at least 1.
+        prompt: ``v2`` or ``v1``.
+
+    Raises:
+        hub.DataError: as :func:`load`; also for more exemplars than there are rows.
+    """
+    documents = sorted(load(name, "rest", prompt), key=lambda document: document["id"])
+    shown = [
+        document
+        for document in documents
+        if document["report_group"] != "creative_paraphrase" and _plain(document["explanation"])
+    ]
+    types, labels = [document["report_group"] for document in shown], [document["label"] for document in shown]
+    shots = [shown[place] for place in drawn(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)]
+    logger.info(f"figlang_tasks: {count} exemplars: {', '.join(shot['id'] for shot in shots)}")
+    return tuple(shots)
 
 
 def row_ids(rows: Sequence[Pair]) -> list[str]:

@@ -10,6 +10,8 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from pydantic import Field
+
 from figlang_tasks.answers.echo import without_echoes
 from figlang_tasks.benchmarks.flute import measures, rows
 from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
@@ -32,17 +34,20 @@ SCHEME_OF_PROMPT: Final = {"v1": "contradiction", "v2": "all"}
 _MEASURES: Final = {"v1": measures.V1, "v2": measures.V2}
 KEYS = ("dataset", "part", "prompt", "scorer")
 BLIND = "codalab"
+WITH_EXEMPLARS = ("heldout", BLIND)
 
 
 class Options(TaskOptions):
     """Options of a FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
+        num_shots: exemplars before the question (`rows.exemplars`).
         scorer: explanation scorer (`scoring.explanations`); None takes what the task file's ``dataset_name`` says.
     """
 
     OF: ClassVar[str] = "FLUTE"
 
+    num_shots: int = Field(default=0, ge=0)
     scorer: explanations.Choice = None
 
 
@@ -84,8 +89,8 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
 
     Args:
         settings: what ``dataset_name`` says in lmms-eval: ``dataset`` (default FLUTE), ``part``, ``prompt``,
-            ``scorer`` (``dataset_kwargs`` of the task file), and what else lm-eval passes
-            (:mod:`figlang_tasks.core.lm_eval_options`).
+            ``scorer`` (``dataset_kwargs`` of the task file), ``num_fewshot`` (its metadata), and what else lm-eval
+            passes (:mod:`figlang_tasks.core.lm_eval_options`).
 
     Raises:
         LmEvalError: an option is missing or wrong, or the data is.
@@ -93,8 +98,12 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
     import datasets
 
     try:
-        asked = {"dataset": "FLUTE"} | lm_eval_options(settings, KEYS, required=("part",))
+        asked = {"dataset": "FLUTE"} | lm_eval_options(settings, (*KEYS, "num_fewshot"), required=("part",))
         found = documents(asked)
+        shots = Options.of({"num_shots": asked.get("num_fewshot", 0)}).num_shots
+        _check_exemplars(asked, shots)
+        if shots:
+            found = found.add_column("num_shots", [shots] * len(found))
         if asked["part"] != BLIND:
             paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
             explanations.preflight(_scorer_name(asked) or None, paper, required=True)
@@ -104,21 +113,43 @@ def lm_eval_dataset(**settings: Any) -> datasets.DatasetDict:
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
-    """Fetch the scorer's weights; see `Benchmark.preflight`."""
+    """Draw the exemplars and fetch the scorer's weights; see `Benchmark.preflight`."""
+    blocks = Options.blocks(config)
+    for options in blocks:
+        _check_exemplars(asked, options.num_shots)
     if asked["part"] == BLIND:
         return
     paper = SCHEMES[SCHEME_OF_PROMPT[_prompt(asked)]].scorer
-    for scorer in {each.scorer for each in Options.blocks(config)}:
+    for scorer in {each.scorer for each in blocks}:
         explanations.preflight((_scorer_name(asked) or None) if scorer is None else scorer, paper)
+
+
+def _check_exemplars(asked: Mapping[str, Any], count: int) -> None:
+    if count and asked["part"] not in WITH_EXEMPLARS:
+        raise ValueError(
+            f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so part={asked['part']} would "
+            f"ask them too; valid parts: {', '.join(WITH_EXEMPLARS)}"
+        )
+    if count:
+        rows.exemplars(asked["dataset"], count, _prompt(asked))
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """Return the prompt."""
-    Options.of(lmms_eval_specific_kwargs)
+    """Return the prompt as one text; exemplars, each with its answer below it, are paragraphs before the question."""
+    shots = [f"{_question(shot)}\n{doc_to_target(shot)}" for shot in _shots(doc, lmms_eval_specific_kwargs)]
+    return "\n\n".join([*shots, _question(doc)])
+
+
+def _question(doc: Document) -> str:
     return render(f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"])
+
+
+def _shots(doc: Document, kwargs: Kwargs) -> tuple[Document, ...]:
+    count = doc.get("num_shots") or Options.of(kwargs).num_shots  # in lm-eval documents have it
+    return rows.exemplars(doc["dataset"], count, doc["prompt"]) if count else ()
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Any]:
@@ -127,8 +158,12 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:
-    """Return the prompt as one chat turn of text."""
-    return [user_turn([], doc_to_text(doc, lmms_eval_specific_kwargs))]
+    """Return the prompt as chat turns of text: a question as user and its answer as assistant, last the open one."""
+    messages = []
+    for shot in _shots(doc, lmms_eval_specific_kwargs):
+        answer = {"role": "assistant", "content": [{"type": "text", "text": doc_to_target(shot)}]}
+        messages += [user_turn([], _question(shot)), answer]
+    return [*messages, user_turn([], _question(doc))]
 
 
 def _answer(doc: Document, label: str, explanation: str) -> str:
@@ -169,7 +204,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
     record = _record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, _MEASURES[doc["prompt"]], "explanation_scorer", results=results)
+    return judged_for_lm_eval(record, _MEASURES[doc["prompt"]], results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
@@ -195,7 +230,7 @@ def blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, An
 def lm_eval_blind_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`blind_process_results`, for lm-eval."""
     record = _blind_record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, measures.BLIND, results=results)
+    return judged_for_lm_eval(record, measures.BLIND, results)
 
 
 def _blind_record(doc: Document, results: Sequence[str]) -> dict[str, Any]:

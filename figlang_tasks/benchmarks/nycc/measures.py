@@ -17,7 +17,7 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, Measure, Measures, Record, Scopes, grouped
-from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval, provenance_of_scores
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.explained import PARSE_DISAGREEMENT, SCHEMES, explained_measures
 from figlang_tasks.scoring.measure import unit_of
 
@@ -98,5 +98,4 @@ def of_records(records: Sequence[Record]) -> Measures:
     return EXPLANATION if "bleu_sums" in records[0] else RANKING if "winner_source" in records[0] else MATCHING
 
 
-MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING))
-EXPLANATION_LM_EVAL = metric_list_of_lm_eval(EXPLANATION, explanation_scorer=provenance_of_scores)
+MATCHING_LM_EVAL, RANKING_LM_EVAL, EXPLANATION_LM_EVAL = map(metric_list_of_lm_eval, (MATCHING, RANKING, EXPLANATION))

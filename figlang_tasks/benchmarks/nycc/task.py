@@ -143,9 +143,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
     task = rows.config(doc["config"]).task
-    told = ["explanation_scorer"] if task == "explanation" else []
     record = _record(doc, without_echoes(doc, results, doc_to_text))
-    return judged_for_lm_eval(record, BY_TASK[task], *told, results=results)
+    return judged_for_lm_eval(record, BY_TASK[task], results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:

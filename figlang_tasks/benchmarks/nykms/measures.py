@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
 from figlang_tasks.metrics import classification, overlap
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring import BOOTSTRAP, TWO_CLASSES, Measure, Measures, Record, Scopes, grouped
-from figlang_tasks.scoring.evaluation import Evaluation, metric_list_of_lm_eval
+from figlang_tasks.scoring.evaluation import metric_list_of_lm_eval
 from figlang_tasks.scoring.measure import unit_of
 
 LABELS: Final = ("MC", "SC")
@@ -115,22 +115,6 @@ def of_records(records: Sequence[Record]) -> Measures:
     return BY_QUESTION[records[0]["question"]]
 
 
-# --- lm-eval ---------------------------------------------------------------------------------------------------------
-
-
-def facts(question: str) -> tuple[str, ...]:
-    """The names of what lm-eval's results say of a question beside values."""
-    return () if FIELDS[question][0] in LABELS and len(FIELDS[question]) == 1 else ("bleu_signature",)
-
-
-def _bleu_signature(found: Evaluation) -> str:
-    """What BLEU-4 was computed with, averaged and of the corpus."""
-    return ", ".join([*sorted({record["bleu"] for record in found.records}), overlap.signature(corpus=True)])
-
-
-def _lm_eval(question: str) -> list[dict[str, Any]]:
-    return metric_list_of_lm_eval(BY_QUESTION[question], **dict.fromkeys(facts(question), _bleu_signature))
-
-
-METAPHOR_LM_EVAL, SARCASM_LM_EVAL, MC_LM_EVAL, MW_LM_EVAL, ME_LM_EVAL = map(_lm_eval, list(FIELDS)[:5])
-SC_LM_EVAL, SW_LM_EVAL, ST_LM_EVAL, SE_LM_EVAL = map(_lm_eval, list(FIELDS)[5:])
+METAPHOR_LM_EVAL, SARCASM_LM_EVAL = map(metric_list_of_lm_eval, (METAPHOR, SARCASM))
+MC_LM_EVAL, MW_LM_EVAL, ME_LM_EVAL = map(metric_list_of_lm_eval, (MC, MW, ME))
+SC_LM_EVAL, SW_LM_EVAL, ST_LM_EVAL, SE_LM_EVAL = map(metric_list_of_lm_eval, (SC, SW, ST, SE))

@@ -167,10 +167,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
     """As :func:`process_results`, for lm-eval."""
-    question = doc["question"]
     record = _record(doc, without_echoes(doc, results, doc_to_text)).as_dict()
-    own = measures.BY_QUESTION[question]
-    return judged_for_lm_eval(record, own, *measures.facts(question), results=results)
+    return judged_for_lm_eval(record, measures.BY_QUESTION[doc["question"]], results)
 
 
 def _record(doc: Document, results: Sequence[str]) -> Record:

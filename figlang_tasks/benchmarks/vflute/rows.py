@@ -10,7 +10,6 @@ import hashlib
 import json
 import random
 import reprlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,7 @@ from figlang_tasks.benchmarks.vflute import own
 from figlang_tasks.core import hub, images
 from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.exemplars import drawn
 from figlang_tasks.core.row_files import brief
 from figlang_tasks.metrics.intervals import linked
 
@@ -221,11 +221,9 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
 
 @hub.kept(maxsize=8)
 def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
-    """Draw few-shot exemplars from the *train* split, stratified over sources and labels.
+    """Return few-shot exemplars of the *train* split, drawn over sources and labels.
 
-    Sources take turns, in an order drawn with the seed; within a source the label that has been used less so far is
-    taken where the source has it. So 5 exemplars hold every source of V-FLUTE once, 10 hold each twice. The paper's
-    own exemplars were not released.
+    So 5 exemplars hold every source of V-FLUTE once, 10 hold each twice. The paper's own exemplars were not released.
 
     Args:
         name: dataset.
@@ -236,30 +234,8 @@ def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
         Documents as in :func:`load`, with `image` decoded (RGB).
     """
     documents = load(name, "train", check_images=False)
-    pools: dict[str, dict[str, list[int]]] = {}
-    for number, (origin, label) in enumerate(zip(documents["source_dataset"], documents["label"], strict=True)):
-        pools.setdefault(origin, {}).setdefault(label, []).append(number)
-    if not 1 <= count <= len(documents):
-        raise hub.DataError(f"{name}: {count} exemplars asked for; the train split has {len(documents)} rows")
-
-    generator = random.Random(seed)
-    order = sorted(pools)
-    generator.shuffle(order)
-    used: Counter[str] = Counter()
-    chosen: list[int] = []
-    while len(chosen) < count:
-        for origin in order:
-            available = [label for label in LABELS if pools[origin].get(label)]
-            if not available or len(chosen) == count:
-                continue
-            fewest = min(used[label] for label in available)
-            label = generator.choice([label for label in available if used[label] == fewest])
-            pool = pools[origin][label]
-            chosen.append(pool.pop(generator.randrange(len(pool))))
-            used[label] += 1
-
     shots = []
-    for number in chosen:
+    for number in drawn(documents["source_dataset"][:], documents["label"][:], tuple(LABELS), count, seed):
         document = dict(documents[number])
         document["image"] = images.decode(document["image"], f"{name}/train row {number} ({document['id']})", name)
         shots.append(document)

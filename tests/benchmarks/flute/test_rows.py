@@ -75,6 +75,8 @@ def test_the_held_out_part_of_the_release_is_the_one_written_down(
     held, rest = rows.load("FLUTE", "heldout"), rows.load("FLUTE", "rest")
     assert not warnings_of_loguru, "the digest of its ids is that of HELDOUT_DIGEST"
     assert held["id"][0] == "metaphor-453-561f5bf8"
+    shots = [shot["id"] for shot in rows.exemplars("FLUTE", 4, "v2")]  # as the card names them
+    assert shots == ["sarcasm-1301-84ea6770", "metaphor-532-d7ad93b6", "simile-556-6ec7b2cd", "idiom-803-6c3506f3"]
     check_parts(held, rest)
 
 
@@ -117,6 +119,7 @@ def write_parquet(folder: Path, values: list[Values], classes: bool) -> None:
 def test_parquet_in_another_order_gives_the_same_ids_and_parts(data_dir: Path, invented: list[Values]) -> None:
     lines = write_lines(data_dir / "train.jsonl", invented)
     by_lines = parts_of()
+    shots = [shot["id"] for shot in rows.exemplars("FLUTE", 4, "v2")]
     lines.unlink()
     for classes in (False, True):
         write_parquet(data_dir, as_on_the_hub(invented), classes)
@@ -129,6 +132,7 @@ def test_parquet_in_another_order_gives_the_same_ids_and_parts(data_dir: Path, i
         held = documents["heldout"]
         assert held["id"][:] == by_lines["heldout"]["id"][:], "also in the same order"
         check_parts(held, documents["rest"])
+        assert [shot["id"] for shot in rows.exemplars("FLUTE", 4, "v2")] == shots
         assert 0 < Counter(held["report_group"][:100])["idiom"] < 40, "--limit takes a mixture"
 
 

@@ -5,12 +5,34 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import lm_eval
+import lm_eval.api.model
 import pytest
 from demo_runs import DEMO, answers, evaluate, metrics
 from flute_rows import released_shape, write_lines
+from lm_eval.tasks import TaskManager as TextTasks
 from marks import slow_unless
 
 from figlang_tasks import FigLangError
+from figlang_tasks.cli.tasks import folder
+
+
+class Again(lm_eval.api.model.LM):
+    """Says what was said before."""
+
+    def __init__(self, said: list[str]) -> None:
+        super().__init__()
+        self.said = said
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        return [self.said[request.doc_id] for request in requests]
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        raise AssertionError("no task of ours asks for it")
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        raise AssertionError("no task of ours asks for it")
+
 
 TASKS = ("figlang_mini_flute", "figlang_mini_flute_v1")
 
@@ -55,6 +77,30 @@ def test_the_real_tasks_find_their_rows(task: str, count: int, tmp_path: Path, m
     results: dict[str, Any] = evaluate(task, "figlang_random", limit=4)
     assert results["n-samples"][task] == {"original": count, "effective": 4}
     assert results["configs"][task]["metadata"]["data_revision"] == "local"
+
+
+@pytest.mark.slow
+def test_four_exemplars_in_both_harnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("FIGLANG_SCORER", "off")
+    by_chat = evaluate("flute_4shot", "figlang_vlm", DEMO, limit=2, gen_kwargs="max_new_tokens=16")
+    assert all(answers(by_chat, "flute_4shot").values())
+    ours = evaluate("flute_4shot", "figlang_random", limit=8)
+    theirs = lm_eval.simple_evaluate(
+        model=Again([*answers(ours, "flute_4shot").values()]),
+        tasks=["flute_4shot"],
+        task_manager=TextTasks(include_path=str(folder("lm_eval")), include_defaults=False),
+        limit=8,
+        bootstrap_iters=0,
+    )
+    assert theirs is not None
+    for sample in theirs["samples"]["flute_4shot"]:
+        prompt, settings = sample["arguments"][0]
+        assert prompt.count("\n\n") == 4 and len(prompt.split(*settings["until"])) == 5
+    found = {name: value for name, value in theirs["results"]["flute_4shot"].items() if isinstance(value, float)}
+    assert found == {name: value for name, value in metrics(ours, "flute_4shot").items() if isinstance(value, float)}
+    assert ours["n-shot"]["flute_4shot"] == 4 and 0 < found["acc,none"] < 1
 
 
 def test_missing_data_ends_a_run_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flute_rows import blind_rows, write_lines
+from flute_rows import blind_rows, released_shape, write_lines
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.flute import measures, rows, task
@@ -50,6 +50,36 @@ def test_chat_and_simple_backends_read_one_text_and_no_picture() -> None:
     (turn,) = task.doc_to_messages(document(), {"default": {}})
     assert turn == {"role": "user", "content": [{"type": "text", "text": task.doc_to_text(document())}]}
     assert task.doc_to_visual(document()) == []
+
+
+def test_four_exemplars_are_turns_before_the_question_word_for_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    asked = 'Does the sentence "{}" entail or contradict the sentence "{}"? ' + (
+        'Please answer between "Entails" or "Contradicts" and explain your decision in a sentence.'
+    )
+    said = "{}. What {} says of {!r} is why it is {}."
+    expected = [
+        ("user", asked.format("The kettle number 268 broke again.", "I adore how kettle 268 broke.")),
+        ("assistant", said.format("Contradicts", 268, "I adore how kettle 268 broke.", "Contradiction")),
+        ("user", asked.format("Entailment of metaphor 525.", "He was wall 525.")),
+        ("assistant", said.format("Entails", 525, "He was wall 525.", "Entailment")),
+        ("user", asked.format("Entailment of simile 485.", "Her voice was like bell 485.")),
+        ("assistant", said.format("Entails", 485, "Her voice was like bell 485.", "Entailment")),
+        ("user", asked.format("Contradiction of idiom 730.", "They spilled bean 730.")),
+        ("assistant", said.format("Contradicts", 730, "They spilled bean 730.", "Contradiction")),
+        ("user", asked.format('He said "no" {{ 7 * 7 }}.', "He was as quiet as snow.")),
+    ]
+    messages = task.doc_to_messages(document(), {"num_shots": 4})
+    assert [(turn["role"], *(part["text"] for part in turn["content"])) for turn in messages] == expected
+    texts = [text for _, text in expected]
+    pairs = [f"{question}\n{answer}" for question, answer in zip(texts[:-1:2], texts[1::2], strict=True)]
+    assert task.doc_to_text(document(num_shots=4)) == "\n\n".join([*pairs, texts[-1]]), "as lm-eval has it"
+    questions = rows.load("FLUTE", "heldout")
+    shots = {shot[key] for shot in rows.exemplars("FLUTE", 60, "v2") for key in ("premise", "hypothesis")}
+    assert not shots & {*questions["premise"], *questions["hypothesis"]}
 
 
 @pytest.mark.parametrize(
@@ -153,7 +183,16 @@ def named(values: dict[str, Any]) -> str:
         ({"part": "test", "dataset": "FLUTE"}, {}, "task mine: FLUTE has no part 'test'"),
         ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
         ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),
-        ({"part": "train", "dataset": "figlang_mini_flute"}, {"default": {"seed": 1}}, "option.*seed; valid: scorer"),
+        (
+            {"part": "train", "dataset": "figlang_mini_flute"},
+            {"default": {"seed": 1}},
+            "seed; valid: num_shots, scorer",
+        ),
+        (
+            {"part": "train", "dataset": "figlang_mini_flute"},
+            {"default": {"num_shots": 4}},
+            "num_shots=4: exemplars are rows of the part rest, .*valid parts: heldout, codalab",
+        ),
         ({"part": "train", "dataset": "figlang_mini_flute", "scorer": "x"}, {}, "scorer='x': must be 'vflute25'"),
         ({"part": "codalab", "dataset": "FLUTE"}, {}, "task mine: flute_codalab reads the blind test file"),
     ],
@@ -178,6 +217,7 @@ def test_what_is_wrong_ends_a_run_before_a_model_is_loaded(
     ("settings", "message"),
     [
         ({"promt": "v1"}, r"unknown key\(s\) promt of a task in lm-eval; valid: dataset, part, prompt, scorer"),
+        ({"num_fewshot": 4}, "FLUTE task option num_shots=4: exemplars are rows of the part rest"),
         ({"part": None}, "part of a FLUTE task is None, must be a text"),
         ({"prompt": ["v1"]}, r"prompt=\['v1'\] of a FLUTE task"),
     ],

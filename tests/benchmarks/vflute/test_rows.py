@@ -109,7 +109,7 @@ def test_other_seeds_draw_other_exemplars(tiny: Path) -> None:
 
 @pytest.mark.parametrize("count", [0, 101])
 def test_no_exemplars_and_more_than_rows_are_an_error(tiny: Path, count: int) -> None:
-    with pytest.raises(hub.DataError, match=f"{count} exemplars asked for; the train split has 100 rows"):
+    with pytest.raises(hub.DataError, match=f"{count} exemplars asked for; there are 100 rows"):
         rows.exemplars("V-FLUTE", count, 42)
 
 
