@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import pickle
@@ -165,24 +166,27 @@ def test_a_document_leaves_its_record_and_the_numbers_of_the_headline_measures()
 
 def test_lm_eval_gets_the_records_with_the_numbers() -> None:
     shown = Measures.of(ACC, Measure("f1", statistic=counts_of_labels, interval=TWO_CLASSES))
-    rows = metric_list_of_lm_eval(shown, fact=lambda found: f"{len(found.records)} records")
+    rows = metric_list_of_lm_eval(shown)
     records = [record(at, at % 2, data="b" if at else "a") | ({} if at else {"revision": "v9"}) for at in range(4)]
-    of_documents = [judged_for_lm_eval(each, shown, "fact") for each in records]
+    of_documents = [judged_for_lm_eval(each, shown, []) for each in records]
+    assert [dict(each)["sample"] for each in of_documents] == records, "what lm-eval saves"
+    assert {name for each in of_documents for name, _ in each.items()} == {"acc", "f1"}, "what it makes rows of"
+    kept = copy.deepcopy(rows)[0]["figlang_tasks"]  # lm-eval copies task files before a run
     found = {row["metric"]: row["aggregation"]([each[row["metric"]] for each in of_documents]) for row in rows}
-    assert found.pop("figlang_tasks") == figlang_tasks.__version__
-    assert found == {"sample": "a (v9), b", "fact": "4 records", "acc": 0.5, "f1": pytest.approx(1 / 3)}
-    without = judged_for_lm_eval(record(9, data="b") | {"length": None}, ALL)
-    assert set(without) == {"sample", "acc", "length", "figlang_tasks"}, "every process has every key"
-    length = metric_list_of_lm_eval(ALL)[3]["aggregation"]
+    assert found == {"acc": 0.5, "f1": pytest.approx(1 / 3)}
+    assert kept == {"data": "a, b", "data_revision": "v9", "versions": {"figlang-tasks": figlang_tasks.__version__}}
+    without = judged_for_lm_eval(record(9, data="b") | {"length": None}, ALL, [])
+    assert set(without) == {"sample", "acc", "length"}, "every process has every key"
+    length = metric_list_of_lm_eval(ALL)[1]["aggregation"]
     assert length([without["length"]]) is None, "no record counts"
-    some = judged_for_lm_eval(record(8, data="b", length=2.5), ALL)["length"]
+    some = judged_for_lm_eval(record(8, data="b", length=2.5), ALL, [])["length"]
     assert length([without["length"], some]) == 2.5
     sent = pickle.loads(pickle.dumps(of_documents[1]["acc"]))
     assert isinstance(sent, Number) and (float(sent), sent.source.record) == (1.0, records[1])
     assert json.dumps(of_documents[1]["acc"]) == "1.0" and str(of_documents[1]["f1"]) == "see sample"
     notes.noted()
-    assert math.isnan(rows[3]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
-    assert notes.noted() == ["acc failed; its value is NaN, see the log"]
+    assert math.isnan(rows[0]["aggregation"]([object()])), "an error in an aggregator would cost the whole run"
+    assert notes.noted() == ["acc failed; its value is NaN, see the log"] and kept == {}
 
 
 # --- in files ---------------------------------------------------------------------------------------------------------
