@@ -388,7 +388,8 @@ def _keep_facts(run: _Run, lm: Any, pictures_first: Any) -> None:
         and not getattr(lm, "needs_no_cache", False)
         and not getattr(lm, "given_template", "")
     ):
-        facts = {**(run.store.facts(run.facts_of) or {}), "batch_size": answers.batch_size(lm)}
+        sizes = {"batch_size": answers.batch_size(lm), "num_concurrent": getattr(lm, "num_concurrent", 1)}
+        facts = {**(run.store.facts(run.facts_of) or {}), **sizes}
         if pictures_first is not None:
             facts[PICTURES_FIRST] = pictures_first if isinstance(pictures_first, bool) else sorted(pictures_first)
         run.store.keep_facts(run.facts_of, facts)

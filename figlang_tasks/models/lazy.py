@@ -27,6 +27,7 @@ class LazyModel(lmms):
         super().__init__()
         self.of, self._load, self.is_simple = of, load, of.is_simple
         self.loaded: lmms | None = None
+        self.on_answer: Callable[[int, Any], None] | None = None
         self.answers_at_once = getattr(of, "answers_at_once", False)
         self.__dict__.update(facts)
 
@@ -45,7 +46,9 @@ class LazyModel(lmms):
         raise AttributeError(name)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        answers: list[str] = self.load().generate_until(requests)
+        model = self.load()
+        model.on_answer = self.on_answer
+        answers: list[str] = model.generate_until(requests)
         return answers
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:

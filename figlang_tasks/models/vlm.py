@@ -104,6 +104,8 @@ class FigLangVLM(lmms):
 
     is_simple = False
     answers_score_requests: tuple[str, ...] = score_requests.KINDS
+    on_answer: Callable[[int, GenerationResult], None] | None = None
+    """Called with the number of a request and its answer, as soon as it is there: ``--use_cache`` stores it."""
 
     def __init__(
         self,
@@ -224,6 +226,8 @@ class FigLangVLM(lmms):
             for group in _by_settings(requests):
                 for index, answer in self._answered(group, requests[next(iter(group))].args[2]):
                     answers[index] = answer
+                    if self.on_answer:
+                        self.on_answer(index, answer)
                     tokens += (answer.token_counts and answer.token_counts.output_tokens) or 0
                     bar.update()
         elapsed = time.perf_counter() - started

@@ -12,14 +12,16 @@ import faulty_model
 import lmms_eval.models
 import pytest
 from demo_runs import evaluate
-from faulty_runs import ROWS, TASK, Runs
+from faulty_runs import TASK, Runs
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from figlang_tasks import FigLangError
 from figlang_tasks.core import notes, status
 from figlang_tasks.harness import answers
 from figlang_tasks.harness.answers import Store, model_key
+from figlang_tasks.models.vlm import FigLangVLM
 
 SHOWN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -98,40 +100,40 @@ def test_a_full_disk_costs_no_run_and_answers_are_tried_again(tmp_path: Path, wa
     assert len(Store(str(tmp_path), "m").look_up([*given, "last"])) == 101
 
 
-def test_a_file_of_another_process_without_tables_yet_is_left_alone(tmp_path: Path) -> None:
-    other = tmp_path / "figlang_1.db"
-    sqlite3.connect(other).close()
-    other.touch()
-    store = Store(str(tmp_path), "m", rank=0)
-    store.keep([("key", "task", 0, "an answer")])
-    assert len(store.look_up(["key", "unknown"])) == 1 and other.exists()
-
-
-def test_a_file_with_a_damaged_page_costs_its_answers(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
+def test_a_damaged_file_is_named_before_a_model_is_loaded(tmp_path: Path) -> None:
     store = Store(str(tmp_path), "m")
     store.keep((f"{number}", "task", 0, "x" * 1000) for number in range(100))
     store.close()
     path = tmp_path / "figlang_0.db"
     content = bytearray(path.read_bytes())
     content[8192:16384] = b"\xff" * 8192
-    path.write_bytes(content)
-    store = Store(str(tmp_path), "m")
-    assert not store.look_up(["1"]) and "cannot be read" in warnings_of_loguru[0]
-    store.keep([("1", "task", 0, "again")])
-    assert len(store.look_up(["1"])) == 1
+    for damaged in (bytes(content), b"not a database at all" * 100):
+        path.write_bytes(damaged)
+        with pytest.raises(FigLangError, match=f"the answers in {path} cannot be used .*: remove it"):
+            Store(str(tmp_path), "m", rank=1)
 
 
-def test_a_damaged_file_costs_its_answers(tmp_path: Path, warnings_of_loguru: list[str]) -> None:
-    runs = Runs(tmp_path)
-    with pytest.raises(RuntimeError):
-        runs.here(fault={"faulty": "raise", "faulty_at": 40})
-    (left,) = runs.cache.glob("*.db")
-    left.write_bytes(b"not a database at all" * 100)
-    runs.here()
-    assert len(runs.asked[1]) == ROWS
-    assert any(f"{left} cannot be read" in message for message in warnings_of_loguru)
-    runs.here()
-    assert runs.asked[2] == []
+def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for 16 batches at once; batches are those of an undisturbed run."""
+    options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 6, "gen_kwargs": "max_new_tokens=4"}
+    told: list[str] = []
+    generate = FigLangVLM._generate
+
+    def dying(self: Any, batch: Any, *rest: Any) -> Any:
+        told.extend(prompt.where for prompt in batch)
+        if len(told) == 4:
+            raise RuntimeError("the model is broken")
+        return generate(self, batch, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FigLangVLM, "_generate", dying)
+        with pytest.raises(RuntimeError, match="doc 3: RuntimeError: the model is broken"):
+            evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+        again = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+    assert told[4:] == [f"task {TASK}, doc {number}" for number in (3, 4, 5)]
+    del options["use_cache"]
+    first = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+    assert demo_runs.answers(again, TASK) == demo_runs.answers(first, TASK)
 
 
 def test_the_screen_has_one_bar_and_says_how_many_answers_are_from_the_cache(

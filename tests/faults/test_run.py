@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from demo_runs import answers, metrics
-from faulty_runs import PIECE, ROWS, TASK, Runs
+from faulty_runs import ROWS, TASK, Runs
 
 pytestmark = pytest.mark.slow  # whole runs
 
 AT = 40
-KEPT = AT // PIECE * PIECE
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_the_model_raises(how: str, error: str | None, force_simple: bool, runs:
     with pytest.raises((RuntimeError, MemoryError), match=error):
         runs.here(fault={"faulty": how, "faulty_at": AT}, force_simple=force_simple)
     results = runs.here(force_simple=force_simple)
-    assert [len(asked) for asked in runs.asked] == [AT, ROWS - KEPT]
+    assert [len(asked) for asked in runs.asked] == [AT, ROWS - AT]
     expected = runs.here(cached=False, force_simple=force_simple)
     assert answers(results, TASK) == answers(expected, TASK)
     assert metrics(results, TASK) == pytest.approx(metrics(expected, TASK), abs=0, nan_ok=True)
@@ -63,7 +64,7 @@ def test_death_after_death_loses_nothing_twice(runs: Runs, undisturbed: dict[str
         with pytest.raises(RuntimeError):
             runs.here(fault={"faulty": "raise", "faulty_at": 20})
     results = runs.here()
-    assert [len(asked) for asked in runs.asked] == [20, 20, ROWS - 2 * PIECE]
+    assert [len(asked) for asked in runs.asked] == [20, 20, ROWS - 2 * 20]
     assert answers(results, TASK) == answers(undisturbed, TASK)
 
 
@@ -72,7 +73,7 @@ def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert killed.returncode == -signal.SIGKILL
     again = runs.by_command()
     assert again.returncode == 0, again.stderr[-3000:]
-    assert [len(asked) for asked in runs.asked] == [AT, ROWS - KEPT]
+    assert [len(asked) for asked in runs.asked] == [AT, ROWS - AT]
     assert_same_file(runs, undisturbed)
 
 
@@ -83,6 +84,27 @@ def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs) -> None:
     assert failed.stderr.splitlines()[-1] == "lmms_eval: 1 evaluation(s) failed, see above."
 
 
+@pytest.mark.long
+def test_twenty_kills_at_random_moments(runs: Runs, undisturbed: dict[str, Any]) -> None:
+    """Each costs the answer that was under way, no more, and the end is that of an undisturbed run."""
+    chance, slow = random.Random(20), {"faulty_seconds": 0.1}
+    runs.log.touch()
+    for _ in range(20):
+        wanted = len(runs.log.read_text().splitlines()) + chance.choice([0, 1, 1, 2, 3])
+        process = runs.command(fault=slow)
+        while len(runs.log.read_text().splitlines()) < wanted and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.2))
+        process.kill()
+        process.communicate(timeout=600)
+        assert process.wait() == -signal.SIGKILL
+    asked = len(runs.log.read_text().splitlines())
+    done = runs.by_command(fault=slow)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert asked > 10 and asked + len(runs.asked[-1]) - ROWS <= 20
+    assert_same_file(runs, undisturbed)
+
+
 @pytest.mark.long  # what is lost is the same as by SIGKILL
 def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     process = runs.command(fault={"faulty": "wait", "faulty_at": AT})
@@ -91,7 +113,7 @@ def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
     process.communicate(timeout=600)
     assert process.returncode == -signal.SIGTERM
     again = runs.by_command()
-    assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - KEPT), again.stderr[-3000:]
+    assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - AT), again.stderr[-3000:]
     assert_same_file(runs, undisturbed)
 
 
@@ -121,8 +143,8 @@ def test_one_of_two_ranks_dies(
     else:
         again = runs.by_command()
         assert again.returncode == 0, again.stderr[-3000:]
-    # At least the dead rank's first piece is kept; the other rank was stopped somewhere.
-    assert len(set(runs.asked[0])) >= 20 and len(runs.asked[1]) <= ROWS - PIECE
+    # What the dead rank answered is kept; the other rank was stopped somewhere.
+    assert len(set(runs.asked[0])) >= 20 and len(runs.asked[1]) <= ROWS - 20
     assert_same_file(runs, undisturbed)
 
 

@@ -8,6 +8,7 @@ model belong to the key of a cached answer:
 * ``FAULTY_AT`` and ``FAULTY``: number of the answer, from 0, before which it happens, and what: ``raise``, ``memory``,
   ``cuda``, ``kill`` (itself, by SIGKILL), ``wait`` (until somebody else kills it), ``swallow`` (waits, and goes on
   waiting after a KeyboardInterrupt), ``leave`` (this rank alone).
+* ``FAULTY_SECONDS``: that it takes for an answer; 0 if not given.
 * ``FAULTY_RANK``: the rank that it happens on; 0 if not given.
 * ``FAULTY_GRACE``: seconds that an interrupt leaves it beyond those of every command; 0 if not given.
 """
@@ -57,6 +58,7 @@ class Faulty(Offline):
         *_, doc_id, name, split = request.args
         if self.answered == int(os.environ.get("FAULTY_AT", -1)) and self.rank == int(os.environ.get("FAULTY_RANK", 0)):
             self._fail(os.environ["FAULTY"])
+        time.sleep(float(os.environ.get("FAULTY_SECONDS", 0)))
         self.answered += 1
         with open(os.environ["FAULTY_LOG"], "a", encoding="utf-8") as log:
             log.write(f"{name} {doc_id}\n")

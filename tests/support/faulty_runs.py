@@ -19,7 +19,6 @@ import warm
 
 TASK = "figlang_mini"
 ROWS = 76
-PIECE = 16  # answers that are stored together, at batch size 1
 
 
 @dataclass
