@@ -15,7 +15,7 @@ import typer
 
 from figlang_tasks.cli import fail, failing, say
 from figlang_tasks.cli.scorer_options import BertscoreLayer, BertscoreModel, Cache, Dtype
-from figlang_tasks.cli.summary import estimates_table, scorer_line
+from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.json_lines import SAMPLES_NAME
 from figlang_tasks.core.text import printable
@@ -108,7 +108,10 @@ def score(
             for ready in scorers.values():
                 ready.release()
         store.close()
-        _write(read, folder, found)
+        contents = _write(read, folder, found)
+    say("shares in percent, with 95 % intervals:")
+    for content in contents:
+        say(f"\n{summary_table(content)}\n")
     for each in found.values():
         say(each.text())
     say(f"written: {printable(str(folder))}")
@@ -158,17 +161,9 @@ class _Scored:
     near: int | None
 
     def text(self) -> str:
-        lines = [
-            f"{self.task.task}: {len(self.task.lines)} rows of {self.task.data}, in percent with 95 % intervals",
-            "",
-            estimates_table(self.task.task, self.estimates),
-            "",
-            scorer_line(printable(self.signature)),
-            f"without an explanation: {self.empty} of {self.asked}",
-        ]
-        if self.near is not None:
-            lines.append(f"within .005 of a threshold, where fp32 may decide otherwise: {self.near}")
-        return "\n".join(lines) + "\n"
+        """What the tables do not say."""
+        near = f"; within .005 of a threshold, where fp32 may decide otherwise: {self.near}" * (self.near is not None)
+        return f"{self.task.task}: without an explanation: {self.empty} of {self.asked}{near}"
 
     def add_to(self, results: dict[str, Any]) -> None:
         """Put values, intervals and signature into the content of a results file, as in a run that scores."""
@@ -210,8 +205,8 @@ def _score(task: TaskRun, scorer: Scorer) -> _Scored:
     )
 
 
-def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> None:
-    """Write the new run, whole or not at all. What has no explanations is copied."""
+def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> list[dict[str, Any]]:
+    """Write the new run, whole or not at all, and return its results. What has no explanations is copied."""
     from figlang_tasks.results import runs
 
     made = folder.with_name(f".{folder.name}.partial")
@@ -237,6 +232,7 @@ def _write(run: Run, folder: Path, scored: dict[str, _Scored]) -> None:
         for name, content in contents.items():
             (made / name).write_bytes(_json(content, indent=2))
         made.replace(folder)
+        return list(contents.values())
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import scoring
 from figlang_tasks.core.hub import OWN
 from figlang_tasks.results import frame, measures, published, runs, tables
-from figlang_tasks.scoring import OVERALL, Estimates
+from figlang_tasks.scoring import OVERALL, Estimates, explanations
 from figlang_tasks.scoring.explained import SCHEMES
 
 if TYPE_CHECKING:
@@ -21,13 +21,20 @@ _WIDE = 6  # columns; of wider groups each task has its main measure alone
 
 @dataclass(frozen=True)
 class _Task:
-    """A finished task: its estimates, and what was published for it and may stand beside them."""
+    """A finished task: its estimates, and what was published for it and may stand beside them.
+
+    Attributes:
+        version: that of this package which scored it.
+        published: full names of measures.
+        left_out: why other figures are left out.
+    """
 
     name: str
     estimates: Estimates
-    scorer: str | None = None
-    published: Sequence[str] = field(default=())  # full names of measures
-    left_out: str = ""
+    measured: published.Measured
+    version: str
+    published: Sequence[str]
+    left_out: str
 
     @property
     def numbers(self) -> pd.DataFrame:
@@ -53,9 +60,12 @@ def summary_table(results: Mapping[str, Any]) -> str:
         members = [tasks[name] for name in names]
         shown, about = _of_task(members[0]) if len(members) == 1 else _of_group(title, members)
         parts += shown
-        parts += [scorer_line(each) for each in _unlike(task.scorer for task in members)]
+        parts += [scorer_line(each) for each in _unlike(task.measured.scorer for task in members)]
         parts += [f"published, not measured here: {each}" for each in _unlike(about)]
         parts += _unlike(task.left_out for task in members)
+        places = [_place(task) for task in members]
+        shared = [_shared(runs.model_name(results), task) for task in members if len(members) == 1]
+        parts += _unlike(["\n".join(_unlike([*places, *shared]))])
     return "\n\n".join(parts)
 
 
@@ -82,12 +92,9 @@ def scorer_line(signature: str) -> str:
 
 
 def estimates_table(title: str, estimates: Estimates) -> str:
-    """Return a Markdown table: a line for each scope, a column for each measure that says something.
-
-    Column ``n`` has the rows of the scope; a measure that was taken over fewer has its own number beside its value.
-    """
-    task = _Task(title, estimates)
-    return _markdown(title, _wide(task.numbers, "scope", _telling(task)))
+    """Return a Markdown table: a line for each scope, a column for each measure that says something."""
+    numbers = frame.values([("", {title: estimates})])
+    return _markdown(title, _wide(numbers, "scope", _telling(estimates)))
 
 
 # --- what stands in a table -------------------------------------------------------------------------------------------
@@ -96,11 +103,28 @@ def estimates_table(title: str, estimates: Estimates) -> str:
 def _task(results: Mapping[str, Any], name: str, estimates: Estimates) -> _Task:
     metadata = results["configs"][name]["metadata"]
     counts = [estimate.rows for _, _, estimate in scoring.flat(estimates) if estimate.rows is not None]
-    scorer = metadata.get("explanation_scorer")
     own = metadata.get("data_revision") == OWN
-    run = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
-    measured = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
-    return _Task(name, estimates, scorer, *published.comparable(name, measured, [run]))
+    scorer = metadata.get("explanation_scorer")
+    measured = published.Measured(max(counts, default=0), runs.cut(results, [name]), scorer, own)
+    version = str((metadata.get("versions") or {}).get("figlang-tasks", "of unknown version"))
+    names = [scoring.full_name(measure, scope) for measure, scope, _ in scoring.flat(estimates)]
+    return _Task(name, estimates, measured, version, *published.comparable(name, names, [measured]))
+
+
+def _place(task: _Task) -> str:
+    main = [name for name in task.published if name == measures.headline(task.overall)]
+    return published.place(task.name, [*main, *task.published], task.estimates)
+
+
+def _shared(model: str, task: _Task) -> str:
+    """One line that says what was measured; "" for a run that was cut short, or of an unknown model."""
+    main, run = measures.headline(task.overall), task.measured
+    if not (model and main) or run.cut:
+        return ""
+    value = measures.estimate_text(main, task.estimates[main][OVERALL], run.rows)
+    rows = f"{run.rows} rows" + " of the user" * run.own
+    scorer = [f"scorer {explanations.short(run.scorer)}"] if run.scorer else []
+    return ", ".join([f"{model} on {task.name}: {main} {value}", rows, *scorer, f"figlang_tasks {task.version}"])
 
 
 def _groups(results: Mapping[str, Any], tasks: Mapping[str, _Task]) -> dict[str, list[str]]:
@@ -123,7 +147,7 @@ def _of_task(task: _Task) -> tuple[list[str], list[str]]:
         (f"{label}: {measures.scope_text(scope)}" if scope != OVERALL else label, figures)
         for label, scope, figures in published.lines(task.name, task.published)
     ]
-    columns = _telling(task) + [name for _, of in lines for name in of]
+    columns = _telling(task.estimates) + [name for _, of in lines for name in of]
     shown = _wide(task.numbers, "scope", [name for name in task.estimates if name in columns])
     parts = [_markdown(task.name, shown, lines, "published:")]
     counts = task.numbers.dropna(subset="n").groupby("scope")["n"].max().to_dict()
@@ -136,7 +160,7 @@ def _of_group(title: str, tasks: Sequence[_Task]) -> tuple[list[str], list[str]]
     """A line for each task, then the published figures that matter most; and how these came about."""
     import pandas as pd
 
-    telling = {name for task in tasks for name in _telling(task)}
+    telling = {name for task in tasks for name in _telling(task.estimates)}
     chosen = {task.name: [name for name in task.overall if name in telling] for task in tasks}
     if len({name for names in chosen.values() for name in names if not _is_diagnostic(name)}) > _WIDE:
         chosen = {
@@ -206,9 +230,9 @@ def _is_diagnostic(name: str) -> bool:
     return found is not None and found[0].diagnostic
 
 
-def _telling(task: _Task) -> list[str]:
-    """The measures of a task that say something: of the diagnostic ones those that failed, or found a fault."""
-    return [name for name, scopes in task.estimates.items() if _tells(name, [each.value for each in scopes.values()])]
+def _telling(estimates: Estimates) -> list[str]:
+    """The measures that say something: of the diagnostic ones those that failed, or found a fault."""
+    return [name for name, scopes in estimates.items() if _tells(name, [each.value for each in scopes.values()])]
 
 
 def _tells(name: str, values: Sequence[float]) -> bool:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.results import measures
-from figlang_tasks.scoring import Measure
+from figlang_tasks.scoring import Estimates, Measure
 from figlang_tasks.scoring.explained import SCHEMES
 
 _NOT_SHOWN = ("v1", "supervised", "beside the supervised model", "third party", "not comparable")
@@ -192,6 +192,28 @@ def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[P
         )
         for of, figures in found.items()
     ]
+
+
+def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
+    """Return where a run would stand among the published models, by the first of some metrics; "" without any model.
+
+    People and chance have no place.
+    """
+    for name in names:
+        measure, scope = _named(name)
+        found = [row for row in rows(task, [name]) if row.setting.partition("; ")[0] not in _WITHOUT_MODEL]
+        figures = [(row.label, figure) for row in found for figure in row.values.values() if figure.value is not None]
+        if not figures:
+            continue
+        sign = -1 if measure.higher_is_better else 1
+        order = sorted((sign * (figure.value or 0.0), f"{label} ({figure.text()})") for label, figure in figures)
+        own = sign * estimates[measure.name][scope].value
+        above = [text for value, text in order if value < own]
+        told = [f"after {text}" for text in above[-1:]]
+        told += [f"before {text}" for _, text in order[len(above) :][:1]]
+        models = f"{len(order)} published model{'s' * (len(order) > 1)}"
+        return f"{task}: place {len(above) + 1} by {measures.name_text(name)} beside {models}, {', '.join(told)}"
+    return ""
 
 
 def lines(task: str, metrics: Collection[str]) -> list[tuple[str, str, dict[str, Published]]]:

@@ -292,7 +292,8 @@ def read(argument: str) -> Run:
             f"{path} has only samples of other tasks, or of --predict_only ({', '.join(sorted(files)[:_SHOWN])}): name "
             "a scored run of a task of figlang_tasks (figlang_replay scores saved outputs without the model)"
         )
-    return Run(name or _model_name(path, results), path, found, results)
+    name = name or model_name(results) or (path.stem if path.suffix else path.name)
+    return Run(name, path, found, results)
 
 
 def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
@@ -513,11 +514,9 @@ def results_file(path: Path) -> dict[str, Any]:
     return content
 
 
-def _model_name(path: Path, results: Mapping[str, Any]) -> str:
-    named = results.get("model_name") or results.get("model_source")
-    if not named:
-        return path.stem if path.suffix else path.name
-    return Path(str(named)).name
+def model_name(results: Mapping[str, Any]) -> str:
+    """The last part of the model's name by the content of a results file; "" if it has none."""
+    return Path(str(results.get("model_name") or results.get("model_source") or "")).name
 
 
 # --- one task --------------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def test_what_was_published_stands_beneath_what_was_measured() -> None:
         }
     )
     parts = summary_table(found).split("\n\n")
-    assert len(parts) == 3
+    assert len(parts) == 4
     lines = parts[0].splitlines()
     assert lines[0].startswith("| irfl_retrieve_metaphor |  n |             p@k ↑ |")
     assert lines[2].startswith("| all                    | 34 | 50.0 [40.0, 60.0] |")
@@ -116,7 +116,27 @@ def test_what_was_published_stands_beneath_what_was_measured() -> None:
     assert lines[4].startswith("| CLIP-VIT-L/14          |    |              26.0 |")
     assert len(lines) == 4 + 8
     assert parts[1] == "published, not measured here: IRFL, arXiv 2303.15445: zero-shot, matching scores"
-    assert parts[2].startswith("| figlang_mini_irfl_retrieve_metaphor |")
+    assert parts[2] == "irfl_retrieve_metaphor: place 1 by p@k beside 8 published models, before CLIP-RN50x64/14 (29.0)"
+    assert parts[3].startswith("| figlang_mini_irfl_retrieve_metaphor |")
+
+
+def test_a_whole_run_ends_with_its_place_and_a_line_to_share() -> None:
+    scorer = "vflute25|bertscore:microsoft/deberta-xlarge-mnli@5b07a9086c1d,layer:40|dtype:fp32"
+    found = of("vflute", 723, scorer, f1_at_0=0.5, f1_at_60=0.3) | {"model_name": "lab/Model-7B"}
+    found["configs"]["vflute"]["metadata"]["versions"] = {"figlang-tasks": "1.2.3"}
+    assert summary_table(found).split("\n\n")[-1].splitlines() == [
+        "vflute: place 6 by f1@60 beside 10 published models, after LLaVA-ZS 34B, zero-shot (31.83), before Claude-3 "
+        "Opus, zero-shot (22.31)",
+        "Model-7B on vflute: f1@60 30.0 [20.0, 40.0], 723 rows, scorer "
+        "vflute25|bs:deberta-xlarge-mnli@5b07a90,l:40|dt:fp32, figlang_tasks 1.2.3",
+    ]
+    cut = summary_table(found | {"config": {"limit": 8}})
+    assert "place" not in cut and "Model-7B" not in cut
+    labels = {task: found["configs"]["vflute"] for task in ("vflute", "vflute_sg")}
+    group = found | {"configs": labels, "results": found["results"] | {"vflute_sg": {}}}
+    group["group_subtasks"] = {"vflutes": list(labels)}
+    *_, last = summary_table(group).split("\n\n")
+    assert [line.split(":")[0] for line in last.splitlines()] == ["vflute", "vflute_sg"]
 
 
 def test_of_a_group_the_best_model_and_people_stand_beneath() -> None:
@@ -171,7 +191,11 @@ def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_
         table = summary_table(of("vflute", 723, f"{scorer}|bertscore:...", **values))
         assert re.search(r"\| GPT-4o, zero-shot +\| +\| +75.41 \| +\| +\|\n", table)
         told = f"published f1@53, f1@60 are left out: explanations scored by vflute25, in a run by {scorer}"
-        assert table.splitlines()[-1] == told
+        assert table.split("\n\n")[-2:] == [
+            told,
+            "vflute: place 8 by f1@0 beside 10 published models, after Gemini-1.5-Pro (gemini-pro-vision), zero-shot "
+            "(53.70), before LLaVA-ZS 7B, zero-shot (45.44)",
+        ]
 
 
 @pytest.mark.parametrize(
