@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from figlang_tasks.benchmarks.metaclue import pictures, schema
-from figlang_tasks.benchmarks.metaclue.schema import Annotation, SchemaError
+from PIL import Image
+
+from figlang_tasks.benchmarks.metaclue import schema
+from figlang_tasks.benchmarks.metaclue.schema import Annotation
 from figlang_tasks.core import hub, images, json_lines
 from figlang_tasks.core.checks import end_with_the_first
-from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
+from figlang_tasks.core.hub import DataError
 
 DATASET = "MetaCLUE"
 FILE = "annotations.jsonl"
@@ -30,6 +32,7 @@ PAPER = {
     ("literal_negative", "train"): 2000,
     ("literal_negative", "test"): 1000,
 }
+_ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)  # of EXIF; those that swap width and height
 
 
 @dataclass(frozen=True)
@@ -55,21 +58,10 @@ class Table:
 
 @hub.kept(maxsize=4)
 def read(dataset: str) -> Table:
-    """Read the annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
+    """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
 
     Raises:
         DataError: the file is missing or a line is not valid; names file, line, field and what is valid.
-    """
-    table, faults = load(dataset)
-    end_with_the_first(faults, "metaclue")
-    return table
-
-
-def load(dataset: str) -> tuple[Table, list[str]]:
-    """The valid rows of the annotations, and the faults of the others.
-
-    Raises:
-        DataError: there is no such file.
     """
     found = hub.snapshot(hub.source(dataset), [FILE])
     path = found.folder / FILE
@@ -78,89 +70,88 @@ def load(dataset: str) -> tuple[Table, list[str]]:
     except DataError as error:
         raise DataError(
             f"{error}. MetaCLUE's annotations have no public release: make the file with `figlang data import "
-            f"metaclue`, or write it yourself (docs/cards/metaclue.md), and set {DATA_DIR_VARIABLE} to the folder "
-            f"above {path.parent.name}"
+            "metaclue`, or write it yourself (docs/cards/metaclue.md)"
         ) from error
     rows, faults = parse_rows(content, path)
     if not rows and not faults:
         faults = [f"{path} has no rows: import the annotations again (`figlang data import metaclue`)"]
-    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12]), faults
+    end_with_the_first(faults, "metaclue")
+    return Table(tuple(rows), found.folder, found.revision, hashlib.sha256(content).hexdigest()[:12])
 
 
 def parse_rows(content: bytes, path: Path) -> tuple[list[Annotation], list[str]]:
     """The valid rows of a file, and one message for each line that holds none."""
-    rows: list[Annotation] = []
+    rows: dict[str, Annotation] = {}
     faults: list[str] = []
-    seen: dict[str, int] = {}
     for number, values in json_lines.objects(content):
-        if isinstance(values, str):
-            faults.append(f"{path}, line {number} {values}")
-            continue
+        where = f"{path}, line {number}"
         try:
-            found = schema.check(values, number)
-            if found.image in seen:
-                raise SchemaError(f"image {found.image} is also in line {seen[found.image]}: delete one")
-        except SchemaError as error:
-            faults.append(f"{path}, line {number}: {error}")
-            continue
-        seen[found.image] = number
-        rows.append(found)
-    return rows, faults
+            if isinstance(values, str):
+                raise DataError(f"{where} {values}")
+            found = schema.check(values, where)
+            if found.image in rows:
+                raise DataError(f"{where}: image {found.image} is also in {rows[found.image].where}: delete one")
+            rows[found.image] = found
+        except DataError as error:
+            faults.append(str(error))
+    return list(rows.values()), faults
 
 
-def where(dataset: str, row: Annotation) -> str:
-    """Name a row in messages."""
-    return f"{dataset}/{FILE}, line {row.row} ({row.image})"
-
-
-def picture_faults(
-    dataset: str, table: Table, rows: Iterable[Annotation], whole: bool = True, boxes: bool = True
-) -> list[str]:
+def picture_faults(dataset: str, table: Table, rows: Iterable[Annotation], whole: bool, boxes: bool) -> list[str]:
     """The faults of the pictures of some rows.
 
     Args:
-        dataset: of the table, for messages.
-        table: where the pictures are.
-        rows: of the table.
         whole: also whether each can be decoded, which takes some milliseconds.
         boxes: also whether the boxes lie within it.
     """
     faults = []
     for row in rows:
-        name = where(dataset, row)
         try:
-            file = images.below(table.folder, row.image, name)
+            file = images.below(table.folder, row.image, row.where)
             if not images.is_file(file):
                 raise DataError(
-                    f"{name}: there is no picture {row.image} in {table.folder}. Put the pictures of the Pitt Ads "
+                    f"{row.where}: there is no picture {row.image} in {table.folder}. Put the pictures of the Pitt Ads "
                     "there, in their folders 0 to 10, or delete the row."
                 )
             if whole:
-                _check_whole(dataset, row.image, name, file, file.stat().st_mtime_ns)
+                _check_whole(dataset, row.image, row.where, file.stat().st_mtime_ns)
             if boxes and row.boxes:
-                check_boxes(row, pictures.size(file, name), name)
+                check_boxes(row, file)
         except DataError as error:
             faults.append(str(error))
     return faults
 
 
 @cache  # the tasks of a group have the same pictures
-def _check_whole(dataset: str, image: str, name: str, file: Path, changed: int) -> None:
-    try:
-        images.check({"path": image}, name, dataset)
-    except OSError as error:
-        raise DataError(f"{name}: {file} cannot be read: {error.strerror or error}") from error
+def _check_whole(dataset: str, image: str, where: str, changed: int) -> None:
+    images.check({"path": image}, where, dataset)
 
 
-def check_boxes(row: Annotation, size: tuple[int, int], name: str) -> None:
+def check_boxes(row: Annotation, picture: Path) -> None:
     """Check that boxes lie within the picture; half a pixel more is rounding.
 
     Raises:
         DataError: one does not.
     """
+    width, height = size_of(picture, row.where)
     for number, box in enumerate(row.boxes):
-        if box.bbox[2] > size[0] + 0.5 or box.bbox[3] > size[1] + 0.5:
+        if box.bbox[2] > width + 0.5 or box.bbox[3] > height + 0.5:
             raise DataError(
-                f"{name}: boxes[{number}].bbox is {list(box.bbox)}, but the picture is {size[0]} x {size[1]} pixels. "
-                f"Boxes are in pixels of the picture as it lies in the folder, upright."
+                f"{row.where}: boxes[{number}].bbox is {list(box.bbox)}, but the picture is {width} x {height} pixels. "
+                "Boxes are in pixels of the picture as it lies in the folder, upright."
             )
+
+
+def size_of(picture: Path, where: str) -> tuple[int, int]:
+    """Return width and height of a picture as it is shown, upright, without decoding it.
+
+    Raises:
+        DataError: it is no picture; names `where`.
+    """
+    try:
+        with Image.open(picture) as image:
+            turned = image.getexif().get(_ORIENTATION) in _TURNED
+            width, height = image.size
+    except Exception as error:  # Pillow raises many kinds on damaged files
+        raise DataError(f"{where}: the picture cannot be read ({error}): load it again") from error
+    return (height, width) if turned else (width, height)

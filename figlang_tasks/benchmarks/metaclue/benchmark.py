@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.metaclue import card, charts, measures, pictures, rows, task
+from figlang_tasks.benchmarks.metaclue import card, charts, measures, rows, task
 from figlang_tasks.benchmarks.metaclue.importing import import_files
+from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -35,7 +36,7 @@ BENCHMARK = Benchmark(
     options=task.Options,
     preflight=task.preflight,
     count=rows.count,
-    picture=pictures.read,
+    picture=lambda dataset, name, where: images.decode({"path": name}, where, dataset),
     card=card.card,
     answer=card.answer,
     charts=charts.CHARTS,

@@ -8,12 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.answers.verdict import Read, opened
 from figlang_tasks.answers.words import REFUSAL
-
-__all__ = ["Boxes", "Convention", "PixelBox", "Role", "parse_boxes"]
 
 Role: TypeAlias = Literal["primary", "secondary"]
 Convention: TypeAlias = Literal["pixel", "unit", "thousand", "thousand_yx", "loc1024"]
@@ -24,12 +22,10 @@ PixelBox: TypeAlias = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes by role.
+    """Boxes x0, y0, x1, y1 in pixels by role, in the order of the output; none where the model says so.
 
     Attributes:
-        primary, secondary: boxes x0, y0, x1, y1 in pixels, in the order of the output. Both are empty where the model
-            says that there are none.
-        dropped: boxes left out, as they have no area or belong to neither role.
+        dropped: number of boxes left out, as they have no area or belong to neither role.
     """
 
     primary: tuple[PixelBox, ...]
@@ -91,8 +87,6 @@ def parse_boxes(
     to be right.
 
     Args:
-        output: the model's output; None if there is none.
-        convention: how the model writes coordinates.
         width, height: of the image in pixels, at least 1.
         role: whose boxes those without a known label are (the prompt asked for one concept); None: nobody's.
         names: more labels and the role of each, such as the concepts' own words; "primary" and "secondary" are known.
@@ -101,15 +95,7 @@ def parse_boxes(
         Boxes, with the form of the first one as the rule, or none of them with rule ``empty-list``. Unreadable:
         ``unlabelled`` (none is known to be of a role), ``degenerate`` (none has an area), ``nothing``. Else
         ``refusal``, ``thought``, ``empty``, ``missing``.
-
-    Raises:
-        TypeError: `output` is neither str nor None.
-        ValueError: unknown convention, or a size below 1.
     """
-    if convention not in get_args(Convention):
-        raise ValueError(f"convention is {convention!r}, must be one of {', '.join(get_args(Convention))}")
-    if width < 1 or height < 1:
-        raise ValueError(f"the size of the image is {width} x {height}, must be at least 1 x 1")
     answer = opened(output)
     if isinstance(answer, Read):
         return answer

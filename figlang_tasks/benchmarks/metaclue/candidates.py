@@ -18,10 +18,11 @@ at that place. All candidates of an image differ. Comparisons ignore case, spaci
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from loguru import logger
 
@@ -30,7 +31,6 @@ from figlang_tasks.benchmarks.metaclue.annotations import Table
 from figlang_tasks.benchmarks.metaclue.schema import Annotation, Metaphor, statement
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DataError
 
 SEED = 2023
 _HARD = {"neg_prim": ("primary",), "neg_sec": ("secondary",)} | {
@@ -39,50 +39,17 @@ _HARD = {"neg_prim": ("primary",), "neg_sec": ("secondary",)} | {
 }
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What is drawn: `kind` ``random``, one of the hard ones, or ``swap``; `count` candidates."""
-
-    kind: str
-    count: int
+# name -> what is drawn (`random`, one of the hard ones, `swap`), and how many candidates there are
+SETTINGS = {f"random{count}": ("random", count) for count in (50, 100, 500, 1000)}
+SETTINGS |= {kind: (kind, 50) for kind in _HARD} | {"swap": ("swap", 2)}
 
 
-SETTINGS = {f"random{count}": Setting("random", count) for count in (50, 100, 500, 1000)}
-SETTINGS |= {kind: Setting(kind, 50) for kind in _HARD} | {"swap": Setting("swap", 2)}
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """The candidates of one image.
-
-    Attributes:
-        image: its path.
-        texts: in the order shown; all different.
-        answer: place of the right one.
-    """
+class Candidates(NamedTuple):
+    """The candidates of one image: its path, texts in the order shown (all different), and place of the right one."""
 
     image: str
     texts: tuple[str, ...]
     answer: int
-
-
-@hub.kept(maxsize=12)
-def load(dataset: str, name: str) -> tuple[tuple[Candidates, ...], str]:
-    """The candidates of a setting in the order of the annotations, and a digest of them.
-
-    Args:
-        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
-        name: one of :data:`SETTINGS`.
-
-    Raises:
-        DataError: the annotations are not available or do not suffice.
-    """
-    rows = draw(dataset, name)
-    logger.info(
-        f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {SETTINGS[name].count} candidates, drawn, "
-        f"seed {SEED}"
-    )
-    return tuple(rows), digest(rows)
 
 
 def digest(rows: Iterable[Candidates]) -> str:
@@ -105,61 +72,54 @@ def pool_of(dataset: str, table: Table) -> list[Annotation]:
     return rows
 
 
+@hub.kept(maxsize=12)
 def draw(dataset: str, name: str) -> list[Candidates]:
-    """Draw the candidates of a setting.
+    """The candidates of a setting, in the order of the annotations.
+
+    Args:
+        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
+        name: one of :data:`SETTINGS`.
 
     Raises:
-        DataError: as :func:`load`.
+        DataError: the annotations are not available or do not suffice.
     """
-    if name not in SETTINGS:
-        raise DataError(f"MetaCLUE has no retrieval setting {name!r}; known: {', '.join(SETTINGS)}")
-    setting = SETTINGS[name]
+    kind, count = SETTINGS[name]
     rows = pool_of(dataset, annotation_file.read(dataset))
-    if setting.kind == "swap":
+    logger.info(f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {count} candidates, seed {SEED}")
+    if kind == "swap":
         return list(_swapped(dataset, rows))
-    negatives = _random_negatives(rows) if setting.kind == "random" else _hard_negatives(dataset, rows, setting.kind)
-    return [_drawn(dataset, name, row, negatives) for row in rows]
+    pools = _random_pools(rows) if kind == "random" else _hard_pools(rows, kind)
+    return [_drawn(name, row, *pools(row, positive(row))) for row in rows]
 
 
-# --- the three kinds -------------------------------------------------------------------------------------------------
+# What may be drawn for an image and its positive: each as the thing that is drawn and what it reads like (None: not
+# for this image). Reading is put off, because a whole pool costs more than a draw.
+_Pool = tuple[Sequence[Any], Callable[[Any], "str | None"]]
+_Pools = Callable[[Annotation, Metaphor], _Pool]
 
-# For an image and its positive: how the draws are named, the pool, and what a drawn one reads like (None: not this).
-_Negatives = Callable[[Annotation, Metaphor], tuple[str, Sequence[Any], Callable[[Any], "str | None"]]]
 
-
-def _drawn(dataset: str, name: str, row: Annotation, negatives: _Negatives) -> Candidates:
-    setting = SETTINGS[name]
-    chosen = positive(row)
-    key, pool, read = negatives(row, chosen)
+def _drawn(name: str, row: Annotation, pool: Sequence[Any], read: Callable[[Any], str | None]) -> Candidates:
+    kind, count = SETTINGS[name]
+    key, wanted = f"{SEED}/{kind}/{row.image}", count - 1
     taken = {normal(metaphor.statement) for metaphor in row.metaphors}
     texts: list[str] = []
-    for attempt, number in enumerate(numbers(key, len(pool)) if pool else ()):
-        if len(texts) == setting.count - 1:
-            break
-        if attempt == 4 * len(pool) + setting.count:  # rarely: reading the whole pool costs more than the draw
+    for number in itertools.islice(numbers(key, len(pool)), 4 * len(pool) + count) if pool else ():
+        if len(texts) == wanted:
             break
         text = read(pool[number])
-        if text is not None and (known := normal(text)) not in taken:
-            taken.add(known)
+        if text is not None and normal(text) not in taken:
+            taken.add(normal(text))
             texts.append(text)
-    if len(texts) < setting.count - 1:
-        texts += _rest(dataset, row, name, f"{key}/rest", [text for text in map(read, pool) if text], taken, len(texts))
-    return _placed(name, row.image, chosen.statement, texts)
-
-
-def _rest(
-    dataset: str, row: Annotation, name: str, key: str, usable: Sequence[str], taken: set[str], found: int
-) -> list[str]:
-    """Draw what is missing from the few that are left."""
-    wanted = SETTINGS[name].count - 1 - found
-    left = [text for text in _distinct(usable) if normal(text) not in taken]
-    if len(left) < wanted:
-        raise PartMissing(
-            f"{annotation_file.where(dataset, row)}: {len(left) + found} distinct negatives for retrieve_{name}, which "
-            f"needs {SETTINGS[name].count - 1}: the other test images do not have enough annotations"
-        )
-    draws = numbers(key, 1 << 62)
-    return [left.pop(next(draws) % len(left)) for _ in range(wanted)]
+    if len(texts) < wanted:  # rarely: few are left, and draws find none of them
+        left = [text for text in _distinct(filter(None, map(read, pool))) if normal(text) not in taken]
+        if len(left) < wanted - len(texts):
+            raise PartMissing(
+                f"{row.where}: {len(left) + len(texts)} distinct negatives for retrieve_{name}, which needs {wanted}: "
+                "the other test images do not have enough annotations"
+            )
+        draws = numbers(f"{key}/rest", 1 << 62)
+        texts += [left.pop(next(draws) % len(left)) for _ in range(wanted - len(texts))]
+    return _placed(name, row.image, positive(row).statement, texts)
 
 
 def _placed(name: str, image: str, answer: str, negatives: list[str]) -> Candidates:
@@ -167,44 +127,37 @@ def _placed(name: str, image: str, answer: str, negatives: list[str]) -> Candida
     return Candidates(image, (*negatives[:place], answer, *negatives[place:]), place)
 
 
-def _random_negatives(rows: Sequence[Annotation]) -> _Negatives:
+def _random_pools(rows: Sequence[Annotation]) -> _Pools:
     pool = _distinct(metaphor.statement for row in rows for metaphor in row.metaphors)
-
-    def of(row: Annotation, chosen: Metaphor) -> tuple[str, Sequence[Any], Callable[[Any], str | None]]:
-        return f"{SEED}/random/{row.image}", pool, lambda text: text
-
-    return of
+    return lambda row, chosen: (pool, lambda text: text)
 
 
-def _hard_negatives(dataset: str, rows: Sequence[Annotation], kind: str) -> _Negatives:
+def _hard_pools(rows: Sequence[Annotation], kind: str) -> _Pools:
     parts = _HARD[kind]
     found: dict[tuple[str, ...], tuple[tuple[str, ...], set[str]]] = {}
     for row in rows:
         if row.topic is None:
             raise PartMissing(
-                f"{annotation_file.where(dataset, row)}: topic is missing, and metaclue_retrieve_{kind} takes "
-                f"negatives from images of another topic. Import again with Topics.json of the Pitt Ads."
+                f"{row.where}: topic is missing, and metaclue_retrieve_{kind} takes negatives from images of another "
+                "topic. Import again with Topics.json of the Pitt Ads."
             )
         for metaphor in row.metaphors:
             values = tuple(getattr(metaphor, part) for part in parts)
-            shown, topics = found.setdefault(tuple(map(normal, values)), (values, set()))
-            topics.add(row.topic)
-            found[tuple(map(normal, values))] = (min(shown, values), topics)
-    pools: dict[str, list[tuple[str, ...]]] = {}
+            shown, topics = found.get(tuple(map(normal, values)), (values, set()))
+            found[tuple(map(normal, values))] = (min(shown, values), topics | {row.topic})
+    topics = {row.topic for row in rows}
+    pools = {topic: [found[key][0] for key in sorted(found) if found[key][1] - {topic}] for topic in topics}
 
-    def of(row: Annotation, chosen: Metaphor) -> tuple[str, Sequence[Any], Callable[[Any], str | None]]:
-        assert row.topic is not None
-        if row.topic not in pools:
-            pools[row.topic] = [found[key][0] for key in sorted(found) if found[key][1] - {row.topic}]
+    def of(row: Annotation, chosen: Metaphor) -> _Pool:
         own = {normal(getattr(metaphor, parts[0])) for metaphor in row.metaphors}
 
         def read(values: tuple[str, ...]) -> str | None:
             if normal(values[0]) in own:
                 return None
-            words = {"primary": chosen.primary, "relationship": chosen.relationship, "secondary": chosen.secondary}
-            return statement(**(words | dict(zip(parts, values, strict=True))))
+            words: dict[str, Any] = dict(zip(parts, values, strict=True))
+            return replace(chosen, **words).statement
 
-        return f"{SEED}/{kind}/{row.image}", pools[row.topic], read
+        return pools[row.topic], read
 
     return of
 
@@ -237,9 +190,6 @@ def positive(row: Annotation, among: Sequence[Metaphor] | None = None) -> Metaph
         row.metaphors if among is None else among, key=lambda each: (normal(each.statement), each.statement)
     )
     return ordered[next(numbers(f"{SEED}/positive/{row.image}", len(ordered)))]
-
-
-# --- draws -----------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1 << 14)  # a statement is drawn for many images

@@ -14,17 +14,10 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read, opened
 from figlang_tasks.answers.words import REFUSAL
 
-__all__ = ["Statement", "in_one_line", "parse_caption", "parse_official"]
-
 
 @dataclass(frozen=True)
 class Statement:
-    """What is compared with what.
-
-    Attributes:
-        primary, relationship, secondary: its parts, none of them empty.
-        text: the statement in words.
-    """
+    """What is compared with what: the parts, none of them empty, and the statement in words."""
 
     primary: str
     relationship: str
@@ -53,15 +46,7 @@ def parse_official(output: str | None) -> Read[Statement]:
     preface becomes part of the primary concept. A caption without them has no parts and scores 0 on each ("The score
     of 0 is given if parsing fails").
 
-    Args:
-        output: the model's output; None if there is none.
-
-    Returns:
-        A statement, its text the whole answer in one line, with rule ``statement``; or ``nothing``, ``thought``,
-        ``empty``, ``missing``.
-
-    Raises:
-        TypeError: `output` is neither str nor None.
+    Rules: ``statement`` (its text is the whole answer in one line), ``nothing``, ``thought``, ``empty``, ``missing``.
 
     Source: MetaCLUE (arXiv 2212.09898), section 3.2; no code was released. That the first "as" counts is inferred.
     """
@@ -116,14 +101,7 @@ def parse_caption(output: str | None) -> Read[Statement]:
     - ``heading``: the one statement behind a colon ("Best fit: ...").
     - ``statement``: the only statement. Several different ones are ambiguous (``conflict``).
 
-    Args:
-        output: the model's output; None if there is none.
-
-    Returns:
-        With one of these rules, or ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``.
-
-    Raises:
-        TypeError: `output` is neither str nor None.
+    Without one of these: ``refusal``, ``nothing``, ``thought``, ``empty``, ``missing``.
     """
     answer = opened(output)
     if isinstance(answer, Read):

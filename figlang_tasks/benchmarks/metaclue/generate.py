@@ -15,14 +15,13 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.metaclue import pictures, rows
-from figlang_tasks.benchmarks.metaclue.measures import GENERATE, distance, judged_of_image, similarity
+from figlang_tasks.benchmarks.metaclue import rows
+from figlang_tasks.benchmarks.metaclue.measures import GENERATE, distance, generated, judged_of_image, similarity
 from figlang_tasks.benchmarks.metaclue.task import Document, no_chance
 from figlang_tasks.core import json_lines
 from figlang_tasks.core.hub import DataError
@@ -30,25 +29,7 @@ from figlang_tasks.core.prompting import render
 from figlang_tasks.core.text import printable, printable_lines
 from figlang_tasks.metrics import generated_images
 
-PROMPTS = "prompts.jsonl"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
-
-
-@dataclass(frozen=True)
-class GenerateRecord:
-    """What was generated for one document.
-
-    Attributes:
-        id: the path of the real picture.
-        data: dataset, task, revision and digest.
-        prompt: what was asked for.
-        file: the generated picture; None if there is none, or a damaged one.
-    """
-
-    id: str
-    data: str
-    prompt: str
-    file: str | None
 
 
 def prompt_of(doc: Document) -> str:
@@ -64,19 +45,11 @@ def doc_to_target(doc: Document) -> str:
     return doc["image"]
 
 
-def file_name(number: int) -> str:
-    """The name, without its ending, of the picture for the document `number`."""
-    return f"{number:04d}"
-
-
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Find the generated picture in what a class of the harness answers.
+    """Return the record of one document and its numbers: the picture is found in what a class of the harness answers.
 
     That is JSON with a list ``images`` of paths, the path of a picture, or that of a folder with ``{number}.png`` or
     ``{number}_s0.png``.
-
-    Returns:
-        The :class:`GenerateRecord` and its measures (``figlang_tasks.scoring.judged``).
     """
     file = _generated(results[0], doc["number"])
     if file is not None and (damage := _damage(file)):
@@ -86,7 +59,8 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 
 def _record(doc: Document, file: Path | None) -> dict[str, Any]:
-    return asdict(GenerateRecord(doc["id"], doc["data"], prompt_of(doc), None if file is None else str(file)))
+    picture = None if file is None else str(file)
+    return {"id": doc["id"], "data": doc["data"], "prompt": prompt_of(doc), "file": picture}
 
 
 def _generated(output: str | None, number: int) -> Path | None:
@@ -111,7 +85,7 @@ def _generated(output: str | None, number: int) -> Path | None:
 def _damage(file: Path) -> str | None:
     """What is wrong with a generated picture; None if it can be decoded."""
     try:
-        pictures.generated(file)
+        generated(file)
     except (DataError, OSError) as error:
         return str(error)
     return None
@@ -119,7 +93,7 @@ def _damage(file: Path) -> str | None:
 
 def in_folder(folder: Path, number: int) -> Path | None:
     """Return the picture for the document `number` in a folder of generated ones; None if there is none."""
-    names = [f"{file_name(number)}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
+    names = [f"{number:04d}{end}{suffix}" for end in ("", "_s0") for suffix in SUFFIXES]
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
@@ -127,34 +101,23 @@ def in_folder(folder: Path, number: int) -> Path | None:
 
 
 def prompts(dataset: str) -> list[dict[str, Any]]:
-    """Return the prompts to generate, each with its image, the statement and the name of the file to write.
+    """Return the prompts to generate, each with its image and the name of the file to write.
 
     Raises:
         DataError: the data is not available.
     """
     return [
-        {"file": f"{file_name(doc['number'])}.png", "prompt": prompt_of(doc), "image": doc["image"]}
+        {"file": f"{doc['number']:04d}.png", "prompt": prompt_of(doc), "image": doc["image"]}
         for doc in rows.load(dataset, "generate")
     ]
 
 
-def _line(prompt: dict[str, Any]) -> str:
-    return json.dumps(prompt)  # ASCII, so that no character of a prompt ends a line
-
-
-def _check_prompts(folder: Path, given: Path | None, dataset: str) -> None:
+def _check_prompts(path: Path, dataset: str) -> None:
     """Check that the pictures were made for the prompts of today: their names are numbers alone.
 
     Raises:
         DataError: other annotations have given other prompts since, or the file cannot be read.
     """
-    path = given or folder / PROMPTS
-    if not given and not path.exists():
-        logger.warning(
-            f"figlang_tasks: there is no {path}, and --prompts is not given: it cannot be checked that the pictures "
-            "belong to the prompts of these annotations"
-        )
-        return
     lines, faults = json_lines.read(path)
     if faults:
         raise DataError(faults[0])
@@ -168,15 +131,14 @@ def _check_prompts(folder: Path, given: Path | None, dataset: str) -> None:
         )
 
 
-def score(folder: Path, dataset: str, model: str | None = None, prompts_file: Path | None = None) -> dict[str, Any]:
+def score(folder: Path, dataset: str, prompts_file: Path, model: str = generated_images.CLIP_MODEL) -> dict[str, Any]:
     """Score a folder of generated pictures, ``0000.png`` and so on.
 
     Args:
         folder: a picture for every prompt.
         dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
-        model: CLIP model; default that of ``figlang_tasks.metrics.generated_images``.
-        prompts_file: what ``prompts`` wrote; default ``prompts.jsonl`` in `folder`. Without one a warning says that
-            nothing was checked.
+        prompts_file: what ``prompts`` wrote.
+        model: CLIP model.
 
     Returns:
         ``clip_similarity`` and ``fid`` (None where one cannot be computed; the reason is logged), the number of
@@ -185,22 +147,16 @@ def score(folder: Path, dataset: str, model: str | None = None, prompts_file: Pa
     Raises:
         DataError: a picture is missing or damaged, the prompts were others, or the data is not available.
     """
-    _check_prompts(folder, prompts_file, dataset)
-    found, missing = [], []
-    for doc in rows.load(dataset, "generate"):
-        if (path := in_folder(folder, doc["number"])) is None:
-            missing.append(f"{file_name(doc['number'])}.png")
-        elif damage := _damage(path):
+    _check_prompts(prompts_file, dataset)
+    docs = rows.load(dataset, "generate")
+    files = [in_folder(folder, doc["number"]) for doc in docs]
+    if missing := [f"{number:04d}.png" for number, file in enumerate(files) if file is None]:
+        raise DataError(f"{folder} lacks {len(missing)} of {len(files)} pictures, e.g. {missing[0]}: generate them")
+    for file in files:
+        if file is not None and (damage := _damage(file)):
             raise DataError(damage)
-        else:
-            found.append(_record(doc, path))
-    if missing:
-        raise DataError(
-            f"{folder} lacks {len(missing)} of {len(missing) + len(found)} pictures, e.g. {missing[0]}. Generate one "
-            f"for each line of `python -m figlang_tasks.benchmarks.metaclue.generate prompts`"
-        )
-    likeness = similarity(found, model or generated_images.CLIP_MODEL)
-    gap = distance(found)
+    found = [_record(doc, file) for doc, file in zip(docs, files, strict=True)]
+    likeness, gap = similarity(found, model), distance(found)
     signatures = [] if likeness is None else [likeness.signature]
     signatures += [] if gap is None else [generated_images.fid_signature(len(found))]
     return {
@@ -230,30 +186,29 @@ def preference(path: Path) -> generated_images.PreferenceShares:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line that the module's docstring shows."""
+    """The exit status of the command line that the module's docstring shows."""
     parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.metaclue.generate", description=__doc__)
     parser.add_argument("--dataset", default="MetaCLUE", choices=["MetaCLUE", "figlang_mini_metaclue"])
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("prompts").add_argument("output", type=Path, help="JSON lines file to write")
     scoring = verbs.add_parser("score")
     scoring.add_argument("folder", type=Path, help="pictures 0000.png, 0001.png ...")
-    scoring.add_argument("--prompts", type=Path, help=f"file of prompts; default: FOLDER/{PROMPTS}, if it exists")
-    scoring.add_argument("--model", help="CLIP model, hub id or folder")
+    scoring.add_argument("--prompts", type=Path, required=True, help="what `prompts` wrote")
+    scoring.add_argument("--model", default=generated_images.CLIP_MODEL, help="CLIP model, hub id or folder")
     verbs.add_parser("preference").add_argument("ratings", type=Path, help="JSON lines, seven ratings each")
     args = parser.parse_args(argv)
     try:
         if args.verb == "prompts":
             found = prompts(args.dataset)
-            args.output.write_text("".join(f"{_line(each)}\n" for each in found), encoding="utf-8", newline="\n")
+            # ASCII, so that no character of a prompt ends a line
+            args.output.write_text("".join(f"{json.dumps(each)}\n" for each in found), encoding="utf-8", newline="\n")
             print(printable(f"{args.output}: {len(found)} prompts"))
         elif args.verb == "score":
-            scored = score(args.folder, args.dataset, args.model, args.prompts)
+            scored = score(args.folder, args.dataset, args.prompts, args.model)
             print(printable_lines(json.dumps(scored, indent=2)))
             # FID is promised of the paper's number of pictures alone.
-            if scored["clip_similarity"] is None or (
-                scored["fid"] is None and scored["images"] >= generated_images.PAPER_IMAGES
-            ):
-                return 1
+            wants_fid = scored["images"] >= generated_images.PAPER_IMAGES
+            return int(scored["clip_similarity"] is None or (wants_fid and scored["fid"] is None))
         else:
             shares = preference(args.ratings)
             print(printable(f"left, tied, right of {shares.pairs} pairs: {shares}"))

@@ -10,16 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from figlang_tasks.benchmarks.metaclue import pictures, schema
+from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.annotations import DATASET, FILE, check_boxes
 from figlang_tasks.core import images, row_files
 from figlang_tasks.core.hub import DATA_DIR_VARIABLE, DataError
 from figlang_tasks.metrics.files import write_whole
 
-TOPICS_FILES = ("Topics.json", "image/Topics.json", "annotations/Topics.json")
 _TABLE_COLUMNS = ("image", "split", "primary", "relationship", "secondary")
-_VOTES_COLUMNS = tuple(f"votes_{kind}" for kind in schema.VOTE_KINDS)
-_OPTIONAL_COLUMNS = ("set", "votes", "topic", "best", *_VOTES_COLUMNS)
+_OPTIONAL_COLUMNS = ("set", "votes", "topic", "best")
 _EDGES = ("left", "top", "right", "bottom")
 _BOX_COLUMNS = ("image", "role", "type", *_EDGES)
 _BEST = {"": False, "0": False, "false": False, "1": True, "true": True}
@@ -39,23 +37,11 @@ def import_files(
     \b
     figlang data import metaclue pitt_ads metaphors.csv --boxes boxes.csv --output my_data/MetaCLUE
 
-    Args:
-        pitt: the Pitt Ads: folders ``0`` to ``10`` of pictures, and ``Topics.json`` if it is there.
-        table: CSV (with a header) or JSON lines, one row for each metaphor of each image, or one with empty parts for
-            an image without. Columns ``image``, ``split``, ``primary``, ``relationship``, ``secondary``; optional
-            ``set`` (else by ``votes``), ``votes``, ``topic`` (else by Topics.json), ``best``, ``votes_grammar``,
-            ``votes_concepts``, ``votes_relationship``. What is said of the image must be the same in all its rows.
-        output: the folder to make; default ``$FIGLANG_DATA_DIR/MetaCLUE``.
-        boxes: CSV or JSON lines, one row for each box, of the best metaphor: ``image``, ``role``, ``type``, ``left``,
-            ``top``, ``right``, ``bottom`` in pixels.
-        topics: ``Topics.json``, if it is not in `pitt`.
-
-    Returns:
-        What was made, in one line. Pictures become hard links, or copies where the file system has none.
-
-    Raises:
-        DataError: a file is missing or a row is not valid; names file, line (of CSV that where a row starts),
-            field and remedy. Nothing is written then.
+    The table is CSV (with a header) or JSON lines, one row for each metaphor of each image, or one with empty parts for
+    an image without. Columns ``image``, ``split``, ``primary``, ``relationship``, ``secondary``; optional ``set`` (else
+    by ``votes``), ``votes``, ``topic`` (else by Topics.json) and ``best`` (else the first is). What is said of the
+    image must be the same in all its rows. Boxes, of the best metaphor: ``image``, ``role``, ``type``, ``left``,
+    ``top``, ``right``, ``bottom`` in pixels. Pictures become hard links, or copies where the file system has none.
     """
     root = os.environ.get(DATA_DIR_VARIABLE)
     if output is None and not root:
@@ -71,19 +57,16 @@ def import_files(
         groups[cells["image"]].append((place, cells))
     drawn = _boxes(boxes, groups)
     rows = []
-    for number, (image, group) in enumerate(groups.items(), start=1):
+    for image, group in groups.items():
         place = group[0][0]
         row = _row(group, by_topic.get(image), drawn.get(image, []))
-        try:
-            checked = schema.check(row, number)
-        except schema.SchemaError as error:
-            raise DataError(f"{place}: {error}. Correct the table.") from error
+        checked = schema.check(row, place)
         if not images.is_file(images.below(pitt, image, place)):
             raise DataError(
                 f"{place}: there is no picture {image} in {pitt}. Complete the Pitt Ads, or delete the row."
             )
         if checked.boxes:
-            check_boxes(checked, pictures.size(pitt / image, place), f"{place}: {image}")
+            check_boxes(checked, pitt / image)
         rows.append(row)
     try:
         _write(target, pitt, rows)
@@ -97,12 +80,9 @@ def import_files(
 
 def _topics(pitt: Path, given: Path | None) -> dict[str, str]:
     """The topic of each image: the most frequent answer, of several the first given; ids go before free texts."""
-    path = next(filter(images.is_file, [given] if given else [pitt / name for name in TOPICS_FILES]), None)
-    if path is None:
-        if given:
-            raise DataError(f"{given} does not exist; it must be Topics.json of the Pitt Ads")
-        return {}
-    topics = {}
+    path, topics = given or pitt / "Topics.json", dict[str, str]()
+    if not given and not path.exists():
+        return topics
     try:
         for image, answers in json.loads(path.read_text(encoding="utf-8-sig")).items():
             texts = [" ".join(str(answer).split()) for answer in (answers if isinstance(answers, list) else [answers])]
@@ -150,7 +130,7 @@ def _row(group: Sequence[tuple[str, Cells]], topic: str | None, boxes: list[dict
     found = {"votes": votes, "topic": first.get("topic") or topic, "boxes": boxes}
     metaphors = [_metaphor(other, cells) for other, cells in group if any(cells[part] for part in schema.PARTS)]
     if metaphors and not any(each["best"] for each in metaphors):
-        max(metaphors, key=lambda each: sum(each.get("votes", {}).values()))["best"] = True
+        metaphors[0]["best"] = True
     if metaphors or row["set"] == "metaphor":
         found["metaphors"] = metaphors
     return row | {name: value for name, value in found.items() if value or name == "metaphors" or value == 0}
@@ -160,9 +140,7 @@ def _metaphor(place: str, cells: Cells) -> dict[str, Any]:
     best = cells.get("best", "").lower()
     if best not in _BEST:
         raise DataError(f"{place}: best is {cells['best']!r}, must be true, false or empty")
-    votes = {kind: _number(cells.get(f"votes_{kind}", "")) for kind in schema.VOTE_KINDS}
-    given = {"votes": votes} if any(value != "" for value in votes.values()) else {}
-    return {part: cells[part] for part in schema.PARTS} | {"best": _BEST[best]} | given
+    return {part: cells[part] for part in schema.PARTS} | {"best": _BEST[best]}
 
 
 def _number(text: str) -> Any:

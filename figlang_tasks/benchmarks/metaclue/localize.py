@@ -15,42 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from figlang_tasks.benchmarks.metaclue.boxes import Boxes, parse_boxes
 from figlang_tasks.benchmarks.metaclue.measures import LOCALIZE, judged_of_image
 from figlang_tasks.benchmarks.metaclue.task import Document, no_chance
-
-
-@dataclass(frozen=True)
-class LocalizeRecord:
-    """What was read for one concept of one image.
-
-    Attributes:
-        id: ``{image}#{role}``.
-        data: dataset, task, revision and digest.
-        role: ``primary`` or ``secondary``.
-        concept: its words.
-        truth, types: the annotated boxes and the type of each.
-        predicted: boxes in pixels of the picture, in the order of the output.
-        dropped: boxes that were left out, as they have no area or the output says that they are the other concept's.
-        convention: what numbers the output was read as.
-        status, rule: outcome of reading (``figlang_tasks.benchmarks.metaclue.boxes``).
-    """
-
-    id: str
-    data: str
-    role: str
-    concept: str
-    truth: list[list[float]]
-    types: list[str]
-    predicted: list[list[float]]
-    dropped: int
-    convention: str
-    status: str
-    rule: str
-
 
 chance_answers = no_chance
 
@@ -60,37 +29,26 @@ def doc_to_target(doc: Document) -> str:
     return str([list(map(float, box)) for box in doc["boxes"]])
 
 
-# --- scoring of one document -----------------------------------------------------------------------------------------
-
-
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Read boxes.
-
-    Returns:
-        The :class:`LocalizeRecord` and its measures (``figlang_tasks.scoring.judged``).
-    """
+    """Return the record of the boxes of one concept and its numbers; `dropped` has those of the other concept too."""
     role, convention = doc["role"], doc["convention"]
     width, height = doc["width"], doc["height"]
     seen = resized(width, height) if convention == "pixel28" else (width, height)
     read: Any = "pixel" if convention == "pixel28" else convention
     found = parse_boxes(results[0], read, *seen, role=role, names={doc["concept"]: role})
     boxes = found.value or Boxes((), ())
+    other = {"primary": boxes.secondary, "secondary": boxes.primary}[role]
     scale = (width / seen[0], height / seen[1]) * 2
-    predicted = [[edge * factor for edge, factor in zip(box, scale, strict=True)] for box in getattr(boxes, role)]
-    shared = {name: doc[name] for name in ("id", "data", "role", "concept", "convention")}
-    record = LocalizeRecord(
-        **shared,
-        truth=[list(map(float, box)) for box in doc["boxes"]],
-        types=list(doc["types"]),
-        predicted=predicted,
-        dropped=boxes.dropped + len(getattr(boxes, _OTHER[role])),
-        status=found.status,
-        rule=found.rule,
-    )
-    return judged_of_image(asdict(record), LOCALIZE)
+    record = {name: doc[name] for name in ("id", "data", "role", "concept", "convention")} | {
+        "truth": [list(map(float, box)) for box in doc["boxes"]],
+        "types": list(doc["types"]),
+        "predicted": [[edge * factor for edge, factor in zip(box, scale, strict=True)] for box in getattr(boxes, role)],
+        "dropped": boxes.dropped + len(other),
+        "status": found.status,
+        "rule": found.rule,
+    }
+    return judged_of_image(record, LOCALIZE)
 
-
-_OTHER = {"primary": "secondary", "secondary": "primary"}
 
 # As the harness's class qwen2_5_vl sets its processor.
 _FACTOR, _FEWEST, _MOST = 28, 256 * 28 * 28, 2048 * 28 * 28

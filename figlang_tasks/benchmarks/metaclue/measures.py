@@ -1,24 +1,35 @@
 """The measures of MetaCLUE (arXiv 2212.09898, sections 3.1 to 3.4, Tables 1 to 4 and Figure 8).
 
-All come from the records that ``classify``, ``retrieve``, ``describe``, ``localize`` and ``generate`` make. Images are
-resampled, not the questions about one. Average precision, METEOR, FID and the like are no functions of sums: each has
-value and interval of its own. METEOR and SPICE need Java. What cannot be computed is left out, and the log says why.
+Images are resampled, not the questions about one. Average precision, METEOR, FID and the like are no functions of sums:
+each has value and interval of its own. METEOR and SPICE need Java. What cannot be computed is left out, and the log
+says why. A record has ``id`` (the path of the image, and ``#`` with what is asked about it), ``data``, ``status`` and
+``rule`` of reading, and of
+
+- classification ``gold`` and ``predicted`` (1: a metaphor; None: neither yes nor no);
+- retrieval ``candidates`` (their number), the places ``answer`` and ``chosen`` (None: none, or several have the highest
+  score) with ``answer_text`` and ``chosen_text``, ``rank`` of the right one (1 best; None: an answer in words);
+- captioning ``caption``, its parts (None: not read), ``references`` and ``em``, also by part (``em_primary``);
+- questions ``role``, ``question``, ``answer``, ``references`` and ``em``;
+- localization ``role``, ``concept``, ``convention``, the boxes ``truth`` with their ``types``, ``predicted`` (in the
+  order of the output) and the number of those ``dropped``;
+- generation ``prompt`` and ``file`` (None: no picture, or a damaged one).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import pictures, schema
+from figlang_tasks.benchmarks.metaclue import schema
 from figlang_tasks.benchmarks.metaclue.annotations import DATASET
-from figlang_tasks.core import notes
+from figlang_tasks.core import images, notes
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.metrics import boxes, captions, generated_images, intervals
@@ -145,12 +156,9 @@ def _java_scores(texts: Texts) -> dict[str, captions.Metric]:
     return found
 
 
-def _mean_over_images(metric: str) -> Callable[[Sequence[Record]], Statistic]:
-    def of(records: Sequence[Record]) -> Statistic:
-        texts = _texts(records)
-        return ratio(_images(texts), _scores(texts).metrics[metric].per_image.tolist())
-
-    return of
+def _mean_over_images(records: Sequence[Record], metric: str) -> Statistic:
+    texts = _texts(records)
+    return ratio(_images(texts), _scores(texts).metrics[metric].per_image.tolist())
 
 
 def _bleu4(records: Sequence[Record]) -> Statistic:
@@ -158,34 +166,31 @@ def _bleu4(records: Sequence[Record]) -> Statistic:
     return grouped(_images(texts), _scores(texts).bleu_statistics, captions.bleu4)
 
 
-def _by_java(metric: str, is_mean: bool) -> Callable[[Sequence[Record], str], Estimate | None]:
-    def own(records: Sequence[Record], scope: str) -> Estimate | None:
-        texts = _texts(records)
-        found = _java_scores(texts).get(metric)
-        if found is None:  # the reason is logged
-            notes.note(f"{metric} could not be computed and is missing, see the log")
-            return None
-        return _mean(_images(texts), found.per_image.tolist()) if is_mean else Estimate(found.value)
-
-    return own
+def _by_java(records: Sequence[Record], scope: str, metric: str) -> Estimate | None:
+    texts = _texts(records)
+    found = _java_scores(texts).get(metric)
+    if found is None:  # the reason is logged
+        notes.note(f"{metric} could not be computed and is missing, see the log")
+        return None
+    # METEOR is of all texts together.
+    return _mean(_images(texts), found.per_image.tolist()) if metric == "spice" else Estimate(found.value)
 
 
 def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
     """Table 3. SPICE has an `own` value, though it is a mean: `figlang compare` must not run Java for an hour."""
-    shared: dict[str, Any] = {"unit": image_of, "scopes": scopes}
+    of = partial(Measure, unit=image_of, scopes=scopes)
     return (
-        Measure("em", each=lambda record: float(record["em"]), **shared),
-        Measure("bleu4", statistic=_bleu4, interval=BOOTSTRAP, **shared),
-        Measure("rouge_l", statistic=_mean_over_images("rouge_l"), interval=BOOTSTRAP, **shared),
-        Measure("meteor", own=_by_java("meteor", is_mean=False), interval=_NO_INTERVAL, **shared),
-        Measure("spice", own=_by_java("spice", is_mean=True), interval=BOOTSTRAP, **shared),
-        Measure(
+        of("em", each=lambda record: float(record["em"])),
+        of("bleu4", statistic=_bleu4, interval=BOOTSTRAP),
+        of("rouge_l", statistic=partial(_mean_over_images, metric="rouge_l"), interval=BOOTSTRAP),
+        of("meteor", own=partial(_by_java, metric="meteor"), interval=_NO_INTERVAL),
+        of("spice", own=partial(_by_java, metric="spice"), interval=BOOTSTRAP),
+        of(
             "cider",
-            statistic=_mean_over_images("cider"),
+            statistic=partial(_mean_over_images, metric="cider"),
             interval=BOOTSTRAP,
             percent=False,
             bounds=(0.0, math.inf),
-            **shared,
         ),
     )
 
@@ -206,39 +211,30 @@ VQA = _measures(*_of_texts(by_field("role", _PARTS)))
 # --- where are the concepts? -----------------------------------------------------------------------------------------
 
 
-def _precision(records: Sequence[Record], scope: str) -> tuple[Estimate, Estimate] | None:
-    """Average precision of one role at both thresholds, of all boxes or of those of one type."""
-    role = records[0]["role"]
-    found = tuple(
-        boxes.BoxImage(
-            image_of(record),
-            tuple(
-                boxes.TrueBox(tuple(box), role, of_type)
-                for box, of_type in zip(record["truth"], record["types"], strict=True)
-            ),
-            # The prompt asks for the most certain box first: the first boxes of all images rank before the second ones.
-            tuple(
-                boxes.PredictedBox(tuple(box), role, 1 / (1 + place)) for place, box in enumerate(record["predicted"])
-            ),
-        )
-        for record in records
-    )
-    return _precision_of(found, role, None if scope == OVERALL else scope)
-
-
-@lru_cache(maxsize=2 * (1 + len(schema.BOX_TYPES)))  # of both thresholds, in each scope of both roles
-def _precision_of(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tuple[Estimate, Estimate] | None:
-    both = boxes.average_precision(found, role, of_type, _BOXES_RESAMPLES)
-    return None if both is None else (Estimate.of(*both[0]), Estimate.of(*both[1]))
-
-
 _BOXES_RESAMPLES = 1_000  # each costs a whole computation
 _OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t", lambda found: None, _BOXES_RESAMPLES)
 
 
+def _boxes_of(record: Record) -> boxes.BoxImage:
+    """The prompt asks for the most certain box first: the first boxes of all images rank before the second ones."""
+    role, truth = record["role"], zip(record["truth"], record["types"], strict=True)
+    return boxes.BoxImage(
+        image_of(record),
+        tuple(boxes.TrueBox(tuple(box), role, of_type) for box, of_type in truth),
+        tuple(boxes.PredictedBox(tuple(box), role, 1 / (1 + place)) for place, box in enumerate(record["predicted"])),
+    )
+
+
+@lru_cache(maxsize=2 * (1 + len(schema.BOX_TYPES)))  # of both thresholds, in each scope of both roles
+def _precision(found: tuple[boxes.BoxImage, ...], role: Any, of_type: Any) -> tuple[Estimate, Estimate] | None:
+    """Average precision of one role at both thresholds, of all boxes or of those of one type."""
+    both = boxes.average_precision(found, role, of_type, _BOXES_RESAMPLES)
+    return None if both is None else (Estimate.of(*both[0]), Estimate.of(*both[1]))
+
+
 def _average_precision(threshold: int, role: str) -> Measure:
     def own(records: Sequence[Record], scope: str) -> Estimate | None:
-        both = _precision(records, scope)
+        both = _precision(tuple(map(_boxes_of, records)), role, None if scope == OVERALL else scope)
         return None if both is None else both[(50, 70).index(threshold)]
 
     return Measure(
@@ -264,15 +260,23 @@ class _Opened(Sequence[Image.Image]):
     """The generated pictures of records, each opened when it is asked for: 300 large ones need not fit in memory."""
 
     def __init__(self, records: Sequence[Record]) -> None:
-        self._records = records
+        self._files = [record["file"] for record in records]
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._files)
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [pictures.generated(record["file"]) for record in self._records[place]]
-        return pictures.generated(self._records[place]["file"])
+        found = self._files[place]
+        return list(map(generated, found)) if isinstance(place, slice) else generated(found)
+
+
+def generated(path: Path | str) -> Image.Image:
+    """Return a picture that a model made, RGB.
+
+    Raises:
+        DataError: it is missing or damaged; names it.
+    """
+    return images.decode_file(Path(path), f"generated picture {path}")
 
 
 def _left_out(message: str) -> None:
@@ -280,28 +284,12 @@ def _left_out(message: str) -> None:
     notes.note(message)
 
 
-def _incomplete(records: Sequence[Record], metric: str) -> bool:
-    """Whether pictures are missing; logs it. A mean over the pictures that exist is not the mean over all prompts."""
-    missing = [record for record in records if not record["file"]]
-    if missing:
-        _left_out(
-            f"{metric} is left out: {len(missing)} of {len(records)} pictures are missing or damaged, e.g. that for "
-            f"{missing[0]['id']} (image_rate)"
-        )
-    return bool(missing)
-
-
 def similarity(
     records: Sequence[Record], model: str = generated_images.CLIP_MODEL
 ) -> generated_images.Similarity | None:
-    """CLIP similarity of pictures and their prompts, 0 to 100 as the paper prints it.
+    """CLIP similarity of pictures and their prompts, 0 to 100 as the paper prints it; `model`: hub id or folder.
 
-    Args:
-        records: each with a picture.
-        model: hub id or folder.
-
-    Returns:
-        None if it cannot be computed; the reason is logged.
+    None if it cannot be computed; the reason is logged.
     """
     try:
         return generated_images.clip_similarity(_Opened(records), [record["prompt"] for record in records], model)
@@ -313,17 +301,13 @@ def similarity(
 def distance(records: Sequence[Record]) -> float | None:
     """FID of generated pictures and their real counterparts; of fewer than the paper's 300 it is refused.
 
-    Args:
-        records: each with a picture.
-
-    Returns:
-        None if it cannot be computed; the reason is logged.
+    None if it cannot be computed; the reason is logged.
     """
     try:
         if len(records) < generated_images.PAPER_IMAGES:  # before the weights are loaded
             generated_images.fid(*(np.zeros((len(records), 2)),) * 2)
         real = generated_images.inception_features(
-            pictures.read(_dataset(record), record["id"], record["id"]) for record in records
+            images.decode({"path": record["id"]}, record["id"], _dataset(record)) for record in records
         )
         made = generated_images.inception_features(iter(_Opened(records)))
         found = generated_images.fid(real, made)
@@ -338,22 +322,32 @@ def _dataset(record: Record) -> str:
     return DataId.parse(record["data"]).dataset
 
 
-def _in_order(records: Sequence[Record]) -> list[Record]:
+def _whole(records: Sequence[Record], metric: str) -> list[Record] | None:
+    """The records in the order of their images; None, and a log, if pictures are missing.
+
+    A mean over the pictures that exist is not the mean over all prompts.
+    """
+    if missing := [record["id"] for record in records if not record["file"]]:
+        _left_out(
+            f"{metric} is left out: {len(missing)} of {len(records)} pictures are missing or damaged, e.g. that for "
+            f"{min(missing)} (image_rate)"
+        )
+        return None
     return sorted(records, key=image_of)
 
 
 def _clip_similarity(records: Sequence[Record], scope: str) -> Estimate | None:
-    ordered = _in_order(records)
-    found = None if _incomplete(ordered, "CLIP similarity") else similarity(ordered)
-    if found is None:
+    ordered = _whole(records, "CLIP similarity")
+    found = None if ordered is None else similarity(ordered)
+    if ordered is None or found is None:
         return None
     logger.info(f"figlang_tasks: CLIP similarity: {found.signature}")
     return _mean(list(map(image_of, ordered)), found.per_image.tolist())
 
 
 def _fid(records: Sequence[Record], scope: str) -> Estimate | None:
-    ordered = _in_order(records)
-    found = None if _incomplete(ordered, "FID") else distance(ordered)
+    ordered = _whole(records, "FID")
+    found = None if ordered is None else distance(ordered)
     return None if found is None else Estimate(found)
 
 
@@ -372,17 +366,16 @@ GENERATE = _measures(
 )
 
 
+_BY_FIELD = {
+    "gold": CLASSIFY,
+    "chosen": RETRIEVE,
+    "caption": CAPTION,
+    "question": VQA,
+    "truth": LOCALIZE,
+    "file": GENERATE,
+}
+
+
 def of_records(records: Sequence[Record]) -> Measures:
     """The measures of the task that wrote `records`."""
-    fields = {
-        "gold": CLASSIFY,
-        "chosen": RETRIEVE,
-        "caption": CAPTION,
-        "question": VQA,
-        "truth": LOCALIZE,
-        "file": GENERATE,
-    }
-    for field, measures in fields.items():
-        if field in records[0]:
-            return measures
-    raise LookupError(f"row {records[0]['id']} has none of the fields {', '.join(fields)}")
+    return _BY_FIELD[next((field for field in _BY_FIELD if field in records[0]), "")]  # a KeyError: of no task

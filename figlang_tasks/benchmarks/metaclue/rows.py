@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
-from figlang_tasks.benchmarks.metaclue import candidates, pictures, schema
-from figlang_tasks.benchmarks.metaclue.annotations import Table
+from figlang_tasks.benchmarks.metaclue import candidates, schema
+from figlang_tasks.benchmarks.metaclue.annotations import FILE, PAPER, Table
 from figlang_tasks.benchmarks.metaclue.schema import Annotation
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
@@ -50,46 +50,35 @@ def load(dataset: str, task: str, look_at_pictures: bool = False) -> datasets.Da
     """
     import datasets
 
-    found, faults = documents(dataset, task, look_at_pictures)
-    end_with_the_first(faults, "metaclue")
-    return datasets.Dataset.from_list(found)
-
-
-def documents(dataset: str, task: str, look_at_pictures: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
-    """The documents of a task, or what is wrong with its pictures.
-
-    Raises:
-        DataError: the annotations are not available, or do not suffice for the task.
-    """
     if task not in TASKS:
         raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")
     table = annotation_file.read(dataset)
     rows = _rows(dataset, task, table)
-    faults = annotation_file.picture_faults(dataset, table, rows, whole=look_at_pictures, boxes=task in LOCALIZE)
-    found = [] if faults else TASKS[task](dataset, task, table, rows)
-    if not found and not faults:
-        raise PartMissing(f"{dataset}/{annotation_file.FILE} has no image for the task {task}")
-    return found, faults
+    end_with_the_first(
+        annotation_file.picture_faults(dataset, table, rows, whole=look_at_pictures, boxes=task in LOCALIZE), "metaclue"
+    )
+    found = TASKS[task](dataset, task, table, rows)
+    if not found:
+        raise PartMissing(f"{dataset}/{FILE} has no image for the task {task}")
+    return datasets.Dataset.from_list(found)
 
 
 def _rows(dataset: str, task: str, table: Table) -> list[Annotation]:
-    """The images that a task is about."""
+    """The images that a task is about; warns where they are not as many as in the paper."""
     if task.startswith(CLASSIFY):
-        sets = ("metaphor", f"{task.removeprefix(CLASSIFY)}_negative")
+        sets = ["metaphor", f"{task.removeprefix(CLASSIFY)}_negative"]
         rows = table.select("test", *sets)
         if len({row.set for row in rows}) < 2:
-            raise PartMissing(
-                f"{dataset}/{annotation_file.FILE}: {task} needs test images of the sets {' and '.join(sets)}"
+            raise PartMissing(f"{dataset}/{FILE}: {task} needs test images of the sets {' and '.join(sets)}")
+    else:
+        sets, rows = ["metaphor"], candidates.pool_of(dataset, table)
+    for kind in sets if dataset == annotation_file.DATASET else ():
+        here, paper = sum(row.set == kind for row in rows), PAPER[kind, "test"]
+        if here != paper:
+            logger.warning(
+                f"figlang_tasks: {dataset}/{task}: {here} test images of the set {kind}, the paper has {paper}: its "
+                "results and yours are not comparable"
             )
-        _compare(dataset, task, table, *sets)
-        return rows
-    rows, every = candidates.pool_of(dataset, table), table.select("test", "metaphor")
-    if len(rows) < len(every):
-        logger.warning(
-            f"figlang_tasks: {dataset}/{task}: {len(every) - len(rows)} of {len(every)} test images have no metaphors "
-            f"and are left out"
-        )
-    _compare(dataset, task, table, "metaphor")
     return rows
 
 
@@ -102,42 +91,22 @@ def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str 
     }
 
 
-def _compare(dataset: str, task: str, table: Table, *sets: str) -> None:
-    """Say where the images are not as many as in the paper, so that its numbers are not beside these."""
-    for kind in sets if dataset == annotation_file.DATASET else ():
-        here, paper = len(table.select("test", kind)), annotation_file.PAPER[kind, "test"]
-        if here != paper:
-            logger.warning(
-                f"figlang_tasks: {dataset}/{task}: {here} test images of the set {kind}, the paper has {paper}: its "
-                "results and yours are not comparable"
-            )
-
-
-# --- classification --------------------------------------------------------------------------------------------------
-
-
 def _classify(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """Test metaphors and negatives: `metaphor` is the answer."""
     return [_common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows]
 
 
-# --- retrieval -------------------------------------------------------------------------------------------------------
-
-
 def _retrieve(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """Images with their candidate statements: `answer` is the place of the right one."""
-    found, digest = candidates.load(dataset, task.removeprefix(RETRIEVE))
-    name = DataId(dataset, task, f"{table.digest}+{digest}", revision=table.revision)
+    found = candidates.draw(dataset, task.removeprefix(RETRIEVE))
+    digest = f"{table.digest}+{candidates.digest(found)}"
+    data = str(DataId(dataset, task, digest, revision=table.revision))
     by_image = {row.image: row for row in rows}
     return [
         _common(dataset, task, table, by_image[each.image])
-        | {"candidates": each.texts, "answer": each.answer}
-        | {"data": str(name)}
+        | {"candidates": each.texts, "answer": each.answer, "data": data}
         for each in found
     ]
-
-
-# --- captioning and questions ----------------------------------------------------------------------------------------
 
 
 def _caption(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
@@ -179,36 +148,33 @@ def _once(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-# --- localization ----------------------------------------------------------------------------------------------------
-
-
 def _localize(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
     """One document for each concept of the best metaphor of an image that has boxes.
 
     `convention` says what numbers a model is to give boxes in and is read by. `boxes` are lists of left, top, right,
     bottom in pixels of the upright picture, `types` the type of each.
     """
-    return list(_concepts(dataset, task, table, [row for row in rows if row.boxes]))
+    found = []
+    for row, role, boxes in _concepts(rows):
+        width, height = annotation_file.size_of(table.folder / row.image, row.where)
+        own = {
+            "convention": LOCALIZE[task],
+            "role": role,
+            "concept": getattr(row.best, role),
+            "boxes": [list(map(float, box.bbox)) for box in boxes],
+            "types": [box.type for box in boxes],
+            "width": width,
+            "height": height,
+        }
+        found.append(_common(dataset, task, table, row, f"#{role}") | own)
+    return found
 
 
-def _concepts(dataset: str, task: str, table: Table, rows: Iterable[Annotation]) -> Iterator[dict[str, Any]]:
+def _concepts(rows: Iterable[Annotation]) -> Iterator[tuple[Annotation, str, list[schema.Box]]]:
     for row in rows:
-        width, height = pictures.size(table.folder / row.image, annotation_file.where(dataset, row))
         for role in schema.ROLES:
-            boxes = [box for box in row.boxes if box.role == role]
-            if boxes:
-                yield _common(dataset, task, table, row, f"#{role}") | {
-                    "convention": LOCALIZE[task],
-                    "role": role,
-                    "concept": getattr(row.best, role),
-                    "boxes": [list(map(float, box.bbox)) for box in boxes],
-                    "types": [box.type for box in boxes],
-                    "width": width,
-                    "height": height,
-                }
-
-
-# --- generation ------------------------------------------------------------------------------------------------------
+            if boxes := [box for box in row.boxes if box.role == role]:
+                yield row, role, boxes
 
 
 def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
@@ -249,13 +215,13 @@ TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str
 
 
 def count(asked: Mapping[str, str]) -> int | None:
-    """How many rows a task has, as published; None where that depends on the annotations (questions, concepts)."""
+    """Number of rows of a task, as published; None where that depends on the annotations (questions, concepts)."""
     task = asked["task"]
     if hub.source(asked["dataset"]).folder is not None:
         return None
-    metaphors = annotation_file.PAPER["metaphor", "test"]
+    metaphors = PAPER["metaphor", "test"]
     if task.startswith(CLASSIFY):
-        return metaphors + annotation_file.PAPER[f"{task.removeprefix(CLASSIFY)}_negative", "test"]
+        return metaphors + PAPER[f"{task.removeprefix(CLASSIFY)}_negative", "test"]
     if task.startswith((RETRIEVE, "caption")):
         return metaphors
     return GENERATED if task == "generate" else None

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from figlang_tasks.core.hub import DataError
+
 VERSION = 1
 SETS = ("metaphor", "symbolic_negative", "literal_negative")
 SPLITS = ("train", "test")
@@ -18,13 +20,12 @@ PARTS = ("primary", "relationship", "secondary")
 ROLES = ("primary", "secondary")
 BOX_TYPES = ("explicit", "contextual", "logo", "text")
 VOTE_KINDS = ("grammar", "concepts", "relationship")
-VOTERS = 5
-YES_VOTES = 3  # an image is a metaphor with three or more of five
+YES_VOTES = 3  # an image is a metaphor with three or more votes of five
 
 # A line break would tear the numbered list of candidates, <image> marks the place of a picture in prompts, and half a
 # surrogate pair has no UTF-8.
 _LINE = r"\A(?!\s)(?:(?!<image>)[^\r\n\ud800-\udfff])+(?<!\s)\Z"
-_VOTES = {"type": "integer", "minimum": 0, "maximum": VOTERS}
+_VOTES = {"type": "integer", "minimum": 0, "maximum": 5}
 
 
 def _text(pattern: str, described: str) -> dict[str, Any]:
@@ -70,19 +71,11 @@ SCHEMA = _object(
 )
 
 
-class SchemaError(ValueError):
-    """A row is not valid; the message names the field and what would be valid."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message.encode("utf-8", "backslashreplace").decode("utf-8"))  # to be printed anywhere
-
-
 @dataclass(frozen=True)
 class Metaphor:
-    """One interpretation of an image.
+    """One interpretation of an image: the blanks of "... is as ... as ...".
 
     Attributes:
-        primary, relationship, secondary: the blanks of "... is as ... as ...".
         best: the one with the best validation of its image; boxes belong to it.
     """
 
@@ -99,13 +92,7 @@ class Metaphor:
 
 @dataclass(frozen=True)
 class Box:
-    """A region that invokes a concept of the best metaphor.
-
-    Attributes:
-        role: the concept, one of `ROLES`.
-        type: one of `BOX_TYPES`.
-        bbox: left, top, right, bottom in pixels of the upright picture.
-    """
+    """A region that invokes a concept of the best metaphor; `bbox`: left, top, right, bottom in the upright picture."""
 
     role: str
     type: str
@@ -117,16 +104,14 @@ class Annotation:
     """One image.
 
     Attributes:
-        row: line of the file, from 1.
+        where: file, line and image, for messages.
         image: path, ``{folder}/{file}``.
-        split: one of `SPLITS`.
-        set: one of `SETS`.
         topic: None if not given.
         metaphors: of an image of the set ``metaphor``; exactly one of them is the best, if there are any.
         boxes: empty too where none were annotated.
     """
 
-    row: int
+    where: str
     image: str
     split: str
     set: str
@@ -152,24 +137,16 @@ def _validator() -> Any:
     return Draft202012Validator(SCHEMA)
 
 
-def check(found: Mapping[str, Any], row: int) -> Annotation:
+def check(found: Mapping[str, Any], where: str) -> Annotation:
     """The object of a line as an annotation.
 
     Raises:
-        SchemaError: it is not valid; names the field.
+        DataError: it is not valid; names `where` and the field.
     """
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator().iter_errors(found))
-    if error is not None:
-        place = error.json_path.removeprefix("$").removeprefix(".")
-        described = error.schema.get("description")
-        if described is None:
-            raise SchemaError(f"{place}: {error.message}" if place else error.message)
-        raise SchemaError(f"{place} is {json.dumps(error.instance)[:80]}, must be {described}")
-    _check_meaning(found)
+    if wrong := _wrong_form(found) or _wrong_meaning(found):
+        raise DataError(f"{where}: {wrong}")
     return Annotation(
-        row=row,
+        where=f"{where} ({found['image']})",
         image=found["image"],
         split=found["split"],
         set=found["set"],
@@ -179,30 +156,34 @@ def check(found: Mapping[str, Any], row: int) -> Annotation:
     )
 
 
-def _check_meaning(found: Mapping[str, Any]) -> None:
-    """Check what a JSON schema cannot tell.
+def _wrong_form(found: Mapping[str, Any]) -> str:
+    from jsonschema.exceptions import best_match
 
-    Raises:
-        SchemaError: see there.
-    """
-    kind, votes, metaphors, boxes = found["set"], found.get("votes"), found.get("metaphors"), found.get("boxes")
-    if votes is not None and kind != "literal_negative" and (votes >= YES_VOTES) != (kind == "metaphor"):
-        raise SchemaError(
-            f"set is {kind}, but votes is {votes}: {YES_VOTES} or more of {VOTERS} make a metaphor, fewer a "
-            "symbolic_negative"
-        )
-    if kind == "metaphor" and metaphors is None:
-        raise SchemaError("metaphors is missing, must be a list (empty if no annotation passed validation)")
-    if kind != "metaphor" and (metaphors is not None or boxes):
-        raise SchemaError(f"set is {kind}, which has neither metaphors nor boxes")
+    error = best_match(_validator().iter_errors(found))
+    if error is None:
+        return ""
+    place = error.json_path.removeprefix("$").removeprefix(".")
+    if described := error.schema.get("description"):
+        return f"{place} is {json.dumps(error.instance)[:80]}, must be {described}"
+    return f"{place}: {error.message}" if place else error.message
+
+
+def _wrong_meaning(found: Mapping[str, Any]) -> str:
+    """What is wrong beside the form; "" where nothing is."""
+    metaphors, boxes = found.get("metaphors"), found.get("boxes")
+    if found["set"] == "metaphor" and metaphors is None:
+        return "metaphors is missing, must be a list (empty if no annotation passed validation)"
+    if found["set"] != "metaphor" and (metaphors is not None or boxes):
+        return f"set is {found['set']}, which has neither metaphors nor boxes"
     if metaphors and (count := sum(each["best"] for each in metaphors)) != 1:
-        raise SchemaError(f"metaphors: best is true {count} times, must be so once")
+        return f"metaphors: best is true {count} times, must be so once"
     if boxes and not metaphors:
-        raise SchemaError("boxes without metaphors: they show the concepts of the best one")
+        return "boxes without metaphors: they show the concepts of the best one"
     for place, box in enumerate(boxes or ()):
         left, top, right, bottom = box["bbox"]
         if not (left < right < 1e9 and top < bottom < 1e9):
-            raise SchemaError(
+            return (
                 f"boxes[{place}].bbox is {box['bbox']}, must be [left, top, right, bottom] in pixels of the upright "
                 "picture, left < right and top < bottom"
             )
+    return ""

@@ -1,4 +1,4 @@
-"""Functions for all MetaCLUE task files: documents, options, prompts, aggregators.
+"""What all MetaCLUE task files name: options and prompts.
 
 MetaCLUE: Akula et al. 2023, "MetaCLUE: Towards Comprehensive Visual Metaphors Research", CVPR 2023, arXiv 2212.09898.
 How answers are judged is in the modules beside this one: ``classify``, ``retrieve``, ``describe``, ``localize``,
@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import pictures, rows
-from figlang_tasks.core import status
+from figlang_tasks.benchmarks.metaclue import rows
+from figlang_tasks.core import images, status
 from figlang_tasks.core.benchmark import Asked
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.options import Kwargs, by_model
@@ -51,11 +51,7 @@ class Options(TaskOptions):
 
     @classmethod
     def of_task(cls, kwargs: Kwargs, task: str) -> Options:
-        """Read the options, and check that they are of that task.
-
-        Args:
-            kwargs: the mapping of a model.
-            task: one of ``rows.TASKS``.
+        """Read the options, and check that they are of that task, one of ``rows.TASKS``.
 
         Raises:
             ValueError: as :meth:`of`.
@@ -69,11 +65,8 @@ class Options(TaskOptions):
         return found
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
-
-
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
-    """The options of its task, the programs of its metrics, the boxes of the model; see `Benchmark.preflight`."""
+    """Check the options, the programs of the metrics and the model's convention of boxes; see `Benchmark.preflight`."""
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, asked["task"]
     if task not in rows.TASKS:
         return  # loading has reported it
@@ -81,16 +74,12 @@ def preflight(config: Mapping[str, Any], asked: Asked) -> None:
         Options.of_task(each, task)
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
-    _check_convention(Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task), task)
-
-
-def _check_convention(options: Options, task: str) -> None:
-    """Refuse a model that is known to give boxes in another convention than the task reads."""
-    if options.convention not in (None, rows.LOCALIZE.get(task)):
-        right = next(name for name, convention in rows.LOCALIZE.items() if convention == options.convention)
+    convention = Options.of_task(kwargs.get(str(config.get("model"))) or kwargs.get("default"), task).convention
+    if convention not in (None, rows.LOCALIZE.get(task)):
+        right = next(name for name, other in rows.LOCALIZE.items() if other == convention)
         raise ValueError(
-            f"this model gives boxes in the convention {options.convention}, but metaclue_{task} reads "
-            f"{rows.LOCALIZE[task]}: run a task file of your own with `include: metaclue_localize.yaml` and "
+            f"this model gives boxes in the convention {convention}, but metaclue_{task} reads {rows.LOCALIZE[task]}: "
+            "run a task file of your own with `include: metaclue_localize.yaml` and "
             f"`dataset_name: MetaCLUE,task={right}` (docs/cards/metaclue.md)"
         )
 
@@ -105,9 +94,6 @@ def no_chance(doc: Document) -> tuple[dict[str, str], str]:
     return {"": ""}, ""
 
 
-# --- prompts ---------------------------------------------------------------------------------------------------------
-
-
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """Return the prompt as one text."""
     return render(f"metaclue/{Options.of_task(lmms_eval_specific_kwargs, task_of(doc)).prompt}.jinja", doc=doc)
@@ -117,7 +103,7 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     """Return the picture, RGB, upright; none for text-to-image."""
     if task_of(doc) == "generate":
         return []
-    return [pictures.read(doc["dataset"], doc["image"], f"{doc['dataset']} {doc['id']}")]
+    return [images.decode({"path": doc["image"]}, f"{doc['dataset']} {doc['id']}", doc["dataset"])]
 
 
 def doc_to_messages(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[dict[str, Any]]:

@@ -1,0 +1,158 @@
+"""Another picture is scored than the prompt's, or a mean of some pictures passes for that of all, if this fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_encoders
+from metaclue_rows import row, write
+from PIL import Image
+
+from figlang_tasks.benchmarks.metaclue import generate, measures, rows
+from figlang_tasks.core import notes
+from figlang_tasks.metrics import generated_images
+from figlang_tasks.scoring import Estimate, evaluate
+
+MINI = "figlang_mini_metaclue"
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+
+
+def records_of(docs: Sequence[Any], folder: Path) -> list[dict[str, Any]]:
+    return [generate.process_results(doc, [str(folder)])["sample"] for doc in docs]
+
+
+def of_records(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
+    return evaluate(records, measures.of_records(records), stderr_resamples=9)
+
+
+def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_path: Path) -> None:
+    docs = list(rows.load(MINI, "generate"))[:3]
+    for name in ("0000.png", "0001_s0.png", "other.png"):
+        Image.new("RGB", (8, 8)).save(tmp_path / name)
+    single = str(tmp_path / "other.png")
+    for doc, output, expected in (
+        (docs[0], str(tmp_path), "0000.png"),
+        (docs[1], str(tmp_path), "0001_s0.png"),
+        (docs[2], str(tmp_path), None),
+        (docs[2], single, "other.png"),
+        (docs[2], json.dumps({"text": "", "images": [single]}), "other.png"),
+        (docs[2], json.dumps({"text": "", "images": []}), None),
+        (docs[2], "An advertisement.", None),
+        (docs[2], "", None),
+    ):
+        found = generate.process_results(doc, [output])
+        file = found["sample"]["file"]
+        assert (None if file is None else Path(file).name) == expected
+        assert found["image_rate"] == float(expected is not None)
+
+
+def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
+    tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    docs = list(rows.load(MINI, "generate"))[:3]
+    for place in range(3):
+        Image.effect_noise((64, 64), 90).save(tmp_path / f"{place:04d}.png")
+    whole = (tmp_path / "0001.png").read_bytes()
+    (tmp_path / "0001.png").write_bytes(whole[: len(whole) // 2])
+    records = records_of(docs, tmp_path)
+    assert [record["file"] is not None for record in records] == [True, False, True]
+    notes.noted()
+    found = of_records([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
+    assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(2 / 3)
+    assert [note.partition(" is left out")[0] for note in notes.noted()] == ["CLIP similarity", "FID"]
+    text = "\n".join(warnings_of_loguru)
+    assert f"{docs[1]['id']}: counts as no picture: generated picture" in text
+    assert "CLIP similarity is left out: 1 of 3 pictures are missing or damaged" in text
+    assert "FID is left out: 1 of 3 pictures" in text
+
+
+def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [row(number) for number in range(8)]
+    numbers = []
+    for place, found in enumerate((given, given[::-1])):
+        monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path / str(place), found, same=True)))
+        numbers.append([(doc["number"], doc["image"], doc["primary"]) for doc in rows.load("MetaCLUE", "generate")])
+    assert numbers[0] == numbers[1] and [number for number, _, _ in numbers[0]] == [*range(8)]
+
+
+def test_prompts_and_score(tmp_path: Path, capsys: pytest.CaptureFixture[str], tiny_clip: Path) -> None:
+    given, folder = tmp_path / "prompts.jsonl", tmp_path / "made"
+    assert generate.main(["--dataset", MINI, "prompts", str(given)]) == 0
+    lines = [json.loads(line) for line in given.read_text().splitlines()]
+    assert len(lines) == 40 and lines[1]["file"] == "0001.png"
+    best = rows.load(MINI, "generate")[1]
+    expected = f"An advertisement where {best['primary']} is as {best['relationship']} as {best['secondary']}."
+    assert lines[1]["prompt"] == expected
+    folder.mkdir()
+    score = ["--dataset", MINI, "score", str(folder), "--prompts", str(given), "--model"]
+    assert generate.main([*score, str(tiny_clip)]) == 1
+    assert "lacks 40 of 40 pictures, e.g. 0000.png" in capsys.readouterr().err
+    for place, line in enumerate(lines):
+        Image.new("RGB", (16, 16), (place, 0, 200)).save(folder / line["file"])
+    assert generate.main([*score, str(tiny_clip)]) == 0
+    scored = json.loads(capsys.readouterr().out)
+    assert -100 <= scored["clip_similarity"] <= 100 and scored["fid"] is None and scored["images"] == 40
+    assert generate.main([*score, str(tmp_path / "none")]) == 1
+    assert json.loads(capsys.readouterr().out)["clip_similarity"] is None
+    made = folder / "0003.png"
+    made.write_bytes(made.read_bytes()[:40])
+    assert generate.main([*score, str(tiny_clip)]) == 1
+    assert f"generated picture {made}: the image cannot be decoded" in capsys.readouterr().err
+
+
+def test_pictures_made_for_other_prompts_are_not_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given, other = tmp_path / "prompts.jsonl", tmp_path / "other.jsonl"
+    assert generate.main(["--dataset", MINI, "prompts", str(given)]) == 0
+    lines = given.read_text().splitlines()
+    score = ["--dataset", MINI, "score", str(tmp_path), "--prompts"]
+    for changed, place in (
+        ([*lines[:6], lines[7], lines[6], *lines[8:]], ", line 7"),
+        (lines[:-1], ": 39 prompts instead"),
+    ):
+        other.write_text("\n".join(changed) + "\n")
+        assert generate.main([*score, str(other)]) == 1
+        assert f"other.jsonl{place}" in capsys.readouterr().err
+    assert generate.main([*score, str(tmp_path / "none")]) == 1
+    assert "none cannot be read" in capsys.readouterr().err
+    assert generate.main(["--dataset", MINI, "prompts", str(given / "below")]) == 1
+
+
+def test_preference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ratings = tmp_path / "ratings.jsonl"
+    ratings.write_text("\n".join(json.dumps(["left"] * left + ["right"] * (7 - left)) for left in (7, 5, 4, 0)))
+    assert generate.main(["preference", str(ratings)]) == 0
+    assert "left, tied, right of 4 pairs: 50% 25% 25%" in capsys.readouterr().out
+    for content, message in (("\n[", "line 2 is not valid JSON"), ('["left"]', "ratings[0] is ['left'], must be 7 of")):
+        ratings.write_text(content)
+        assert generate.main(["preference", str(ratings)]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_similarity_of_generated_pictures_is_that_of_the_metric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path
+) -> None:
+    weights = tmp_path / generated_images.CLIP_MODEL.rpartition("/")[2]
+    weights.symlink_to(tiny_clip)
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    docs = list(rows.load(MINI, "generate"))[:5]
+    shown = [Image.new("RGB", (16, 16), (50 * place, 0, 200)) for place in range(5)]
+    for place, picture in enumerate(shown):
+        picture.save(tmp_path / f"{place:04d}.png")
+    found = of_records(records_of(docs, tmp_path))
+    assert found.keys() == {"clip_similarity", "image_rate"}  # of so few pictures there is no FID
+    expected = generated_images.clip_similarity(shown, [generate.prompt_of(doc) for doc in docs], str(tiny_clip))
+    value, low, high, stderr, count = found["clip_similarity"]["all"]
+    assert value == pytest.approx(expected.value) and count == 5
+    assert low is not None and high is not None and low <= expected.value <= high
+    assert stderr == pytest.approx(np.std(expected.per_image, ddof=1) / np.sqrt(5), rel=0.1)
