@@ -205,8 +205,8 @@ def place(task: str, names: Sequence[str], estimates: Estimates) -> str:
         figures = [(row.label, figure) for row in found for figure in row.values.values() if figure.value is not None]
         if not figures:
             continue
-        sign = -1 if measure.higher_is_better else 1
-        order = sorted((sign * (figure.value or 0.0), f"{label} ({figure.text()})") for label, figure in figures)
+        sign, digits = -1 if measure.higher_is_better else 1, max(figure.digits for _, figure in figures)
+        order = sorted((sign * (figure.value or 0.0), f"{label} ({figure.text(digits)})") for label, figure in figures)
         own = sign * estimates[measure.name][scope].value
         above = [text for value, text in order if value < own]
         told = [f"after {text}" for text in above[-1:]]

@@ -193,7 +193,7 @@ def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_
         told = f"published f1@53, f1@60 are left out: explanations scored by vflute25, in a run by {scorer}"
         assert table.split("\n\n")[-2:] == [
             told,
-            "vflute: place 8 by f1@0 beside 10 published models, after Gemini-1.5-Pro (gemini-pro-vision), zero-shot "
+            "vflute: place 9 by f1@0 beside 10 published models, after Gemini-1.5-Pro (gemini-pro-vision), zero-shot "
             "(53.70), before LLaVA-ZS 7B, zero-shot (45.44)",
         ]
 
