@@ -57,6 +57,7 @@ class Answers:
         self._bars = ExitStack()
         self._bar: Any = None
         self._rows: set[tuple[str, Any]] = set()  # of a task in rounds, those that were begun
+        self._right: list[float] = []  # of each answer to a question whose accuracy is measured
         self._asked: Counter[str] = Counter()  # how often a request was asked in this run, by its digest
         self.halves = self.found = self.all = 0
 
@@ -99,7 +100,18 @@ class Answers:
                     answers += getattr(lm, kind)(piece)
                 if bar is not None:
                     bar.update(len(answers) - bar.n)
+                    if is_ours and not bar.disable and self._judge(piece, answers[-len(piece) :]):
+                        bar.set_postfix_str(f"accuracy {sum(self._right) / len(self._right):.1%}")
         return answers
+
+    def _judge(self, requests: Sequence[Instance], answers: Sequence[GenerationResult]) -> list[float]:
+        """Judge answers as they will be judged at the end; whether each is right, of all so far."""
+        for request, answer in zip(requests, answers, strict=True):
+            task, (doc_id, _, split) = self._tasks[request.task_name], request.args[3:6]
+            right = task.process_results(task.dataset_no_image[split][doc_id], [answer.text]).get("acc")
+            if isinstance(right, float) and not (request.metadata or {}).get("__padding_only__"):
+                self._right.append(right)
+        return self._right
 
     @contextmanager
     def _progress(self, requests: Sequence[Instance]) -> Iterator[Any]:

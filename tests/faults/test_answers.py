@@ -142,10 +142,11 @@ def test_the_screen_has_one_bar_and_says_how_many_answers_are_from_the_cache(
     monkeypatch.setattr(status, "_shown", True)
     runs = Runs(tmp_path)
     for from_cache, limit in ((0, 30), (30, 40), (40, 40)):
-        runs.here(limit=limit)
+        found = runs.here(limit=limit)
         shown = capsys.readouterr().err
         assert f"{from_cache} of {limit} answers are from the cache" in shown
         assert shown.count("Model Responding:   0%") == 1
+        assert f", accuracy {found['results'][TASK]['acc,none']:.1%}]" in shown
         assert ("no model was loaded" in shown) == (from_cache == limit) != ("loading the model (faulty)" in shown)
 
 
