@@ -114,21 +114,6 @@ def test_a_compound_is_right_in_both_senses_or_not() -> None:
     assert "both_senses_acc" not in evaluate(records[-1:], measures.RANK_BOTH, 0)
 
 
-def test_what_the_measures_of_rankings_are() -> None:
-    told = [(each.name, each.percent, each.diagnostic, each.headline, each.bounds) for each in measures.RANK_BOTH.all]
-    assert told == [
-        ("acc", True, False, True, (0, 1)),
-        ("dcg", False, False, True, (0, pytest.approx(3.63093, abs=1e-5))),
-        ("rank_correlation", False, False, True, (-1, 1)),
-        ("file_name_correlation", False, True, False, (-1, 1)),
-        ("tie_rate", True, True, True, (0, 1)),
-        ("both_senses_acc", True, False, True, (0, 1)),
-        ("parse_rate", True, True, True, (0, 1)),
-    ]
-    assert [each.name for each in measures.RANK_BOTH.all if not each.higher_is_better] == ["tie_rate"]
-    assert "both_senses_acc" not in measures.RANK.by_name
-
-
 def test_ties_keep_the_order_shown_and_are_counted() -> None:
     doc: dict[str, Any] = {
         "id": "en_test-0",

@@ -16,7 +16,6 @@ from run_and_check import accepted
 
 from figlang_tasks.benchmarks.columbus import rows, task
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
-from figlang_tasks.benchmarks.columbus.parse import letter, parse_official
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
 
@@ -35,35 +34,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def released(shared_file: Path, folder: Path) -> Path:
     folder.symlink_to(shared_file.parent)
     return shared_file.parent
-
-
-@pytest.mark.parametrize(
-    ("output", "official", "ours", "rule"),
-    [  # official: by hand, by the branches of AnalysisReport.py, lines 517 to 557
-        ("(A) up and about", "A", "A", "alone"),
-        ("B) about to", "B", "B", "alone"),
-        ("(A)\nup  and about", "A", "A", "alone"),
-        ("C", "C", "C", "alone"),
-        ("About to", "B", "B", "said"),
-        ("last of the Mohicans", None, "D", "said"),  # the option is not put into lower case
-        ("(A) up and about.", None, "A", "alone"),
-        ("(A)", None, "A", "alone"),
-        ("E) about to", None, None, "alone"),
-        ("It is either (A) up and about or (B) about to.", None, None, "conflict"),
-        ("(A) about to", None, None, "conflict"),
-        ('The phrase is "just about".', None, "C", "said"),
-        ("It is 'about to', not 'just about'.", None, "B", "said"),
-        ('The phrase is "up and about and away".', None, None, "nothing"),
-        ('The phrase is "about to". Others: up and about, just about.', None, "B", "said"),
-        ("<think>(A) or B</think>(C) just about", None, "C", "alone"),
-        ("", None, None, "empty"),
-        (None, None, None, "missing"),
-    ],
-)
-def test_how_an_output_is_read(output: str | None, official: str | None, ours: str | None, rule: str) -> None:
-    assert parse_official(output or "", OPTIONS) == official
-    found = letter(output, OPTIONS)
-    assert (found.value, found.rule) == (ours, rule)
 
 
 @pytest.mark.parametrize(("scores", "ours", "official"), [([1, 3, 2, 0], "B", "B"), ([1, 3, 3, 0], None, "B")])

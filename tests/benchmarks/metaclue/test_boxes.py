@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any, get_args
 
 import pytest
@@ -17,112 +16,6 @@ from figlang_tasks.benchmarks.metaclue.boxes import Boxes, Convention, Role, par
 A = (10.0, 20.0, 110.0, 220.0)
 B = (200.0, 100.0, 300.0, 180.0)
 NAMES: dict[str, Role] = {"The shoe": "primary", "feathers": "secondary"}
-
-
-# Pixels of an image of 400 x 300, nobody's without a label.
-@pytest.mark.parametrize(
-    ("output", "primary", "secondary"),
-    [
-        # a label before the box or behind it, in its object
-        ('{"primary": [10, 20, 110, 220], "secondary": [200, 100, 300, 180]}', (A,), (B,)),
-        ('{"primary": [[10, 20, 110, 220]], "secondary": [[200, 100, 300, 180], [10, 20, 110, 220]]}', (A,), (B, A)),
-        (
-            '{"primary concept": {"box": [10, 20, 110, 220]}, "secondary concept": {"boxes": [[200, 100, 300, 180]]}}',
-            (A,),
-            (B,),
-        ),
-        (
-            '[{"bbox_2d": [10, 20, 110, 220], "label": "The Shoe"}, {"label": "Feathers", "bbox_2d": [200, 100, 300, 180]}]',
-            (A,),
-            (B,),
-        ),
-        ('[{"bbox_2d": [10, 20, 110, 220], "label": "primary"}, {"bbox_2d": [200, 100, 300', (A,), ()),
-        ("{'primary': [10, 20, 110, 220], 'secondary': [200, 100, 300, 180],}", (A,), (B,)),
-        (
-            "The primary concept (the shoe) is at [10, 20, 110, 220] and the feathers are at [200, 100, 300, 180].",
-            (A,),
-            (B,),
-        ),
-        # a box right behind another
-        ("<ref>primary</ref><box>(10,20),(110,220)</box><box>(200,100),(300,180)</box>", (A, B), ()),
-        ("primary: [10, 20, 110, 220; 200, 100, 300, 180]", (A, B), ()),
-        # two points
-        ('{"primary": [[10, 20], [110, 220]]}', (A,), ()),
-        # none
-        ('{"primary": [], "secondary": [200, 100, 300, 180]}', (), (B,)),
-        ("[ ]", (), ()),
-    ],
-)
-def test_boxes(output: str, primary: tuple[Any, ...], secondary: tuple[Any, ...]) -> None:
-    found = parse_boxes(output, "pixel", 400, 300, names=NAMES)
-    rule = "brackets" if primary or secondary else "empty-list"
-    assert found == Read(Boxes(primary, secondary), "read", rule)
-
-
-@pytest.mark.parametrize(
-    ("output", "status", "rule"),
-    [
-        (None, "missing", "missing"),
-        (" \n", "empty", "empty"),
-        ("<think>[10, 20, 110, 220]", "empty", "thought"),
-        ("I cannot tell.", "refused", "refusal"),
-        *(
-            (text, "unreadable", "nothing")
-            for text in ("I see a shoe.", "[10, 20, 110", "[" * 30_000, "Primary: 10, 20")
-        ),
-        *(
-            (f'{{"primary": {text}}}', "unreadable", "nothing")
-            for text in ("[10, 20, 110]", "[1, 2, 3, 4, 5]", "[10, 20, NaN, 220]")
-        ),
-        *((text, "unreadable", "unlabelled") for text in ("[[10, 20, 110, 220]]", "car <box>10,20,110,220</box>")),
-        *(
-            (f'{{"primary": {text}}}', "unreadable", "degenerate")
-            for text in ("[10, 20, 10, 220]", "[110, 220, 10, 20]", "[0, 0, 0, 0]")
-        ),
-        *(
-            (f'{{"primary": {text}}}', "out_of_range", "brackets")
-            for text in ("[10, 20, 110, 301]", "[10, 20, 401, 220]", "[-1, 20, 110, 220]")
-        ),
-        *((f'{{"primary": {text}}}', "out_of_range", "brackets") for text in ("[0.1, 0.2, 0.5, 0.6]", "[0, 0, 1, 1]")),
-        ('{"primary": [10, 20, 110, 220], "secondary": [500, 100, 900, 180]}', "out_of_range", "brackets"),
-        ('[{"box_2d": [20, 10, 220, 110], "label": "primary"}]', "out_of_range", "box_2d"),
-        ("<loc0100><loc0200><loc0300><loc0400> primary", "out_of_range", "loc"),
-        ("primary<loc_100><loc_200><loc_300><loc_300>", "out_of_range", "florence"),
-    ],
-)
-def test_no_boxes(output: str | None, status: Status, rule: str) -> None:
-    assert parse_boxes(output, "pixel", 400, 300, names=NAMES) == Read(None, status, rule)
-
-
-@pytest.mark.parametrize(
-    ("convention", "output", "expected"),
-    [
-        ("pixel", "primary: [0, 0, 400, 300]", (0, 0, 400, 300)),
-        ("unit", '{"primary": [0.25, 0.5, 0.75, 1.0]}', (100, 150, 300, 300)),
-        ("unit", '{"primary": [0, 0, 1, 1]}', (0, 0, 400, 300)),
-        ("unit", '{"primary": [0.25, 0.5, 0.75, 1.01]}', None),
-        ("thousand", '{"primary": [250, 500, 750, 1000]}', (100, 150, 300, 300)),
-        ("thousand", '{"primary": [250, 500, 750, 1001]}', None),
-        ("thousand", '{"primary": [0.25, 0.5, 0.75, 1.0]}', None),
-        ("thousand", "primary <loc_250><loc_500><loc_750><loc_999>", (100, 150, 300, 299.7)),
-        ("thousand_yx", '[{"box_2d": [500, 250, 1000, 750], "label": "primary"}]', (100, 150, 300, 300)),
-        (
-            "thousand_yx",
-            '[{"label": "primary", "x_min": 250, "y_min": 500, "x_max": 750, "y_max": 1000}]',
-            (100, 150, 300, 300),
-        ),
-        ("thousand_yx", "primary: [0.1, 0.2, 0.3, 0.4]", None),
-        ("loc1024", "<loc0512><loc0256><loc1023><loc0768> primary", (100, 150, 300, 1023 / 1024 * 300)),
-        ("loc1024", "<loc0512><loc0256><loc1024><loc0768> primary", None),
-        ("loc1024", '{"primary": [250, 500, 750, 1000]}', None),
-    ],
-)
-def test_conventions(convention: Convention, output: str, expected: tuple[float, ...] | None) -> None:
-    found = parse_boxes(output, convention, 400, 300)
-    if expected is None:
-        assert (found.value, found.status) == (None, "out_of_range")
-    else:
-        assert found.value is not None and found.value.primary == (pytest.approx(expected),)
 
 
 def test_loc_with_labels_behind() -> None:
@@ -198,25 +91,3 @@ def test_no_text_raises(text: str, convention: Convention) -> None:
         found = parse_boxes(text, convention, 400, 300, role=role, names=NAMES)
         assert found.status in get_args(Status) and found.status != "missing"
         assert (found.value is not None) == (found.status == "read")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[[1,2,3,4],",
-        "[1 ",
-        "<box>1,2,3,4</box>",
-        "<loc0123>",
-        "primary: [1, 2, 3, 4] ",
-        '{"a":',
-        '"x_min": 1, ',
-    ],
-)
-def test_a_long_answer_takes_little_time(piece: str) -> None:
-    text = piece * (300_000 // len(piece))
-    # Every form is a box by one of the two; a convention plays no part in looking for forms.
-    for convention in ("loc1024", "thousand"):
-        start = time.process_time()
-        parse_boxes(text, convention, 400, 300, names=NAMES)
-        assert time.process_time() - start < 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -158,30 +157,6 @@ def test_a_swap_that_is_right_too_is_not_asked(local: Path, warnings_of_loguru: 
     assert set(found) == {"1/1.jpg", "2/2.jpg"}
     assert set(found["1/1.jpg"].texts) == {"a is as odd 0 as c", "c is as odd 0 as a"}
     assert any("leaves out 1 image(s), e.g. 0/0.jpg" in message for message in warnings_of_loguru)
-
-
-def test_smaller_sets_are_the_beginning_of_larger_ones(local: Path) -> None:
-    put(local, many(110))
-
-    def negatives(found: Candidates) -> list[str]:
-        return [text for place, text in enumerate(found.texts) if place != found.answer]
-
-    few, more = (candidates.draw("MetaCLUE", f"random{count}") for count in (50, 500))
-    for small, large in zip(few, more, strict=True):
-        assert negatives(large)[:49] == negatives(small)
-        assert large.texts[large.answer] == small.texts[small.answer]
-
-
-def test_draws_are_even(local: Path) -> None:
-    put(local, many())
-    rows = candidates.draw("MetaCLUE", "random50")
-    places = Counter(each.answer for each in rows)
-    assert sum((places[place] - 4.4) ** 2 / 4.4 for place in range(50)) < 74.9  # chi-square, 49 degrees, 1 %
-    drawn = Counter(text for each in rows for text in each.texts)
-    assert len(drawn) == 1100  # all statements are used; each about 10 times
-    assert max(drawn.values()) < 30
-    which = Counter(each.texts[each.answer].split()[2] for each in rows)  # which of the five statements is the positive
-    assert sum((which[str(number)] - 44) ** 2 / 44 for number in range(5)) < 13.3
 
 
 def test_the_draw_is_the_published_one() -> None:
