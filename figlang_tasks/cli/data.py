@@ -129,7 +129,7 @@ def _benchmark(name: str) -> Benchmark:
     if name == MINI:
         raise typer.BadParameter(f"{MINI} ships with the package: it is checked and exported, nothing else")
     if name not in names():
-        from figlang_tasks.harness.task_index import did_you_mean
+        from figlang_tasks.core.text import did_you_mean
 
         meant = did_you_mean(name, [*names(), MINI])
         raise typer.BadParameter(f"unknown benchmark {printable(name)}{meant}; there are: {', '.join(names())}")

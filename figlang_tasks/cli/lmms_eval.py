@@ -15,19 +15,22 @@ import argparse
 import difflib
 import functools
 import gc
+import itertools
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from figlang_tasks import resource_dir
 from figlang_tasks.core import interrupts
-from figlang_tasks.core.text import printable, printable_lines
+from figlang_tasks.core.text import did_you_mean, printable, printable_lines
 
 EXIT_FAILED = 1
 KEPT = "Downloads and the answers that --use_cache has stored are kept: the same command goes on from there."
@@ -89,28 +92,69 @@ def _run(arguments: Sequence[str], of_evaluation: bool) -> None:
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End with the names that were meant, if a task looks like one of ours and no file has its name; in a second.
+    """End with what was meant, if an option, a task or an option of a task is misspelt; in a second.
 
-    Whatever else is unknown is told by the harness, which takes some ten seconds to be imported.
+    The harness takes some ten seconds to be imported. It tells what looks like no name of ours.
     """
-    places = [place for place, each in enumerate(arguments) if each.startswith("--tasks")]
-    if not places or any(each.startswith("--include_path") for each in arguments):
-        return
-    option, _, given = arguments[places[-1]].partition("=")
-    given = given or next(iter(arguments[places[-1] + 1 :]), "")
-    own = _names_in(resource_dir("task_yamls") / "lmms_eval")
-    unknown = {name: difflib.get_close_matches(name, own, cutoff=0.8) for name in set(given.split(",")) - own - _LISTS}
     harness = find_spec("lmms_eval")
-    if harness is None or harness.origin is None or not any(unknown.values()):
+    if harness is None or harness.origin is None:
         return
-    theirs = _names_in(Path(harness.origin).parent / "tasks")
-    told = [
+    folder, tasks = Path(harness.origin).parent, set(_given("--tasks", arguments))
+    told = _unknown_options(arguments, folder)
+    if files := _given("--include_path", arguments):
+        told = told or [fault for path in files for fault in _unknown_task_options(Path(path), tasks)]
+    else:
+        told = told or _unknown_tasks(tasks, folder)
+    if told:
+        sys.exit(f"figlang_tasks: {'; '.join(told)}")
+
+
+def _given(option: str, arguments: Sequence[str]) -> list[str]:
+    """The names behind an option, separated by commas."""
+    found = [each.partition("=")[2] for each in arguments if each.startswith(f"{option}=")]
+    found += [value for name, value in itertools.pairwise(arguments) if name == option]
+    return found[-1].split(",") if found else []
+
+
+def _unknown_options(arguments: Sequence[str], harness: Path) -> list[str]:
+    """The options that the harness does not know, which may be cut short."""
+    known = set(re.findall(r'"(--\w+)"', (harness / "__main__.py").read_text(encoding="utf-8"))) | {"--help"}
+    given = {each.partition("=")[0] for each in arguments if re.match(r"--\w", each)}
+    unknown = sorted(name for name in given if not any(each.startswith(name) for each in known))
+    return [f"no option {name}{did_you_mean(name, known)}; `lmms_eval --help` lists them" for name in unknown]
+
+
+def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:
+    """The tasks that no file has, and whose names look like ours."""
+    own = _names_in(resource_dir("task_yamls") / "lmms_eval")
+    unknown = {name: difflib.get_close_matches(name, own, cutoff=0.8) for name in set(tasks) - own - _LISTS}
+    theirs = _names_in(harness / "tasks") if any(unknown.values()) else set()
+    found = [
         f"no task {name!r} (did you mean {' or '.join(f'`{each}`' for each in meant)}?)"
         for name, meant in sorted(unknown.items())
         if meant and name not in theirs and "*" not in name and not Path(name).exists()
     ]
-    if told:
-        sys.exit(f"figlang_tasks: {'; '.join(told)}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
+    return [f"{'; '.join(found)}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them"] if found else []
+
+
+def _unknown_task_options(folder: Path, tasks: Collection[str]) -> list[str]:
+    """What is wrong with the options of the user's own task files that include ours."""
+    from figlang_tasks.core import task_files
+    from figlang_tasks.core.benchmark import benchmarks
+
+    found = []
+    for path in folder.rglob("*.yaml"):
+        try:
+            content = task_files.read(path.resolve())
+        except (OSError, yaml.YAMLError):  # the harness tells
+            continue
+        module = str(content.get("process_docs")).split(".")
+        if content.get("task") in tasks and module[:2] == ["figlang_tasks", "benchmarks"]:
+            try:
+                benchmarks()[module[2]].options.blocks(content)
+            except ValueError as error:
+                found.append(f"task {content['task']}: {error}")
+    return found
 
 
 def _names_in(folder: Path) -> set[str]:

@@ -111,7 +111,7 @@ def tasks(
     every = list(definitions().values())
     found = [each for each in every if _matches(each, pattern)]
     if not found:
-        from figlang_tasks.harness.task_index import did_you_mean
+        from figlang_tasks.core.text import did_you_mean
 
         meant = did_you_mean(str(pattern), [*names(), MINI, *(each.name for each in every)])
         say(

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from figlang_tasks.core.score_requests import ONLY_SCORES, SCORES
+from figlang_tasks.core.text import did_you_mean
 
 Kwargs = Mapping[str, Any] | None
 """What the harness hands to the functions of a task."""
@@ -46,7 +47,8 @@ class Options(BaseModel):
         required = {name: None for name, field in cls.model_fields.items() if field.is_required()}
         if unknown := sorted(given.keys() - cls.model_fields.keys()):
             valid = ", ".join(sorted(cls.model_fields)) or "there are none"
-            raise ValueError(f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}")
+            meant = did_you_mean(unknown[0], cls.model_fields)
+            raise ValueError(f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}{meant}")
         try:
             return cls.model_validate(required | given)
         except ValidationError as error:

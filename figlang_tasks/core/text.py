@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import math
 import re
@@ -93,6 +94,12 @@ def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> st
     found = list(items)
     more = f"{separator}and {len(found) - most} more" if len(found) > most else ""
     return separator.join(printable(each, limit=_LONGEST) for each in found[:most]) + more
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The names that one may stand for, as a question in brackets; "" where none is close."""
+    close = difflib.get_close_matches(name, set(known))
+    return f" (did you mean {' or '.join(f'`{each}`' for each in close)}?)" if close else ""
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -15,7 +15,8 @@ from figlang_tasks import models
 from figlang_tasks.core import hub, part_of_data, score_requests, status
 from figlang_tasks.core.documents import asked_for, of_faults
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.harness.task_index import config_for, did_you_mean, is_ours, leaf_configs, require_tasks
+from figlang_tasks.core.text import did_you_mean
+from figlang_tasks.harness.task_index import config_for, is_ours, leaf_configs, require_tasks
 
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from figlang_tasks import models, resource_dir
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.text import did_you_mean
 
 
 def tasks_dir() -> Path:
@@ -32,11 +32,6 @@ def require_tasks(index: Iterable[str], unknown: Sequence[str]) -> None:
     if unknown:
         told = "; ".join(f"no task {name!r}{did_you_mean(name, index)}" for name in unknown)
         raise FigLangError(f"figlang_tasks: {told}. `figlang tasks` lists ours, `lmms_eval tasks list` all of them")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, set(known))
-    return f" (did you mean {' or '.join(f'`{each}`' for each in close)}?)" if close else ""
 
 
 def is_ours(process_docs: Any) -> bool:

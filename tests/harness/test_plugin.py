@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -235,14 +236,25 @@ def test_a_misspelt_task_is_one_message_before_anything_is_imported(asked: list[
     assert str(ended.value.code).startswith(f"figlang_tasks: {told}")
 
 
-def test_a_misspelt_task_costs_no_import() -> None:
+def test_what_is_misspelt_costs_no_import(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {plugin.tasks_dir()}/vflute/_base.yaml\ntask: mine\nlmms_eval_specific_kwargs: {{num_shot: 3}}\n"
+    )
     program = (
-        "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval', '--tasks', 'vflut']\n"
+        "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval', *sys.argv[1:]]\n"
         "try: lmms_eval.main()\n"
         "except SystemExit as ended: print(ended.code, {'torch', 'lmms_eval'} & set(sys.modules))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert "did you mean `vflute`" in done.stdout and done.stdout.endswith(" set()\n"), done.stderr[-3000:]
+    mine = ["--tasks", "mine", "--include_path", str(tmp_path)]
+    for given, told in (
+        (["--tasks", "vflut"], "did you mean `vflute`"),
+        (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
+        (mine, "task mine: unknown V-FLUTE task option(s) num_shot; valid: blind, .*(did you mean `num_shots`?)"),
+    ):
+        command = [sys.executable, "-c", program, *given]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert re.search(re.escape(told).replace(r"\.\*", ".*"), done.stdout), done.stdout + done.stderr[-3000:]
+        assert done.stdout.endswith(" set()\n")
 
 
 def test_lmms_eval_without_tasks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
