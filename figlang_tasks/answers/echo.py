@@ -43,7 +43,7 @@ def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
             before = answer.raw[: found.start()]
             is_quoted = before.rstrip().endswith(":") and answer.raw.startswith(behind, found.end())
             if _WORD.search(before) and not is_quoted:
-                ends.append(answer.place(*found.span())[0])
+                ends.append(answer.place(found.start()))
                 break
     return output[: min(ends)].rstrip() if ends else output
 

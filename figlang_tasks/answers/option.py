@@ -104,7 +104,7 @@ def _read(answer: Answer, options: int, letters: bool, places: Sequence[str]) ->
     if found is None:
         return Read(None, "unreadable", "nothing")
     if found.value is not None and not 0 <= found.value < options:
-        return Read(None, "out_of_range", found.rule, found.span)
+        return Read(None, "out_of_range", found.rule)
     return found
 
 

@@ -112,9 +112,9 @@ class Answer:
 
     def part(self, start: int, end: int) -> Answer:
         """``text[start:end]`` as an answer of its own."""
-        part = Answer.__new__(Answer)
-        part._base, part._skipped, part._sentence_ends = self.place(start, end)[0], 0, None
-        part.raw, part.text, part.has_thought = self.raw[start:end], self.text[start:end], self.has_thought
+        part = copy.copy(self)
+        part._base, part._skipped, part._sentence_ends = self.place(start), 0, None
+        part.raw, part.text = self.raw[start:end], self.text[start:end]
         return part
 
     def without_quotations(self, own: Sequence[str] = ()) -> Answer:
@@ -154,9 +154,9 @@ class Answer:
         is_all = start == 0 and end >= len(self.text) - 1
         return is_one_word or is_all or bool(ANNOUNCED.search(back) or _IN_JSON.search(back))
 
-    def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where ``text[start:end]`` stands in the output."""
-        return self._in_output(start), self._in_output(end - 1) + 1
+    def place(self, at: int) -> int:
+        """Return the place in the output of ``text[at]``."""
+        return self._base + at + (self._skipped - 1 if self._skipped and at > _READ else 0)
 
     def around(self, start: int, end: int) -> Around:
         """What stands around ``text[start:end]`` in its sentence."""
@@ -200,9 +200,6 @@ class Answer:
         if self._sentence_ends is None:
             self._sentence_ends = [found.start() for found in _SENTENCE_END.finditer(self.text)]
         return self._sentence_ends
-
-    def _in_output(self, at: int) -> int:
-        return self._base + at + (self._skipped - 1 if self._skipped and at > _READ else 0)
 
 
 def _short(text: str) -> str:

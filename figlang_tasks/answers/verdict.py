@@ -34,13 +34,11 @@ class Read(Generic[Value]):
         value: the answer; None unless `status` is ``read``.
         status: see `Status`.
         rule: stable name of the rule that decided; listed at each reader.
-        span: start and end, in the output, of the words that decided; None where no single place did.
     """
 
     value: Value | None
     status: Status
     rule: str
-    span: tuple[int, int] | None = None
 
 
 class Found(NamedTuple):
@@ -81,4 +79,4 @@ def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
         if not words.CORRECTION.search(answer.text, others[-1].end, last.start):
             return Read(None, "ambiguous", "conflict")
         rule = "correction"
-    return Read(last.value, "read", rule, answer.place(last.start, last.end))
+    return Read(last.value, "read", rule)

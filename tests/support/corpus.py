@@ -76,7 +76,7 @@ def _admire(case: Case) -> Read[Any]:
     item, sense = sequence(case["output"], 4)
     decided = sense if item.status == "read" else item
     value = [None if item.value is None else "ABCD"[item.value], sense.value]
-    return Read(value, decided.status, decided.rule, decided.span)
+    return Read(value, decided.status, decided.rule)
 
 
 def _flute(case: Case) -> Read[Any]:
@@ -87,7 +87,7 @@ def _flute(case: Case) -> Read[Any]:
 
 def _as(found: Read[Any], value: Any) -> Read[Any]:
     """What was read, its value as the corpus writes it."""
-    return Read(None if found.value is None else value, found.status, found.rule, found.span)
+    return Read(None if found.value is None else value, found.status, found.rule)
 
 
 READERS: dict[str, Callable[[Case], Read[Any]]] = {

@@ -74,10 +74,10 @@ def parse_official(output: str | None, prompt: Prompt = "v2", *, released_case: 
     if found is None:
         answer = opened(output)
         if isinstance(answer, Read):
-            return Explained(None, answer.status, answer.rule, None, None if output is None else "")
+            return Explained(None, answer.status, answer.rule, None if output is None else "")
         found = _opening(answer, prompt)
         if found is None:
-            return Explained(None, "unreadable", "none", None, answer.raw)
+            return Explained(None, "unreadable", "none", answer.raw)
     if released_case and found.explanation is not None:
         return replace(found, explanation=found.explanation.capitalize())
     return found
@@ -95,7 +95,7 @@ def _released(output: str) -> Explained | None:
             explanation = output[end : again if again >= 0 else len(output)]
             if _MARKUP.search(output[max(0, start - 4) : start]):  # **Entails.** It ..., which T5 never writes
                 explanation = explanation.lstrip("*_`\"'”’")
-            return Explained(label, "read", rule, (start, end), explanation.strip())
+            return Explained(label, "read", rule, explanation.strip())
     return None
 
 
@@ -104,13 +104,13 @@ def _opening(answer: Answer, prompt: Prompt) -> Explained | None:
     if found is None:
         return None
     label = 1 if found["one"] else 0
-    start, end = found.span("one" if label else "zero")
+    end = found.end("one" if label else "zero")
     if _ECHO.match(answer.raw[end : end + 40]):
         return None
-    span, rest = answer.place(start, end), answer.raw[found.end() :].strip()
+    rest = answer.raw[found.end() :].strip()
     if prompt == "v1":
-        return Explained(label, "read", "opening-no" if label else "opening-yes", span, None if label else rest)
-    return Explained(label, "read", "opening-entails" if label else "opening-contradicts", span, rest)
+        return Explained(label, "read", "opening-no" if label else "opening-yes", None if label else rest)
+    return Explained(label, "read", "opening-entails" if label else "opening-contradicts", rest)
 
 
 CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
@@ -128,4 +128,4 @@ def parse_careful(output: str | None, prompt: Prompt, own: Sequence[str] = ()) -
     if prompt == "v2":
         return entailment(output, own)
     found = yes_no(output, CONTRADICT, own)
-    return Read(None if found.value is None else 0 if found.value else 1, found.status, found.rule, found.span)
+    return Read(None if found.value is None else 0 if found.value else 1, found.status, found.rule)

@@ -190,9 +190,7 @@ def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int
     found = official
     if official.status == "unreadable":
         is_explained = doc["prompt"] == "v2" or careful.value != 1
-        found = Explained(
-            careful.value, careful.status, careful.rule, careful.span, official.explanation if is_explained else None
-        )
+        found = Explained(careful.value, careful.status, careful.rule, official.explanation if is_explained else None)
     return found, official.value, careful.value
 
 

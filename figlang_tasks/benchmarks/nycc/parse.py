@@ -56,7 +56,7 @@ def letter(output: str | None, options: int, pixels: bool) -> Read[str]:
 def common(output: str | None, options: int) -> Read[str]:
     """The letter of an answer by :func:`figlang_tasks.answers.option.option`."""
     found = option(output, options)
-    return Read("ABCDE"[found.value] if found.value is not None else None, found.status, found.rule, found.span)
+    return Read("ABCDE"[found.value] if found.value is not None else None, found.status, found.rule)
 
 
 def explanation(output: str | None) -> Read[str]:

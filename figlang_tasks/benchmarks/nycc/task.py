@@ -183,7 +183,7 @@ def _explained(doc: Document, output: str | None) -> dict[str, Any]:
     from rouge_score.rouge_scorer import RougeScorer
 
     found = parse.explanation(output)
-    said = Explained(1 if found.value else None, found.status, found.rule, None, found.value)
+    said = Explained(1 if found.value else None, found.status, found.rule, found.value)
     record = FluteRecord.of(doc, 1, said, said.value, explained="alone", revision=doc["revision"])
     text, rouge = found.value or "", RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
     return record.as_dict() | {

@@ -9,7 +9,7 @@ All are pure, take any string in linear time, and never raise on what a model wr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
@@ -207,7 +207,7 @@ def first_answer(output: str | None, question: Question) -> Read[bool]:
     topic = _TOPICS["metaphor" if question in ("metaphor", "mc") else "sarcasm"]
     lines = (_ASKED.sub("", line).rstrip("* ") for line in answer.raw.splitlines())
     first = next((line for line in lines if _LETTER.search(line) and not line.endswith(":")), "-")
-    return replace(yes_no(first, about=topic), span=None)
+    return yes_no(first, about=topic)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -85,17 +85,15 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
 
 
 def _official_with_marker(output: str, marker: re.Match[str]) -> Explained:
-    start, before = marker.end(), output[: marker.start()].strip()
-    after = output[start:].lower()
+    before, after = output[: marker.start()].strip(), output[marker.end() :].lower()
     if "neither" in after:
-        return Explained(None, "refused", "marker-neither", _span(output, after, "neither", start), before or output)
+        return Explained(None, "refused", "marker-neither", before or output)
     for label, word in ((0, "contradict"), (1, "entail")):
         if word in after:
             named = None if before else _OFFICIAL_AFTER[label].search(output)
             explanation = output[named.end() :].strip() if named else before
-            span = _span(output, after, word, start)
-            return Explained(label, "read", f"marker-{word}", span, explanation or output)
-    return Explained(None, "unreadable", "marker-none", None, before or output)
+            return Explained(label, "read", f"marker-{word}", explanation or output)
+    return Explained(None, "unreadable", "marker-none", before or output)
 
 
 def _official_without_marker(output: str) -> Explained:
@@ -103,21 +101,12 @@ def _official_without_marker(output: str) -> Explained:
     for phrase in _OFFICIAL_REFUSALS:
         if phrase in lowered:
             status: Status = "ambiguous" if phrase == "entailment or contradiction" else "refused"
-            return Explained(None, status, "phrase-refusal", _span(output, lowered, phrase), output)
-    for label, rule, phrases in (
-        (1, "phrase-entail", _OFFICIAL_ENTAILS),
-        (0, "phrase-contradict", _OFFICIAL_CONTRADICTS),
-    ):
-        for phrase in phrases:
-            if phrase in lowered:
-                return Explained(label, "read", rule, _span(output, lowered, phrase), output)
-    return Explained(None, "unreadable", "none", None, output)
-
-
-def _span(output: str, lowered: str, word: str, offset: int = 0) -> tuple[int, int] | None:
-    """Where `word` stands in the output; None if lower-casing moved the characters (the capital I with a dot does)."""
-    at = lowered.find(word) + offset
-    return (at, at + len(word)) if len(lowered) == len(output) - offset else None
+            return Explained(None, status, "phrase-refusal", output)
+    if any(phrase in lowered for phrase in _OFFICIAL_ENTAILS):
+        return Explained(1, "read", "phrase-entail", output)
+    if any(phrase in lowered for phrase in _OFFICIAL_CONTRADICTS):
+        return Explained(0, "read", "phrase-contradict", output)
+    return Explained(None, "unreadable", "none", output)
 
 
 def _official_cleaning(explanation: str) -> str:

@@ -73,11 +73,6 @@ def test_official(prompt: Prompt, output: str | None, label: int | None, explana
     found = parse_official(output, prompt)
     assert (found.value, found.explanation, found.rule) == (label, explanation, rule)
     assert (found.status == "read") == (label is not None)
-    if label is None or output is None:
-        assert found.span is None
-    else:
-        assert found.span is not None
-        assert output[slice(*found.span)].lower().startswith(("entail", "contradict", "yes", "no"))
 
 
 def test_the_released_scripts_case_is_a_switch() -> None:
@@ -98,8 +93,6 @@ def test_any_text_is_read_and_never_raises(output: str, prompt: Prompt) -> None:
     assert (found.status == "read") == (found.value is not None)
     assert found.status == "empty" if not output.strip() else found.status != "empty" or found.rule == "thought"
     assert (found.explanation is None) == (prompt == "v1" and found.value == 1)
-    if found.span is not None:
-        assert 0 <= found.span[0] < found.span[1] <= len(output)
 
 
 @pytest.mark.parametrize(

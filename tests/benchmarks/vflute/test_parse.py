@@ -95,26 +95,23 @@ def test_official_equals_all_published_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "status", "words"),
+    ("output", "status"),
     [
-        (None, "missing", None),
-        ("", "empty", None),
-        ("  ", "empty", None),
-        ("A.\nLABEL: neither", "refused", "neither"),
-        ("It NEITHER shows nor tells", "refused", "NEITHER"),
-        ("entailment or contradiction", "ambiguous", "entailment or contradiction"),
-        ("A dog", "unreadable", None),
-        ("A.\nLABEL: dunno", "unreadable", None),
-        ("A.\nLABEL: Contradicts", "read", "Contradict"),
-        ("The image CONFIRMS the claim.", "read", "CONFIRMS the claim"),
-        ("Entails it", "read", "Entail"),
-        ("\u0130 entails", "read", None),
+        (None, "missing"),
+        ("", "empty"),
+        ("  ", "empty"),
+        ("A.\nLABEL: neither", "refused"),
+        ("It NEITHER shows nor tells", "refused"),
+        ("entailment or contradiction", "ambiguous"),
+        ("A dog", "unreadable"),
+        ("A.\nLABEL: dunno", "unreadable"),
+        ("A.\nLABEL: Contradicts", "read"),
+        ("The image CONFIRMS the claim.", "read"),
+        ("\u0130 entails", "read"),
     ],
 )
-def test_official_status_and_span(output: str | None, status: str, words: str | None) -> None:
-    found = parse_official(output)
-    assert found.status == status
-    assert (found.span and output and output[slice(*found.span)]) == words
+def test_official_status(output: str | None, status: str) -> None:
+    assert parse_official(output).status == status
 
 
 def _official_label_restated(output: str) -> int | None:
@@ -151,8 +148,6 @@ def test_official_holds_its_promises(output: str, scene_graph: bool) -> None:
     assert found.value == _official_label_restated(output)
     assert (found.status == "read") == (found.value is not None)
     assert found.explanation is not None and found.explanation == found.explanation.strip()
-    if found.span is not None:
-        assert 0 <= found.span[0] < found.span[1] <= len(output)
 
 
 @pytest.mark.parametrize("output", [b"LABEL: entailment", 1, ["LABEL: entailment"], float("nan")])
