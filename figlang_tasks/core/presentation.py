@@ -99,11 +99,9 @@ class BarSection:
         title, intro: its head, and what to read first.
         bars: ``(dataset, task, scopes) -> bars`` of a task, with the name of its dataset in the report, and the scopes
             that each measure has a value in.
-        order: ``(chart) -> rank`` of the charts of a dataset, where the first mention does not decide.
     """
 
     id: str
     title: str
     intro: str
     bars: Callable[[str, str, Mapping[str, Collection[str]]], Iterable[Bars]]
-    order: Callable[[BarChart], int] = lambda chart: 0

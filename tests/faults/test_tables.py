@@ -27,7 +27,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "figlang_mini_irfl"
 
 
-def detection() -> tuple[tables.Detection, ...]:
+def detection() -> tuple[tables.Row, ...]:
     return tables.detection("figlang_mini_irfl", NAME).whole()
 
 
@@ -36,7 +36,7 @@ def test_a_byte_order_mark_before_the_first_column(local: Path) -> None:
     path = write_table(local, NAME, [metaphor_row()])
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     (row,) = detection()
-    assert row.distractors == (uuid(1), uuid(2), uuid(3))  # the first column
+    assert row.negatives == (uuid(1), uuid(2), uuid(3))  # the first column
 
 
 def test_a_row_is_named_by_its_number_where_cells_before_it_have_line_breaks(local: Path) -> None:
@@ -49,7 +49,7 @@ def test_uuids_that_pandas_has_saved_as_numbers(local: Path) -> None:
     """A base table with plain uuids, read with guessed types and saved again."""
     row = {"phrase": "a", "category": "literal", "figurative_type": "metaphor", "definition": '["x"]', "uuid": uuid(1)}
     path = write_table(local, "metaphors-dataset", [row])
-    assert tables.images("figlang_mini_irfl", "metaphors-dataset").whole()[0].uuid == uuid(1)
+    assert tables.images("figlang_mini_irfl", "metaphors-dataset").whole()[0].answer == uuid(1)
     hub.look_again()
     pandas.read_csv(path, dtype={"uuid": float}).to_csv(path, index=False)
     assert "e+7" in path.read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_a_cell_too_many_is_told(local: Path) -> None:
     path = write_table(local, NAME, [metaphor_row(), metaphor_row(10)])
     with path.open("a", newline="", encoding="utf-8") as file:
         csv.writer(file).writerow([*metaphor_row(20).values(), "more"])
-    with pytest.raises(DataError, match="row 2: the number of cells is not"):
+    with pytest.raises(DataError, match="Expected 6 fields in line 4, saw 7"):
         detection()
 
 

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from huggingface_hub import DatasetCard, ModelCard
@@ -84,7 +83,7 @@ IRFL = {
     "metaphors-dataset": 33,
     "similes-dataset": 41,
 }
-READERS: dict[str, Callable[[str, str], tables.Table[Any]]] = {
+READERS: dict[str, Callable[[str, str], tables.Table]] = {
     "detection-task": tables.detection,
     "retrieval-task": tables.retrieval,
     "dataset": tables.images,

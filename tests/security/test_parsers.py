@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from irfl_hub import metaphor_row, write_table
 
 FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_parsers.py"
 
@@ -73,12 +74,12 @@ def test_a_key_of_a_judge(tmp_path: Path) -> None:
         key.read(path)
 
 
-def test_a_cell_of_a_table_of_irfl() -> None:
+def test_a_cell_of_a_table_of_irfl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from figlang_tasks.benchmarks.irfl import tables
-    from figlang_tasks.core.hub import DataError
 
-    with pytest.raises(DataError, match="row 1: distractors is not JSON"):
-        tables._uuids(tables.Line("row 1", {"distractors": "[" * 200_000}), "distractors")
+    write_table(tmp_path / "IRFL", "metaphor-detection-task", [metaphor_row(distractors="[" * 100_000)])
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    assert "row 0: distractors is not JSON" in tables.detection("IRFL", "metaphor-detection-task").faults[1]
 
 
 # --- long strings ----------------------------------------------------------------------------------------------------

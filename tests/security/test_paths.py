@@ -138,7 +138,7 @@ def test_a_uuid_that_is_a_path_names_nothing(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["../../x-detection-task", "/tmp/x", "a\0b"])
 def test_a_table_named_by_saved_samples_is_one_of_the_release(name: str) -> None:
     with pytest.raises(DataError, match="figlang_mini_irfl has no table"):
-        tables.read("figlang_mini_irfl", name)
+        tables.detection("figlang_mini_irfl", name)
 
 
 @pytest.mark.parametrize("unpacked", [False, True])

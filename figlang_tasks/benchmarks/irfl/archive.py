@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
@@ -23,10 +22,7 @@ few kilobytes unpack to many gigabytes."""
 
 
 class Pictures:
-    """Pictures by uuid, from a zip or from a folder ``images`` with its content.
-
-    Safe to use from several threads, and in processes forked from one another: each opens the zip for itself, because
-    an open file's position is shared.
+    """Pictures by uuid, from a zip or from a folder ``images`` with its content; threads may share it.
 
     Args:
         folder: holds ``IRFL_images.zip``, or a folder ``images`` of ``{uuid}.jpeg`` (which is looked at first).
@@ -36,21 +32,17 @@ class Pictures:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / FOLDER
-        self._archive = folder / ARCHIVE
-        self._open = threading.local()
-        self._names: dict[str, str] = {}
-        if self._folder.is_dir():
-            self._names = {path.stem: path.name for path in self._folder.iterdir() if path.suffix == SUFFIX}
-        self._unpacked = bool(self._names)
-        if self._unpacked:
+        self._place, self._zip = folder / FOLDER, None
+        self._names = {path.stem: path.name for path in self._place.glob(f"*{SUFFIX}")}
+        if self._names:
             return
-        for name in self._zip().namelist():
+        self._place, self._zip = folder / ARCHIVE, _opened(folder / ARCHIVE)
+        for name in self._zip.namelist():
             path = PurePosixPath(name)
             if path.suffix != SUFFIX or path.name.startswith(".") or "__MACOSX" in path.parts:
                 continue
             if path.stem in self._names:
-                raise DataError(f"{self._archive} has the picture {path.stem} twice. {_AGAIN}")
+                raise DataError(f"{self._place} has the picture {path.stem} twice. {_AGAIN}")
             self._names[path.stem] = name
 
     def check(self, uuids: Iterable[str], where: str) -> None:
@@ -71,46 +63,33 @@ class Pictures:
                 and the uuid.
         """
         self.check([uuid], where)
-        if self._unpacked:
-            file = images.below(self._folder.parent, f"{FOLDER}/{self._names[uuid]}", where)
-            if not images.is_file(file):  # a named pipe would wait for ever
-                raise DataError(f"{where}: {file} is not a file, must be a picture. {_AGAIN}")
+        name = self._names[uuid]
         try:
-            size = self._size(uuid)
+            if self._zip is None:
+                file = images.below(self._place.parent, f"{FOLDER}/{name}", where)
+                size, read = file.stat().st_size, file.read_bytes
+            else:
+                size, read = self._zip.getinfo(name).file_size, partial(self._zip.read, name)
             if size > LARGEST:
                 raise DataError(
                     f"{where}: the picture {uuid} in {self._place} has {size} bytes unpacked, more than the {LARGEST} "
                     f"that a picture may have. {_AGAIN}"
                 )
-            if self._unpacked:
-                data = (self._folder / self._names[uuid]).read_bytes()
-            else:
-                data = self._zip().read(self._names[uuid])  # checks its CRC, and unpacks no more than it said
+            data = read()  # of a zip it checks the CRC, and unpacks no more than it said
         except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"{where}: the picture {uuid} in {self._place} is damaged ({error}). {_AGAIN}") from error
         return images.decode({"bytes": data}, f"{where}, picture {uuid}")
 
-    def _size(self, uuid: str) -> int:
-        if self._unpacked:
-            return (self._folder / self._names[uuid]).stat().st_size
-        return self._zip().getinfo(self._names[uuid]).file_size
 
-    @property
-    def _place(self) -> Path:
-        return self._folder if self._unpacked else self._archive
-
-    def _zip(self) -> zipfile.ZipFile:
-        if getattr(self._open, "process", None) != os.getpid():
-            try:
-                self._open.file = zipfile.ZipFile(self._archive)
-            except FileNotFoundError as error:
-                raise DataError(
-                    f"{self._archive.parent} has neither {ARCHIVE} nor a folder {FOLDER}: put one of them there"
-                ) from error
-            except (OSError, zipfile.BadZipFile) as error:
-                raise DataError(f"{self._archive} cannot be read ({error}). {_AGAIN}") from error
-            self._open.process = os.getpid()
-        return self._open.file
+def _opened(archive: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(archive)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{archive.parent} has neither {ARCHIVE} nor a folder {FOLDER}: put one of them there"
+        ) from error
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{archive} cannot be read ({error}). {_AGAIN}") from error
 
 
 _AGAIN = "Load it again from the hub's repository (delete the damaged file first)."

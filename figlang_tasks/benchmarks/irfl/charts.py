@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES
+from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
 from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS
 from figlang_tasks.core.presentation import BarChart, Bars, BarSection, Records
 
@@ -50,37 +48,16 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     what = named["what"].replace("_", " ")
     by_class = partial(_by_class, scopes, panel, what)
     if named["family"] == "retrieve":
-        retrieval = BarChart(
-            f"{dataset}: retrieval",
-            "precision@k (percent)",
-        )
-        yield from by_class(retrieval, "p@k", _chance_of_retrieval)
+        yield from by_class(BarChart(f"{dataset}: retrieval", "precision@k (percent)"), "p@k", _chance_of_retrieval)
         return
-    kind = _DETECTION[named["family"]]
-    accuracy = BarChart(
-        f"{dataset}: detection {kind}",
-        "accuracy (percent)",
-    )
+    accuracy = BarChart(f"{dataset}: detection {_DETECTION[named['family']]}", "accuracy (percent)")
     yield from by_class(accuracy, "acc", _chance_of_choice)
-    preference = BarChart(
-        f"{dataset}: literal preference",
-        "literal preference (percent of failures)",
-    )
-    measure = "literal_preference"
-    yield Bars(chart=preference, measure=measure, category=what, panel=panel, chance=_chance_of_literal)
-    orders = BarChart(
-        f"{dataset}: order of the images of a simile",
-        "share of similes (percent)",
-    )
+    preference = BarChart(f"{dataset}: literal preference", "literal preference (percent of failures)")
+    yield Bars(chart=preference, measure="literal_preference", category=what, panel=panel, chance=_chance_of_literal)
+    orders = BarChart(f"{dataset}: order of the images of a simile", "share of similes (percent)")
     for measure in _ORDERS:
         category = measure.replace("_", " ")
         yield Bars(chart=orders, measure=measure, category=category, panel=f"{panel}: {what}", chance=lambda _: 0.5)
-
-
-def _rank(chart: BarChart) -> int:
-    """Accuracies first, in the order of the tasks."""
-    ends = (": literal preference", ": order of the images of a simile", ": retrieval")
-    return next((place for place, end in enumerate(ends, start=1) if chart.title.endswith(end)), 0)
 
 
 def _by_class(
@@ -111,29 +88,13 @@ def _chance_of_literal(records: Records) -> float:
 
 def _chance_of_retrieval(records: Records, kind: str | None = None) -> float:
     """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
-    complete = _complete([record for record in records if kind is None or record["type"] == kind])
-    if not complete:
-        return float("nan")
-    return statistics.fmean(_k(of) / len(of) for of in complete)
-
-
-def _complete(records: Records) -> list[Records]:
-    """The records of each row of which none is missing."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        found.setdefault(record["row"], []).append(record)
-    return [of for of in found.values() if len(of) == of[0]["images"]]
-
-
-def _k(row: Records) -> int:
-    return sum(record["positive"] for record in row)
+    whole, _ = by_row([record for record in records if kind is None or record["type"] == kind], images_of)
+    shares = [sum(record["positive"] for record in own) / len(own) for own in whole]
+    return float(np.mean(shares)) if shares else float("nan")
 
 
 def _letters(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
-    chart = BarChart(
-        f"{task}: letters named",
-        "share of the letters named (percent)",
-    )
+    chart = BarChart(f"{task}: letters named", "share of the letters named (percent)")
     for letter in LETTERS:
         yield Bars(chart=chart, measure=f"share_{letter}", category=letter, chance=lambda _: 1 / len(LETTERS))
 
@@ -144,7 +105,6 @@ CHARTS = (
         title="Detection and retrieval",
         intro="Which image shows the figurative meaning? Dashed lines are chance on the rows of these runs.",
         bars=_choices,
-        order=_rank,
     ),
     BarSection(
         id="position",

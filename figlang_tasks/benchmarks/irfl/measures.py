@@ -69,8 +69,8 @@ def _is_letter(place: int) -> Callable[[Record], float | None]:
     return lambda record: None if record["chosen"] is None else float(record["chosen"] == place)
 
 
-def _by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[list[list[Record]], int]:
-    """The records of each row that is complete, and how many are not: a limit may have cut them."""
+def by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[list[list[Record]], int]:
+    """Return the records of each row that is complete, and how many are not: a limit may have cut them."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record["row"], []).append(record)
@@ -85,7 +85,7 @@ def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
 
 def _report_cut(metric: str, size: Callable[[Record], int]) -> Callable[[Sequence[Record]], None]:
     def report(records: Sequence[Record]) -> None:
-        whole, cut = _by_row(records, size)
+        whole, cut = by_row(records, size)
         if cut:
             total = len(whole) + cut
             logger.warning(f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of {metric}")
@@ -101,7 +101,7 @@ def _rotations(record: Record) -> int:
 
 def _all_rotations(records: Sequence[Record]) -> Statistic | None:
     """Whether the answer of a row was chosen in every rotation."""
-    whole, _ = _by_row(records, _rotations)
+    whole, _ = by_row(records, _rotations)
     hits = [float(all(_is_right(record) for record in own)) for own in whole]
     return ratio(_units(whole), hits) if whole else None
 
@@ -138,7 +138,7 @@ CIRCULAR = Measures.of(
 # --- retrieval --------------------------------------------------------------------------------------------------------
 
 
-def _images(record: Record) -> int:
+def images_of(record: Record) -> int:
     return int(record["images"])
 
 
@@ -146,7 +146,7 @@ def _mean_of_rows(of_row: Callable[[list[float], list[bool]], float]) -> Callabl
     """The mean over rankings of a function of their values and positives."""
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
-        whole, _ = _by_row(records, _images)
+        whole, _ = by_row(records, images_of)
         return ratio(_units(whole), [of_row(*_ranking(own)) for own in whole]) if whole else None
 
     return statistic
@@ -158,7 +158,7 @@ def _ranking(images: Sequence[Record]) -> tuple[list[float], list[bool]]:
 
 def _pooled(records: Sequence[Record]) -> Statistic | None:
     """Precision@k with the positives of all rows counted together."""
-    whole, _ = _by_row(records, _images)
+    whole, _ = by_row(records, images_of)
     if not whole:
         return None
     counts = [sum(image["positive"] for image in own) for own in whole]
@@ -173,7 +173,7 @@ RETRIEVE = Measures.of(
         statistic=_mean_of_rows(ranking.precision_at_k),
         interval=BOOTSTRAP,
         scopes=_TYPES,
-        remark=_report_cut("p@k", _images),
+        remark=_report_cut("p@k", images_of),
     ),
     Measure("expected_p@k", statistic=_mean_of_rows(ranking.random_tie_precision_at_k), interval=BOOTSTRAP),
     Measure("pooled_p@k", statistic=_pooled, headline=False),

@@ -19,7 +19,7 @@ from dataclasses import replace
 from loguru import logger
 
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.benchmarks.irfl.tables import Detection, Table
+from figlang_tasks.benchmarks.irfl.tables import Row, Table
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.hub import DataError
@@ -39,8 +39,8 @@ CONFIGURATIONS = {
 
 
 @hub.kept(maxsize=8)
-def load(dataset: str, name: str) -> Table[Detection]:
-    """The drawn rows of a configuration.
+def load(dataset: str, name: str) -> Table:
+    """Return the drawn rows of a configuration.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
@@ -49,31 +49,19 @@ def load(dataset: str, name: str) -> Table[Detection]:
     Raises:
         DataError: the base table is not available, has faults, or too few images to draw from.
     """
-    table = draw(dataset, name)
-    logger.info(f"figlang_tasks: {len(table.rows)} rows of {dataset}/{name}, drawn from {table.data}, seed {SEED}")
-    digest = hashlib.sha256(_as_csv(table.rows, name)).hexdigest()[:12]
-    return replace(table, data=str(replace(DataId.parse(table.data), part=name, digest=digest)))
-
-
-def draw(dataset: str, name: str) -> Table[Detection]:
-    """Draw the rows of a configuration; ``data`` is that of the base table.
-
-    Raises:
-        DataError: as :func:`load`.
-    """
     if name not in CONFIGURATIONS:
         raise DataError(f"IRFL has no random candidates {name!r}; known: {', '.join(CONFIGURATIONS)}")
     count, base, category = CONFIGURATIONS[name]
     table = tables.images(dataset, base)
     images = table.whole()
     # Sorted, so that the order of the table is of no effect; an image that it lists twice for a phrase is one.
-    ordered = sorted((each for each in images if each.category == category), key=lambda each: each.definitions)
-    unique = {(image.phrase, image.uuid): image for image in ordered}
+    ordered = sorted((each for each in images if each.type == category), key=lambda each: each.definitions)
+    unique = {(image.phrase, image.answer): image for image in ordered}
     if not unique:
         raise DataError(f"{table.data} has no image of the category {category!r}")
     by_phrase: dict[str, set[str]] = {}
     for image in images:
-        by_phrase.setdefault(image.phrase, set()).add(image.uuid)
+        by_phrase.setdefault(image.phrase, set()).add(image.answer)
     everything = set().union(*by_phrase.values())
     pools: dict[str, list[str]] = {}
     rows = []
@@ -82,21 +70,22 @@ def draw(dataset: str, name: str) -> Table[Detection]:
         pool = pools.setdefault(image.phrase, sorted(everything - by_phrase[image.phrase]))
         if len(pool) < count - 1:
             raise DataError(f"{table.data}: too few images of other phrases than {image.phrase!r} to draw {count - 1}")
-        seed = f"{SEED}/{name}/{image.phrase}/{image.uuid}"
+        seed = f"{SEED}/{name}/{image.phrase}/{image.answer}"
         distractors = tuple(itertools.islice(_distinct(seed, pool), count - 1))
         where = f"{dataset}/{name} row {number}"
-        roles = dict.fromkeys(distractors, "random")
-        rows.append(Detection(where, image.phrase, image.definitions, category, image.uuid, distractors, roles))
-    return Table(tuple(rows), (), table.data)
+        rows.append(replace(image, where=where, negatives=distractors, roles=dict.fromkeys(distractors, "random")))
+    logger.info(f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {table.data}, seed {SEED}")
+    digest = hashlib.sha256(_as_csv(rows, name)).hexdigest()[:12]
+    return Table(tuple(rows), (), str(replace(DataId.parse(table.data), part=name, digest=digest)))
 
 
-def _as_csv(rows: Sequence[Detection], name: str) -> bytes:
-    """Rows as a CSV file in UTF-8, with the columns and JSON cells of the hub's detection tables: what is digested."""
+def _as_csv(rows: Sequence[Row], name: str) -> bytes:
+    """Return rows as a CSV file in UTF-8, with columns and JSON cells of the hub's detection tables: it is digested."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        cells = (json.dumps(row.distractors), json.dumps([row.answer]), name.split("-")[1], row.type)
+        cells = (json.dumps(row.negatives), json.dumps([row.answer]), name.split("-")[1], row.type)
         definition = json.dumps(row.definitions, ensure_ascii=False) if row.definitions else ""
         writer.writerow(dict(zip(COLUMNS, (*cells, definition, row.phrase), strict=True)))
     return text.getvalue().encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
     documents = []
     for number, row in enumerate(found.whole()):
         store.check(row.uuids, row.where)
-        shown = list(row.distractors)
+        shown = list(row.negatives)
         place = answer_place(table, number, row.phrase, len(shown) + 1)
         shown.insert(place, row.answer)
         row_id = f"{table}-{number}"
@@ -97,7 +97,7 @@ def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
     return documents
 
 
-def _common(dataset: str, data: str, table: str, row: tables.Detection | tables.Retrieval) -> dict[str, Any]:
+def _common(dataset: str, data: str, table: str, row: tables.Row) -> dict[str, Any]:
     return {
         "dataset": dataset,
         "data": data,
@@ -152,11 +152,7 @@ def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datas
 
 def check(found: Findings) -> None:
     """Note every picture that the tables name and that cannot be shown; a run looks at those alone that it shows."""
-    readers: dict[str, Callable[[str, str], tables.Table[Any]]] = {
-        "detection": tables.detection,
-        "retrieval": tables.retrieval,
-        "dataset": tables.images,
-    }
+    readers = {"detection": tables.detection, "retrieval": tables.retrieval, "dataset": tables.images}
     wanted: dict[str, str] = {}  # the picture of each uuid, and the first row that names it
     for name in tables.ROWS:
         read = next(read for kind, read in readers.items() if kind in name)

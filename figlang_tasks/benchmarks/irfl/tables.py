@@ -3,9 +3,6 @@
 IRFL: Yosef et al. 2023, "IRFL: Image Recognition of Figurative Language", arXiv 2303.15445. The id of an image, its
 "uuid", is a decimal number of 72 to 78 digits. Readers that guess types make it a float and lose most of it; here every
 cell is text.
-
-What reads a table returns its valid rows and all its faults; whoever makes documents of it takes them by
-:meth:`Table.whole`, which ends with the first fault.
 """
 
 from __future__ import annotations
@@ -15,19 +12,17 @@ import hashlib
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any
 
 from loguru import logger
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.checks import end_with_the_first
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import PartMissing
-from figlang_tasks.core.hub import DataError
+from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import HALF_A_PAIR
 
 # Rows of each table of the release.
@@ -56,78 +51,23 @@ _COLUMNS = {
     "dataset": ("phrase", "category", "uuid"),
 }
 _TYPES = {"detection": ("figurative", "figurative+literal"), "retrieval": ("FvsPL", "FLvsPL")}
-_Row = TypeVar("_Row")
+Cells = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Table(Generic[_Row]):
-    """The result of reading a table.
-
-    Attributes:
-        rows: the valid ones, in the order of the file.
-        faults: what is wrong with the file and with its other rows; names table, row and remedy.
-        data: :class:`~figlang_tasks.core.data_id.DataId` with table, revision and a digest of the file, as text.
-    """
-
-    rows: tuple[_Row, ...]
-    faults: tuple[str, ...]
-    data: str
-
-    def whole(self) -> tuple[_Row, ...]:
-        """The rows of a table without faults.
-
-        Raises:
-            DataError: it has some; the message has the first.
-        """
-        end_with_the_first(self.faults, "irfl")
-        return self.rows
-
-
-class Line(NamedTuple):
-    """A row of the file: its place for messages (table and row, from 0), and its cells by column."""
-
-    where: str
-    cells: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Detection:
-    """A row of a detection table.
+class Row:
+    """A row of a table.
 
     Attributes:
         where: names table and row in errors.
         phrase: the figurative phrase.
         definitions: of an idiom, 1 to 4; otherwise empty.
-        type: ``figurative`` or ``figurative+literal``, the category of the answer.
-        answer: uuid.
-        distractors: three uuids (1 or 3 for random candidates).
-        roles: of each distractor, by uuid: ``literal`` (shows the phrase's words: a partial-literal image of an idiom
-            or metaphor), ``source`` and ``target`` (the two of a simile), ``random``.
-    """
-
-    where: str
-    phrase: str
-    definitions: tuple[str, ...]
-    type: str
-    answer: str
-    distractors: tuple[str, ...]
-    roles: dict[str, str]
-
-    @property
-    def uuids(self) -> tuple[str, ...]:
-        return (self.answer, *self.distractors)
-
-
-@dataclass(frozen=True)
-class Retrieval:
-    """A row of a retrieval table.
-
-    Attributes:
-        where, phrase, definitions: as in :class:`Detection`.
-        type: ``FvsPL`` (figurative against partial literal) or ``FLvsPL`` (figurative+literal against it).
-        positives: uuids of the first category, at least one.
-        negatives: uuids of the second, at least one.
-        roles: of the negatives, by uuid, as in :class:`Detection`.
+        type: of detection ``figurative`` or ``figurative+literal``, the category of the answer; of retrieval ``FvsPL``
+            (figurative against partial literal) or ``FLvsPL``; of a base table the category of its image in lower case.
+        positives: uuids: the answer of detection, the first category of retrieval, the image of a base table.
+        negatives: three distractors of detection (1 or 3 for random candidates), the second category of retrieval.
+        roles: of each negative, by uuid: ``literal`` (shows the phrase's words: a partial-literal image of an idiom or
+            metaphor), ``source`` and ``target`` (the two of a simile), ``random``.
     """
 
     where: str
@@ -139,48 +79,50 @@ class Retrieval:
     roles: dict[str, str]
 
     @property
+    def answer(self) -> str:
+        """The one positive image."""
+        return self.positives[0]
+
+    @property
     def uuids(self) -> tuple[str, ...]:
         return (*self.positives, *self.negatives)
 
 
 @dataclass(frozen=True)
-class Image:
-    """A row of a base table: one image of one phrase.
+class Table:
+    """The result of reading a table.
 
     Attributes:
-        where, phrase, definitions: as in :class:`Detection`.
-        category: ``figurative``, ``figurative+literal``, ``literal``, ``partial literal``, ``none`` or other, in lower
-            case.
+        rows: the valid ones, in the order of the file.
+        faults: what is wrong with the file and with its other rows; names table, row and remedy.
+        data: :class:`~figlang_tasks.core.data_id.DataId` with table, revision and a digest of the file, as text.
     """
 
-    where: str
-    phrase: str
-    category: str
-    uuid: str
-    definitions: tuple[str, ...]
+    rows: tuple[Row, ...]
+    faults: tuple[str, ...]
+    data: str
 
-    @property
-    def uuids(self) -> tuple[str, ...]:
-        return (self.uuid,)
+    def whole(self) -> tuple[Row, ...]:
+        """The rows of a table without faults.
+
+        Raises:
+            DataError: it has some; the message has the first.
+        """
+        end_with_the_first(self.faults, "irfl")
+        return self.rows
 
 
-@hub.kept(maxsize=16)
-def read(dataset: str, name: str) -> Table[Line]:
-    """Read a table, whose cells are not looked at; its faults are those of the file as a whole.
+def _read(dataset: str, name: str, row_of: Callable[[str, Cells], Row]) -> Table:
+    """Return a table, each row as `row_of` makes it of its place and its cells; what that raises are faults."""
+    import pandas
 
-    Args:
-        dataset: ``IRFL`` or ``figlang_mini_irfl``.
-        name: one of :data:`ROWS`.
-
-    Raises:
-        DataError: there is no such table, or the dataset is not available.
-    """
     if name not in ROWS:  # it may stand in saved samples
         raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
     found = hub.snapshot(hub.source(dataset), [file_name(name)])
     path = found.folder / file_name(name)
     try:
         content = path.read_bytes()
+        table = pandas.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except OSError as error:
         present = ", ".join(sorted(each.name for each in found.folder.glob("*.csv"))) or "none"
         message = (
@@ -190,25 +132,20 @@ def read(dataset: str, name: str) -> Table[Line]:
         if name.endswith("-dataset"):  # which candidates are drawn from: the tasks of the paper do not need it
             raise PartMissing(message) from error
         return Table((), (message,), "")
-    rows: list[Line] = []
-    faults: list[str] = []
-    try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-        columns = reader.fieldnames or ()
-        wanted = next(found for end, found in _COLUMNS.items() if name.endswith(end))
-        missing = [each for each in (*wanted, *["definition"] * name.startswith("idiom")) if each not in columns]
-        if columns and missing:
-            there = ", ".join(columns)
-            return Table((), (f"{path} has no column {', '.join(missing)} (there are: {there}). {_RELEASE}",), "")
-        for number, cells in enumerate(reader):
-            where = f"{dataset}/{name} row {number}"
-            if None in cells or None in cells.values():
-                faults.append(f"{where}: the number of cells is not the number of columns. {_RELEASE}")
-            else:
-                rows.append(Line(where, cells))
-        faults = faults or _whole_faults(dataset, name, path, [line.cells for line in rows])
-    except (UnicodeDecodeError, csv.Error) as error:
-        faults.append(f"{path} is not a CSV file in UTF-8 ({error}). Load it again.")
+    except ValueError as error:  # of pandas: no table, not UTF-8, a cell too many
+        return Table((), (f"{path} is not a CSV file in UTF-8 ({error}). Load it again.",), "")
+    wanted = next(columns for end, columns in _COLUMNS.items() if name.endswith(end))
+    wanted += ("definition",) * name.startswith("idiom")
+    if missing := [column for column in wanted if column not in table]:
+        there = ", ".join(table)
+        return Table((), (f"{path} has no column {', '.join(missing)} (there are: {there}). {_RELEASE}",), "")
+    lines = table.to_dict("records")
+    rows, faults = [], _faults_of_count(dataset, name, path, len(lines))
+    for number, cells in enumerate(lines):
+        try:
+            rows.append(row_of(f"{dataset}/{name} row {number}", cells))
+        except DataError as error:
+            faults.append(str(error))
     digest = hashlib.sha256(content).hexdigest()[:12]
     return Table(tuple(rows), tuple(faults), str(DataId(dataset, name, digest, revision=found.revision)))
 
@@ -217,68 +154,53 @@ def file_name(name: str) -> str:
     return name.replace("-", "_") + ".csv"
 
 
-def _whole_faults(dataset: str, name: str, path: Path, rows: Sequence[dict[str, str]]) -> list[str]:
-    """What is wrong with a table of rows that are as long as its header."""
-    if not rows:
+def _faults_of_count(dataset: str, name: str, path: Path, count: int) -> list[str]:
+    if not count:
         return [f"{path} has no rows. {_RELEASE}"]
-    if dataset != "IRFL":
-        return []
-    faults = []
     published = ROWS[name]
-    if published and len(rows) != published and name not in INFERRED:
-        message = f"{path} has {len(rows)} rows, the published one has {published}. {_RELEASE}"
-        faults.append(f"{message} To run fewer rows use --limit.")
-    types = Counter(row.get("type") for row in rows)
-    if types != TYPES.get(name, types):
-        faults.append(f"{path} has {dict(types)}, the published one has {TYPES[name]}. {_RELEASE}")
-    return faults
-
-
-def checked(table: Table[Line], check: Callable[[Line], _Row]) -> Table[_Row]:
-    """The rows that `check` makes of lines; what it raises (`DataError`) are faults."""
-    rows, faults = [], list(table.faults)
-    for line in table.rows:
-        try:
-            rows.append(check(line))
-        except DataError as error:
-            faults.append(str(error))
-    return Table(tuple(rows), tuple(faults), table.data)
+    if dataset != "IRFL" or published in (None, count) or name in INFERRED:
+        return []
+    message = f"{path} has {count} rows, the published one has {published}. {_RELEASE}"
+    return [f"{message} To run fewer rows use --limit."]
 
 
 @hub.kept(maxsize=16)
-def detection(dataset: str, name: str) -> Table[Detection]:
-    """Read a detection table (``idiom-detection-task`` ...).
+def detection(dataset: str, name: str) -> Table:
+    """Return a detection table (``idiom-detection-task`` ...).
 
     Similes take roles from their retrieval table: its faults are theirs too.
 
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        name: one of :data:`ROWS`.
+
     Raises:
-        DataError: as :func:`read`.
+        DataError: there is no such table, or the dataset is not available.
     """
     kind = name.removesuffix("-detection-task")
     of_similes = kind in ("simile", "open-simile")
-    ranked = retrieval(dataset, f"{kind}-retrieval-task") if of_similes else Table[Retrieval]((), (), "")
+    ranked = retrieval(dataset, f"{kind}-retrieval-task") if of_similes else Table((), (), "")
     similes = _simile_roles(ranked.rows)
 
-    def check(line: Line) -> Detection:
-        answers, distractors = _uuids(line, "answer"), _uuids(line, "distractors")
+    def row_of(where: str, cells: Cells) -> Row:
+        answers, distractors = _uuids(where, cells, "answer"), _uuids(where, cells, "distractors")
         if (len(answers), len(distractors)) != (1, 3):
             raise DataError(
-                f"{line.where}: {len(answers)} answer(s) and {len(distractors)} distractor(s), must be 1 and 3. "
-                f"{_RELEASE}"
+                f"{where}: {len(answers)} answer(s) and {len(distractors)} distractor(s), must be 1 and 3. {_RELEASE}"
             )
-        metadata = _metadata(line, answers + distractors)
-        phrase = _phrase(line)
+        metadata = _metadata(where, cells, answers + distractors)
+        phrase = _phrase(where, cells)
         known = similes.get(phrase, {})
         roles = {uuid: _role(kind, metadata[uuid], phrase, known.get(uuid)) for uuid in distractors}
         if kind == "simile" and not ranked.faults and sorted(roles.values()) != ["random", "source", "target"]:
             raise DataError(
-                f"{line.where}: its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, "
+                f"{where}: its distractors are {sorted(roles.values())} by this table and {kind}-retrieval-task, "
                 f"must be one source, one target and one random image. {_RELEASE}"
             )
-        of_type = _type(line, "detection")
-        return Detection(line.where, phrase, _definitions(line, kind), of_type, answers[0], distractors, roles)
+        of_type = _type(where, cells, "detection")
+        return Row(where, phrase, _definitions(where, cells, kind), of_type, answers, distractors, roles)
 
-    table = checked(read(dataset, name), check)
+    table = _read(dataset, name, row_of)
     table = replace(table, faults=table.faults + ranked.faults)
     unknown = sum("target" not in row.roles.values() for row in table.rows)
     if kind == "open-simile" and unknown and not table.faults:
@@ -290,55 +212,47 @@ def detection(dataset: str, name: str) -> Table[Detection]:
 
 
 @hub.kept(maxsize=16)
-def retrieval(dataset: str, name: str) -> Table[Retrieval]:
-    """Read a retrieval table (``idiom-retrieval-task`` ...).
-
-    Raises:
-        DataError: as :func:`read`.
-    """
+def retrieval(dataset: str, name: str) -> Table:
+    """Return a retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
     kind = name.removesuffix("-retrieval-task")
 
-    def check(line: Line) -> Retrieval:
-        positives, negatives = _uuids(line, "first_category"), _uuids(line, "second_category")
+    def row_of(where: str, cells: Cells) -> Row:
+        positives, negatives = _uuids(where, cells, "first_category"), _uuids(where, cells, "second_category")
         if not positives or not negatives:
-            raise DataError(f"{line.where}: a ranking needs images of both categories. {_RELEASE}")
-        metadata = _metadata(line, positives + negatives)
+            raise DataError(f"{where}: a ranking needs images of both categories. {_RELEASE}")
+        metadata = _metadata(where, cells, positives + negatives)
         roles = {uuid: metadata[uuid].get("sub_category") or "literal" for uuid in negatives}
-        of_type = _type(line, "retrieval")
-        return Retrieval(line.where, _phrase(line), _definitions(line, kind), of_type, positives, negatives, roles)
+        phrase, definitions = _phrase(where, cells), _definitions(where, cells, kind)
+        return Row(where, phrase, definitions, _type(where, cells, "retrieval"), positives, negatives, roles)
 
-    return checked(read(dataset, name), check)
+    return _read(dataset, name, row_of)
 
 
 @hub.kept(maxsize=4)
-def images(dataset: str, name: str) -> Table[Image]:
-    """Read a base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``).
+def images(dataset: str, name: str) -> Table:
+    """Return a base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as :func:`detection`."""
+    kind = name.removesuffix("s-dataset")
 
-    Raises:
-        DataError: as :func:`read`.
-    """
-
-    def check(line: Line) -> Image:
-        where, cells = line
+    def row_of(where: str, cells: Cells) -> Row:
         _check_uuid(cells["uuid"], "uuid", where)
-        kind = name.removesuffix("s-dataset")
-        return Image(where, _phrase(line), _category(cells), cells["uuid"], _definitions(line, kind))
+        phrase, definitions = _phrase(where, cells), _definitions(where, cells, kind)
+        return Row(where, phrase, definitions, _category(cells), (cells["uuid"],), (), {})
 
-    return checked(read(dataset, name), check)
+    return _read(dataset, name, row_of)
 
 
 # --- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _phrase(line: Line) -> str:
-    _check_text(line.cells["phrase"], "phrase", line.where)
-    return line.cells["phrase"]
+def _phrase(where: str, cells: Cells) -> str:
+    _check_text(cells["phrase"], "phrase", where)
+    return str(cells["phrase"])
 
 
-def _type(line: Line, task: str) -> str:
-    if (found := line.cells["type"]) not in _TYPES[task]:
-        raise DataError(f"{line.where}: type {found!r}, must be {' or '.join(_TYPES[task])}. {_RELEASE}")
-    return found
+def _type(where: str, cells: Cells, task: str) -> str:
+    if (found := cells["type"]) not in _TYPES[task]:
+        raise DataError(f"{where}: type {found!r}, must be {' or '.join(_TYPES[task])}. {_RELEASE}")
+    return str(found)
 
 
 def _check_text(value: Any, column: str, where: str) -> None:
@@ -347,20 +261,20 @@ def _check_text(value: Any, column: str, where: str) -> None:
         raise DataError(f"{where}: {column} is {value!r}, must be a text, without <image>. {_RELEASE}")
 
 
-def _list(line: Line, column: str) -> list[Any]:
+def _list(where: str, cells: Cells, column: str) -> list[Any]:
     try:
-        found = json.loads(line.cells[column])
+        found = json.loads(cells[column])
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{line.where}: {column} is not JSON ({error}). {_RELEASE}") from error
+        raise DataError(f"{where}: {column} is not JSON ({error}). {_RELEASE}") from error
     if not isinstance(found, list):
-        raise DataError(f"{line.where}: {column} is not a list. {_RELEASE}")
+        raise DataError(f"{where}: {column} is not a list. {_RELEASE}")
     return found
 
 
-def _uuids(line: Line, column: str) -> tuple[str, ...]:
-    found = _list(line, column)
+def _uuids(where: str, cells: Cells, column: str) -> tuple[str, ...]:
+    found = _list(where, cells, column)
     for uuid in found:
-        _check_uuid(uuid, column, line.where)
+        _check_uuid(uuid, column, where)
     return tuple(found)
 
 
@@ -372,38 +286,39 @@ def _check_uuid(uuid: Any, column: str, where: str) -> None:
         )
 
 
-def _metadata(line: Line, uuids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _metadata(where: str, cells: Cells, uuids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """What the table says of each image of a row, each of which it must name once."""
     if len(set(uuids)) < len(uuids):
-        raise DataError(f"{line.where}: a uuid occurs twice. {_RELEASE}")
-    by_uuid = {str(each.get("uuid")): each for each in _list(line, "images_metadata") if isinstance(each, dict)}
+        raise DataError(f"{where}: a uuid occurs twice. {_RELEASE}")
+    described = _list(where, cells, "images_metadata")
+    by_uuid = {str(each.get("uuid")): each for each in described if isinstance(each, dict)}
     if set(by_uuid) != set(uuids):
-        raise DataError(f"{line.where}: images_metadata does not describe the images of the row. {_RELEASE}")
+        raise DataError(f"{where}: images_metadata does not describe the images of the row. {_RELEASE}")
     for each in by_uuid.values():
         if each.get("sub_category"):
-            _check_text(each["sub_category"], "images_metadata", line.where)
+            _check_text(each["sub_category"], "images_metadata", where)
     return by_uuid
 
 
-def _definitions(line: Line, kind: str) -> tuple[str, ...]:
+def _definitions(where: str, cells: Cells, kind: str) -> tuple[str, ...]:
     if kind != "idiom":
         return ()
-    found = _list(line, "definition")
+    found = _list(where, cells, "definition")
     for each in found or [""]:
-        _check_text(each, "definition", line.where)
+        _check_text(each, "definition", where)
     return tuple(found)
 
 
 # --- roles -----------------------------------------------------------------------------------------------------------
 
 
-def _category(values: dict[str, Any]) -> str:
+def _category(values: Cells) -> str:
     """Category in lower case; the tables have both "Figurative Literal" and "Figurative+Literal"."""
     found = str(values.get("category") or "none").lower()
     return "figurative+literal" if found == "figurative literal" else found
 
 
-def _role(kind: str, values: dict[str, Any], phrase: str, known: str | None) -> str:
+def _role(kind: str, values: Cells, phrase: str, known: str | None) -> str:
     """Role of a distractor; one of an idiom or metaphor that is no literal image of the phrase was a random draw."""
     if kind == "idiom":
         return "literal" if values.get("phrase") == phrase else "random"
@@ -412,7 +327,7 @@ def _role(kind: str, values: dict[str, Any], phrase: str, known: str | None) -> 
     return values.get("sub_category") or known or "random"
 
 
-def _simile_roles(ranked: Sequence[Retrieval]) -> dict[str, dict[str, str]]:
+def _simile_roles(ranked: Sequence[Row]) -> dict[str, dict[str, str]]:
     """Roles by phrase and uuid, from the retrieval table: the detection table names the source concept alone.
 
     All 277 closed rows are resolved so. Two closed similes may become one open phrase, so phrases are merged.

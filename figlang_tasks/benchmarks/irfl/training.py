@@ -119,10 +119,13 @@ def _trainable(dataset: str, tested: Sequence[Document], categories: Sequence[st
     """The rows of the base table whose phrase no test document has, in the shape of those documents."""
     phrases = {folded(document["phrase"]) for document in tested}
     images = [each for each in tables.images(dataset, BASE).whole() if folded(each.phrase) not in phrases]
-    chosen = [each for each in images if each.category in categories]
+    chosen = [each for each in images if each.type in categories]
     for image in chosen:
         pictures(dataset).check(image.uuids, image.where)
-    return [{**asdict(image), "dataset": dataset, "id": image.where, "candidates": image.uuids} for image in chosen]
+    return [
+        {**asdict(image), "category": image.type, "dataset": dataset, "id": image.where, "candidates": image.uuids}
+        for image in chosen
+    ]
 
 
 def _tested(dataset: str, table: str) -> list[Document]:

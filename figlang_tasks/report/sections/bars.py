@@ -36,7 +36,7 @@ def bar_section(prefix: str, section: BarSection, results: Results, published: b
             references=beside[chart],
             order=next(iter(results.values()))[0].runs,
         )
-        for number, chart in enumerate(sorted(drawn, key=section.order))
+        for number, chart in enumerate(drawn)
     ]
     if not found_charts:
         return None

@@ -1,20 +1,18 @@
-"""Pictures come one by one out of the zip, in any thread and process, and damage is told with the uuid."""
+"""Pictures come one by one out of the zip, in any thread, and damage is told with the uuid."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import zipfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
-from irfl_hub import drawn, uuid, write_pictures
+from irfl_hub import drawn, uuid, valid, write_pictures
 from PIL import Image
+from run_and_check import report
 
 from figlang_tasks.benchmarks.irfl.archive import Pictures, grid
+from figlang_tasks.benchmarks.irfl.benchmark import BENCHMARK
 from figlang_tasks.core.hub import DataError
 
 UUIDS = [uuid(number) for number in range(60)]
@@ -54,25 +52,6 @@ def test_threads_read_at_the_same_time(folder: Path) -> None:
     assert together == alone * 20
 
 
-def _sums(store: Pictures, uuids: list[str], queue: multiprocessing.SimpleQueue) -> None:
-    queue.put([int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in uuids])
-
-
-@pytest.mark.slow
-def test_forked_processes_read_at_the_same_time(folder: Path) -> None:
-    store = Pictures(folder)
-    alone = [int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in UUIDS]
-    context = multiprocessing.get_context("fork")
-    queues = [context.SimpleQueue() for _ in range(4)]
-    workers = [context.Process(target=_sums, args=(store, UUIDS * 5, queue)) for queue in queues]
-    for worker in workers:
-        worker.start()
-    assert [int(np.asarray(store.read(each, "x"), dtype=np.int64).sum()) for each in UUIDS] == alone
-    assert all(queue.get() == alone * 5 for queue in queues)
-    for worker in workers:
-        worker.join()
-
-
 def test_a_missing_member_is_told_without_reading(folder: Path) -> None:
     store = Pictures(folder)
     store.check(UUIDS, "row 7")
@@ -93,12 +72,24 @@ def test_a_damaged_member(folder: Path, number: int) -> None:
         Pictures(folder).read(uuid(number), "row 2")
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_what_is_no_file_is_not_read(make: Callable[[Path], None], tmp_path: Path) -> None:
-    (tmp_path / "images").mkdir()
-    make(tmp_path / "images" / f"{uuid(0)}.jpeg")
-    with pytest.raises(DataError, match=f"row 5: .*{uuid(0)}.jpeg is not a file, must be a picture. Load it again"):
-        Pictures(tmp_path).read(uuid(0), "row 5")
+def test_a_picture_that_is_there_twice(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "IRFL_images.zip", "w") as archive:
+        archive.writestr(f"images/{uuid(0)}.jpeg", drawn()[0])
+        archive.writestr(f"more/{uuid(0)}.jpeg", drawn()[0])
+    with pytest.raises(DataError, match=f"IRFL_images.zip has the picture {uuid(0)} twice"):
+        Pictures(tmp_path)
+
+
+def test_the_check_looks_at_each_picture_that_a_table_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = valid(tmp_path)
+    files = {f"images/{uuid(number)}.jpeg": drawn()[number] for number in range(8)}
+    files[f"images/{uuid(3)}.jpeg"] = b"GIF"  # of the last distractor of every row
+    with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    (fault,) = report(BENCHMARK).faults
+    assert f"row 0, picture {uuid(3)}: the image cannot be decoded" in fault
 
 
 def test_what_finder_leaves_in_archives_is_no_picture(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from figlang_tasks.benchmarks.irfl import measures, rows, tables, task
 from figlang_tasks.benchmarks.irfl.task import Options
 from figlang_tasks.core import documents, notes, score_requests
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import BOOTSTRAP, Estimate, Measures, evaluate
+from figlang_tasks.scoring import Estimate, Measures, evaluate
 from figlang_tasks.scoring.evaluation import guarded
 
 LETTERS = rows.LETTERS
@@ -398,22 +397,6 @@ def turns(*table: str, answer: str = "ABCD") -> Records:
         for number, row in enumerate(table)
         for turn, (said, right) in enumerate(zip(row, answer, strict=False))
     ]
-
-
-def test_what_the_card_says_of_all_measures() -> None:
-    every = [each for of in vars(measures).values() if isinstance(of, Measures) for each in of.all]
-    card = (Path(__file__).parents[3] / "docs" / "cards" / "irfl.md").read_text(encoding="utf-8")
-    (in_table,) = re.findall(r"The harness's table has (.*?), with standard errors", card, re.DOTALL)
-    letters = {f"share_{letter}" for letter in LETTERS}
-    expected = {
-        "headline": set(re.findall("`(.*?)`", in_table)),
-        "bootstrap": {"p@k", "expected_p@k"},
-        "lower": {"literal_preference", "tie_rate"},
-        "diagnostic": {"tie_rate", "parse_rate", *letters},
-    }
-    for each in every:  # several have one name
-        told = (each.headline, each.interval is BOOTSTRAP, not each.higher_is_better, each.diagnostic)
-        assert told == tuple(each.name in names for names in expected.values()), each.name
 
 
 HIT, MISS, TIE = [[(True, 0.9), (False, 0.1)], [(True, 0.1), (False, 0.9)], [(True, 0.5), (False, 0.5)]]
