@@ -51,7 +51,7 @@ _COLUMNS = {
     "dataset": ("phrase", "category", "uuid"),
 }
 _TYPES = {"detection": ("figurative", "figurative+literal"), "retrieval": ("FvsPL", "FLvsPL")}
-Cells = Mapping[str, Any]
+Cells = Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _read(dataset: str, name: str, row_of: Callable[[str, Cells], Row]) -> Table
     wanted = next(columns for end, columns in _COLUMNS.items() if name.endswith(end))
     wanted += ("definition",) * name.startswith("idiom")
     if missing := [column for column in wanted if column not in table]:
-        there = ", ".join(table)
+        there = ", ".join(map(str, table.columns))
         return Table((), (f"{path} has no column {', '.join(missing)} (there are: {there}). {_RELEASE}",), "")
     lines = table.to_dict("records")
     rows, faults = [], _faults_of_count(dataset, name, path, len(lines))
