@@ -140,7 +140,8 @@ def _unknown_tasks(tasks: Iterable[str], harness: Path) -> list[str]:
 def _unknown_task_options(folder: Path, tasks: Collection[str]) -> list[str]:
     """What is wrong with the options of the user's own task files that include ours."""
     from figlang_tasks.core import task_files
-    from figlang_tasks.core.benchmark import benchmarks
+    from figlang_tasks.core.documents import asked_for
+    from figlang_tasks.core.errors import FigLangError
 
     found = []
     for path in folder.rglob("*.yaml"):
@@ -148,11 +149,10 @@ def _unknown_task_options(folder: Path, tasks: Collection[str]) -> list[str]:
             content = task_files.read(path.resolve())
         except (OSError, yaml.YAMLError):  # the harness tells
             continue
-        module = str(content.get("process_docs")).split(".")
-        if content.get("task") in tasks and module[:2] == ["figlang_tasks", "benchmarks"]:
+        if content.get("task") in tasks and str(content.get("process_docs")).startswith("figlang_tasks."):
             try:
-                benchmarks()[module[2]].options.blocks(content)
-            except ValueError as error:
+                asked_for(content["dataset_name"])[0].options.blocks(content)
+            except (ValueError, FigLangError) as error:
                 found.append(f"task {content['task']}: {error}")
     return found
 
