@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -71,23 +70,20 @@ def cite(
 
 def signature(run: Run, task: TaskRun, short: bool = False) -> str:
     """What the numbers of a task depend on, in one line; ``unknown`` where the files do not tell."""
-    from figlang_tasks.results.provenance import generation_arguments
+    from figlang_tasks.results.provenance import generation_arguments, harness
     from figlang_tasks.scoring.explanations import short as short_scorer
 
-    found = task.config.get("metadata")
-    metadata = found if isinstance(found, Mapping) else {}
-    told = metadata.get("versions")
-    versions = told if isinstance(told, Mapping) else {}
-    lm_eval = run.results.get("lm_eval_version")
-    template = run.results.get("chat_template_sha") or ("none" if lm_eval else None)
-    prompt = str(metadata.get("prompt_hash", _UNKNOWN))
+    versions = task.metadata.get("versions") or {}
+    template = run.results.get("chat_template_sha") or ("none" if run.results.get("lm_eval_version") else None)
+    prompt = str(task.metadata.get("prompt_hash", _UNKNOWN))
+    name, version = harness(run)
     parts = {
         "data": str(task.data),
         "rows": "own" if task.own else None,
         "prompt": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", prompt) if short else prompt,
         "template": re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", template) if short and template else template,
         "generation": generation_arguments(run) or None,
-        "harness": f"lm-eval {lm_eval}" if lm_eval else f"lmms-eval {versions.get('lmms-eval', _UNKNOWN)}",
+        "harness": " ".join(dict.fromkeys([name.replace("_", "-"), version])),
         "figlang-tasks": versions.get("figlang-tasks", _UNKNOWN),
         "cut": task.cut,
         "scorer": (task.signature or task.scorer or "none") if task.explained else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,8 +10,6 @@ import typer
 
 from figlang_tasks.cli import fail, say, say_json
 from figlang_tasks.core.text import printable, table
-
-_DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_](\d\d)[:-]?(\d\d)")
 
 
 def runs(
@@ -25,7 +22,7 @@ def runs(
     """List the runs below a folder: a line for each task, with its main metric and 95 % interval.
 
     The last column says whether all rows were evaluated, else how the run was cut short (--limit). A run that cannot be
-    read is named with the reason below the table.
+    read is named with the reason below the table. Dates are in UTC.
 
     \b
     figlang runs results
@@ -58,11 +55,12 @@ def runs(
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """A line for each task of a run."""
     from figlang_tasks.results import measures
+    from figlang_tasks.results.provenance import evaluated_at
     from figlang_tasks.results.runs import read
     from figlang_tasks.scoring import OVERALL
 
     run = read(str(path))
-    date = _DATE.search(path.name)
+    date = evaluated_at(run)
     for task in run.tasks.values():
         metric = measures.headline(name for name, scopes in task.estimates.items() if OVERALL in scopes)
         estimate = task.estimates[metric][OVERALL] if metric else None
@@ -76,7 +74,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             "high": estimate and estimate.high,
             "text": measures.estimate_text(metric, estimate) if estimate else "",
             "rows": task.rows,
-            "date": "{}-{}-{} {}:{}".format(*date.groups()) if date else None,
+            "date": f"{date:%Y-%m-%d %H:%M}" if date else None,
             "complete": not task.cut if run.results else None,
             "cut": task.cut,
         }

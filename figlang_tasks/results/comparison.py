@@ -267,7 +267,7 @@ def _check_comparable(task: str, runs: Sequence[tuple[str, TaskRun]], metrics: S
                 f"{task}: {first_name} is of task version {first.version}, {name} of {other.version}, whose scores are "
                 f"not comparable: evaluate one again (figlang_replay scores saved outputs again without the model)"
             )
-        prompts = [(run.config.get("metadata") or {}).get("prompt_hash") for run in (first, other)]
+        prompts = [run.metadata.get("prompt_hash") for run in (first, other)]
         hashes = {str(prompt) for prompt in prompts if prompt is not None}
         if first.task == other.task and len(hashes) > 1:
             logger.warning(f"figlang_tasks: {task}: {first_name} and {name} used different prompts")

@@ -43,7 +43,7 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
-            (``*_results.json``), a samples file, or the folder of a run.
+            (``*_results.json``), a samples file, or the folder of a run with ``--log_samples``.
 
     Returns:
         A DataFrame with a row for each number, in the order of the results file.
@@ -86,8 +86,6 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _of_path(path: Path) -> dict[str, Estimates]:
-    if path.is_dir():
-        path = runs.newest_results_file(path) or path
     if path.suffix == ".json":
         return runs.reported(runs.results_file(path))
     run = runs.read(str(path))

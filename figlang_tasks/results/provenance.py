@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -14,10 +15,31 @@ from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.redaction import redacted
-from figlang_tasks.results.options import OPTIONS, given, text
 from figlang_tasks.results.runs import Run, TaskRun, limited
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
+# What of lmms-eval's command line changes a result, in the order of the command.
+OPTIONS = (
+    "model",
+    "model_args",
+    "tasks",
+    "batch_size",
+    "device",
+    "num_fewshot",
+    "gen_kwargs",
+    "limit",
+    "offset",
+    "samples",
+    "seed",
+    "use_cache",
+    "system_instruction",
+    "apply_chat_template",
+    "fewshot_as_multiturn",
+    "force_simple",
+    "max_tokens",
+    "reasoning_tags",
+)
+_DEFAULTS = {"offset": 0, "reasoning_tags": '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'}
 # Those of a machine change no result; a run that was cut is not published.
 PUBLISHED = tuple(each for each in OPTIONS if each not in ("device", "use_cache", "limit", "offset", "samples"))
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -80,7 +102,7 @@ def of_run(run: Run) -> dict[str, str]:
 
 def of_task(task: TaskRun) -> dict[str, str]:
     """Facts about a task of a run; what its files do not tell is left out."""
-    about = _metadata(task)
+    about = task.metadata
     return _told(
         {
             "version": task.version,
@@ -158,9 +180,8 @@ def evaluated_at(run: Run) -> datetime | None:
                 f"{run.path}: the results file has the date {date}, which is no time in seconds: restore the file that "
                 "the harness wrote"
             ) from error
-    arguments = _config(run).get("resolved_cli_args") or {}
     try:
-        zone = ZoneInfo(arguments.get("timezone") or "Asia/Singapore")  # lmms-eval's default
+        zone = ZoneInfo(_arguments(run).get("timezone") or "Asia/Singapore")  # lmms-eval's default
         local = datetime.strptime(str(date), "%Y%m%d_%H%M%S").replace(tzinfo=zone)
     except (ValueError, TypeError, ZoneInfoNotFoundError):
         return None
@@ -174,7 +195,7 @@ def harness(run: Run) -> tuple[str, str]:
     ``utils.py``, line 840), so of any project: that is none. The plugin records the package's.
     """
     for task in run.tasks.values():
-        recorded = _metadata(task).get("versions")
+        recorded = task.metadata.get("versions")
         if isinstance(recorded, Mapping) and recorded.get("lmms-eval"):
             return "lmms_eval", str(recorded["lmms-eval"])
     for name in ("lmms_eval", "lm_eval"):
@@ -203,21 +224,40 @@ def model_id(run: Run) -> str | None:
 
 
 def options(run: Run, names: Iterable[str] = PUBLISHED) -> str:
-    """The options of the run, by its results file; "" if it tells none. The default are those that change a result."""
-    told = _config(run).get("resolved_cli_args")
-    return given({**_config(run), **(told if isinstance(told, Mapping) else {})}, names)
+    """The options of the run as a command line has them, without those at their default and without secrets.
+
+    The default are those that change a result; "" if the results file tells none.
+    """
+    told, words = _arguments(run), []
+    for name in names:
+        value = told.get(name)
+        if value in (None, "", False, [], {}) or value == _DEFAULTS.get(name):
+            continue
+        words.append(f"--{name}")
+        if value is not True:
+            words.append(shlex.quote(text(value)))
+    return " ".join(words)
+
+
+def text(value: Any) -> str:
+    """The value of an option as a command line has it, without secrets: ``a=1,b=2`` of a mapping, ``a,b`` of a list."""
+    shown = redacted(value)
+    if isinstance(shown, Mapping):
+        shown = [f"{key}={each}" for key, each in shown.items()]
+    return ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
 
 
 def metadata(task: TaskRun, name: str) -> str | None:
     """An entry of the task's metadata in the results file, as text; None if it is not there."""
-    value = _metadata(task).get(name)
+    value = task.metadata.get(name)
     return None if value is None else str(value)
-
-
-def _metadata(task: TaskRun) -> Mapping[str, Any]:
-    found = task.config.get("metadata")
-    return found if isinstance(found, Mapping) else {}
 
 
 def _config(run: Run) -> Mapping[str, Any]:
     return run.results.get("config") or {}
+
+
+def _arguments(run: Run) -> Mapping[str, Any]:
+    """What the command was given, where the harness tells it, else what it made of that."""
+    told = _config(run).get("resolved_cli_args")
+    return {**_config(run), **(told if isinstance(told, Mapping) else {})}

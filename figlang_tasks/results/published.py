@@ -175,11 +175,11 @@ def for_task(task: str) -> tuple[Published, ...]:
     return _by_task().get(task, ())
 
 
-def rows(task: str, metrics: Collection[str], *, hidden: bool = False) -> list[PublishedRow]:
+def rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     """Return what was published for `task`, one row per model and setting, in the order of the papers."""
     found: dict[tuple[str, str, str], dict[str, Published]] = {}
     for figure in for_task(task):
-        if figure.metric in metrics and (hidden or figure.shown):
+        if figure.metric in metrics and figure.shown:
             found.setdefault((figure.model, figure.setting, figure.paper), {})[figure.metric] = figure
     labels = _labels(list(found))
     return [

@@ -194,10 +194,14 @@ class TaskRun:
         return any(record.get("revision") == OWN for record in self.records)
 
     @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What the results file says of the task beside its values; empty if it says nothing."""
+        return self.config.get("metadata") or {}
+
+    @property
     def version(self) -> str | None:
         """The task's version, ``N-X``; None where no results file tells it."""
-        metadata = self.config.get("metadata")
-        version = metadata.get("version") if isinstance(metadata, Mapping) else None
+        version = self.metadata.get("version")
         return None if version is None else str(version)
 
 
@@ -212,12 +216,7 @@ def check_consistent(task: TaskRun) -> None:
 
 
 def _damaged_line(records: Sequence[Record], compute: Callable[[Sequence[Record]], object]) -> str:
-    """The first line that lacks what most have, or that cannot be read alone."""
-    counts = Counter(field for record in records for field in record)
-    usual = {field for field, count in counts.items() if 2 * count > len(records)}
-    for number, record in enumerate(records, start=1):
-        if usual - record.keys():
-            return str(number)
+    """The first line that cannot be read alone."""
     for number, record in enumerate(records, start=1):
         try:
             compute([record])
@@ -301,10 +300,7 @@ def reported(results: Mapping[str, Any]) -> dict[str, Estimates]:
     found: dict[str, Estimates] = {}
     for task in dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())]):  # these are sorted
         if metadata := measured_metadata(results, task):
-            try:
-                estimates = scoring.from_json(metadata["measures"])
-            except ValueError as error:
-                raise RunError(f"the results of {task} are damaged: {error}. Evaluate again") from error
+            estimates = _reported(f"the results of {task} are", metadata["measures"])
             found[task] = with_failed(estimates, scoring.failed(metadata["measures"]))
     return found
 
@@ -432,26 +428,6 @@ def samples_files(path: Path) -> dict[str, Path]:
     return {task: max(runs)[1] for task, runs in sorted(files.items())}
 
 
-def newest_results_file(folder: Path) -> Path | None:
-    """The newest results file in a folder of results without samples, or in the only folder below it that has one.
-
-    Raises:
-        RunError: there is none, or several folders have one.
-    """
-    if any(map(_is_samples, folder.rglob("*.jsonl"))):
-        return None
-    files = [file for file in folder.rglob("*.json") if _RESULTS_NAME.fullmatch(file.name)]
-    if not files:
-        raise RunError(f"there is no results file in {folder}: evaluate with --output_path")
-    if len(folders := sorted({file.parent for file in files})) > 1:
-        raise RunError(f"{folder} holds several runs: name one of {', '.join(map(str, folders[:_SHOWN]))}")
-    return max(files)
-
-
-def _is_samples(file: Path) -> bool:
-    return SAMPLES_NAME.fullmatch(file.name) is not None
-
-
 def below(folder: Path) -> list[Path]:
     """A file of each run in a folder and below it: its results file, or its samples files where it has none."""
     results = {file: named for file in folder.rglob("*.json") if (named := _RESULTS_NAME.fullmatch(file.name))}
@@ -549,7 +525,7 @@ def _task_run(task: str, path: Path, results: Mapping[str, Any], cut_to: str | N
         sha256=read.sha256,
         data=read.data,
         lines=read.lines,
-        reported=_reported(path, metadata.get("measures")),
+        reported=_reported(f"the results file next to {path} is", metadata.get("measures")),
         config=config,
         scorer=scorer,
         signature=metadata.get("explanation_scorer") if scorer else None,
@@ -586,15 +562,12 @@ def _of_task(path: Path, results: Mapping[str, Any], key: str, task: str) -> Map
     return found
 
 
-def _reported(path: Path, content: Any) -> Estimates:
-    if content is None:
-        return {}
+def _reported(what: str, content: Any) -> Estimates:
+    """The estimates of a results file; `what` begins the message if they are damaged."""
     try:
-        return scoring.from_json(content)
+        return {} if content is None else scoring.from_json(content)
     except ValueError as error:
-        raise RunError(
-            f"the results file next to {path} is damaged: {error}. Evaluate again, or score again"
-        ) from error
+        raise RunError(f"{what} damaged: {error}. Evaluate again, or score again") from error
 
 
 def _scorer(read: samples.Samples) -> str | None:

@@ -118,7 +118,7 @@ def test_what_the_files_do_not_tell_is_unknown(run: Path) -> None:
     results.unlink()
     line = cite(samples).stdout.splitlines()[0]
     assert line.startswith("% figlang_mini_irfl_detect_idiom@unknown|data:figlang_mini_irfl/idiom-detection-task@")
-    assert line.endswith("|prompt:unknown|harness:lmms-eval unknown|figlang-tasks:unknown")
+    assert line.endswith("|prompt:unknown|harness:unknown|figlang-tasks:unknown")
 
 
 def test_neither_a_benchmark_nor_a_run() -> None:

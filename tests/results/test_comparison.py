@@ -229,7 +229,7 @@ def test_a_damaged_row_is_named(weak: Run, strong: Run, task: str, field: str, v
 
 
 def test_the_row_that_is_named_is_the_damaged_one(weak: Run, strong: Run) -> None:
-    """Not one that lacks what half of the rows have; and none, where no row alone shows what is wrong."""
+    """And none, where no row alone shows what is wrong."""
     task = "figlang_mini"
     lines = [dict(line, sample=dict(line["sample"])) for line in strong.tasks[task].lines]
     for line in lines[len(lines) // 2 :]:
