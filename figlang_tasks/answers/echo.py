@@ -9,8 +9,6 @@ from typing import Any
 
 from figlang_tasks.answers.text import Answer
 
-__all__ = ["before_echo", "without_echoes"]
-
 _FEWEST_WORDS = 3
 _WORD = re.compile(r"\w+")
 

@@ -11,8 +11,6 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide
 from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
-__all__ = ["Label", "entailment"]
-
 Label: TypeAlias = Literal[0, 1]
 """1 entailment, 0 contradiction."""
 

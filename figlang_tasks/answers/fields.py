@@ -9,8 +9,6 @@ from typing import TypeVar
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read, opened
 
-__all__ = ["by_marks"]
-
 Value = TypeVar("Value")
 
 _MARK = re.compile(

@@ -12,8 +12,6 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide
 from figlang_tasks.answers.words import ANNOUNCED, NONE_OF, REFUSAL, is_said
 
-__all__ = ["option"]
-
 _ORDINALS = ("first", "second", "third", "fourth")
 _OPEN = r"""\s{0,3}#?[(\["'<{]{0,2}"""
 _APART = r"(?<![\w.&-])(?<!\w')"

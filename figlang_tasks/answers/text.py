@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 
 from figlang_tasks.answers.words import ANNOUNCED, QUOTED
 
-__all__ = ["Answer", "Around"]
-
 _READ: Final = 1 << 15
 """Characters that are read at each end of a long answer: the answer itself is near one of the ends."""
 

@@ -9,8 +9,6 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 from figlang_tasks.answers import words
 from figlang_tasks.answers.text import Answer
 
-__all__ = ["Found", "Read", "Status", "decide", "opened"]
-
 Value = TypeVar("Value")
 
 Status: TypeAlias = Literal["read", "refused", "ambiguous", "unreadable", "out_of_range", "empty", "missing"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["ANNOUNCED", "CORRECTION", "NEUTRAL", "NONE_OF", "QUOTED", "REFUSAL", "is_said"]
-
 QUOTED: Final = "\ufffc"
 """Stands for each sign of a quoted sentence (`text.Answer.without_quotations`); in `text.Around` for all of it."""
 

@@ -11,8 +11,6 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Found, Read, decide
 from figlang_tasks.answers.words import ANNOUNCED, NEUTRAL, QUOTED, REFUSAL, is_said
 
-__all__ = ["yes_no"]
-
 _WORD = re.compile(
     r"(?<![\w-])(?<!\w')(?:(?P<yes>yes|yeah|y(?=\W*\Z))|(?P<no>no|nope|n(?=\W*\Z)))(?![\w-]|\.\d)"
     r"(?! (?!(?:it|the|this|there|because|as|since)\b)\w)",

@@ -19,8 +19,6 @@ from figlang_tasks.answers.verdict import Read, opened
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.scoring.records import Explained
 
-__all__ = ["Prompt", "parse_careful", "parse_official"]
-
 Prompt: TypeAlias = Literal["v1", "v2"]
 
 # What may stand before the word that opens an answer: quotation marks, emphasis, list marks, "Answer:".

@@ -16,22 +16,6 @@ from typing import Literal, TypeAlias
 from figlang_tasks.answers.verdict import Read, Status, opened
 from figlang_tasks.answers.yes_no import yes_no
 
-__all__ = [
-    "FIELDS",
-    "MARKED_FIELDS",
-    "QUESTIONS",
-    "Annotation",
-    "AnnotationError",
-    "Answers",
-    "Kind",
-    "Question",
-    "first_answer",
-    "parse_official",
-    "read_annotation",
-    "same_place",
-    "without_mark",
-]
-
 Question: TypeAlias = Literal["metaphor", "sarcasm", "mc", "mw", "me", "sc", "sw", "st", "se"]
 """What is asked: all questions about metaphor or sarcasm in one prompt, or a single one."""
 

@@ -3,16 +3,15 @@
 The annotations have no public release, so the user brings them: ``nyk_m.jsonl`` (metaphor) and ``nyk_s.jsonl``
 (sarcasm), one JSON object a line. A row has
 
-- ``id``: a text, once in the file, e.g. ``NYK_722_3``;
+- ``id``: a text, once in the file, e.g. ``NYK_722_3``, the third caption of contest 722;
 - ``caption``: a text;
 - ``MC`` (``SC``): 0 or 1; where it is 1, ``MW`` and ``ME`` (``SW``, ``ST`` and ``SE``) are texts, where it is 0 they
   are empty, null or left out. MW, SW and ST may carry the marks of the paper's annotation rules
   (:func:`figlang_tasks.benchmarks.nykms.parse.read_annotation`);
 - ``image``: path of the cartoon, below the file's folder; ``description``: the cartoon in words. Where the one that a
   task needs is empty or left out, it is taken from the New Yorker Caption Contest dataset, from which the paper took
-  both, by contest number;
-- ``contest_number``: a whole number; may be left out where the id tells it (``NYK_{contest}_{caption}``);
-- ``split``: ``train``, ``validation`` or ``test``, in all rows or in none (:func:`split_of`).
+  both, by the contest that the id names (``NYK_{contest}_{caption}``);
+- ``split``: ``train``, ``validation`` or ``test``; may be left out (:func:`split_of`).
 
 Serves every dataset in this format (NYK-MS itself and figlang_mini_nykms).
 """
@@ -22,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -66,7 +65,7 @@ class AnnotatedCaption:
     Attributes:
         where: file and line, for messages.
         id: unique in its file.
-        contest: contest number, None if the row tells none.
+        contest: contest number, None if the id tells none.
         caption: the caption.
         description: the cartoon in words, "" if the row has none.
         image: file of the cartoon, None if the row names none.
@@ -94,7 +93,7 @@ class AnnotatedCaption:
 
 
 def split_of(row: AnnotatedCaption) -> str:
-    """One of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
+    """Return one of `SPLITS`: what the row says, else by a digest of its cartoon, about 8:1:1.
 
     The paper's split is not published. So all captions of a cartoon, in both files, are in the same split, and a row's
     split does not depend on the other rows.
@@ -104,7 +103,7 @@ def split_of(row: AnnotatedCaption) -> str:
 
 
 def part(question: Question) -> str:
-    """The file (without ``.jsonl``) that holds the answers to a question."""
+    """Return the file (without ``.jsonl``) that holds the answers to a question."""
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
 
@@ -112,7 +111,7 @@ def part(question: Question) -> str:
 def load(
     name: str, question: Question, modality: Modality, check_images: bool = True, split: str | None = None
 ) -> datasets.Dataset:
-    """The documents of one task.
+    """Return the documents of one task.
 
     Rows: all of the file for the joint questions and MC, SC; only those whose label is 1 for MW, ME, SW, ST, SE. Their
     questions presuppose a metaphor (sarcasm), and the paper's scores of words are shares of all positives.
@@ -130,8 +129,7 @@ def load(
         split: one of `SPLITS`; None for all rows.
 
     Raises:
-        hub.DataError: data not available, or a row is not valid; the message has the first fault (:func:`read`,
-            :func:`complete`).
+        hub.DataError: data not available, or a row is not valid; the message has the first fault.
     """
     import datasets
 
@@ -145,11 +143,13 @@ def load(
     folder = hub.snapshot(hub.source(name), ["*.jsonl", "images/*"]).folder.absolute()
     path = folder / f"{part(question)}.jsonl"
     source = _shown(name, path, modality, check_images)
-    rows = about(question, source.rows, path)
-    if split is not None:
-        rows = [row for row in rows if split_of(row) == split]
-        if not rows:
-            raise hub.DataError(f"{path}: no row of the split {split}: name it in the field split of all rows")
+    asks_for_label = FIELDS[question][0] in ("MC", "SC")
+    rows = [row for row in source.rows if (row.label or asks_for_label) and split in (None, split_of(row))]
+    if not rows:
+        of_split = f"of the split {split}: name it in the field split"
+        raise hub.DataError(
+            f"{path}: no row {of_split if split else f'has the label 1, which the question {question} needs'}"
+        )
     columns: dict[str, list[Any]] = {
         "dataset": [name] * len(rows),
         "data": [source.data] * len(rows),
@@ -170,37 +170,23 @@ def load(
     return datasets.concatenate_datasets([datasets.Dataset.from_dict(columns), shown], axis=1)
 
 
-def about(question: Question, rows: list[AnnotatedCaption], path: Path) -> list[AnnotatedCaption]:
-    """The rows that a question is asked about.
-
-    Raises:
-        hub.DataError: there are none.
-    """
-    if FIELDS[question][0] in ("MC", "SC"):
-        return rows
-    if positives := [row for row in rows if row.label == 1]:
-        return positives
-    raise hub.DataError(f"{path}: no row has the label 1, which the question {question} needs")
-
-
 class Shown(NamedTuple):
     """Rows with what a task shows of each.
 
     Attributes:
         rows: where descriptions are shown, each with one.
-        faults: what cannot be shown; names file, line and remedy.
         joined: pictures of rows that name no file, by id.
         data: see :func:`load`.
     """
 
     rows: list[AnnotatedCaption]
-    faults: list[str]
     joined: Mapping[str, bytes]
     data: str
 
 
 @hub.kept(maxsize=8)
 def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> Shown:
+    """Return the rows of a file with the cartoon, or the description, of each: its own, or that of its contest."""
     if not path.is_file():
         present = ", ".join(sorted(found.name for found in path.parent.glob("*.jsonl"))) or "none"
         raise PartMissing(
@@ -214,66 +200,40 @@ def _shown(name: str, path: Path, modality: Modality, check_images: bool) -> Sho
             f"figlang_tasks: {path} has {len(rows)} rows, the paper's has {expected}: scores of another version of the "
             "data are not comparable with the published ones"
         )
-    shown = complete(name, path, rows, modality, check_images)
-    if modality == "text" and shown.faults:  # which the tasks that show cartoons do not need
-        raise PartMissing(shown.faults[0])
-    end_with_the_first(shown.faults, "nykms")
-    return shown
-
-
-def complete(
-    name: str, path: Path, rows: list[AnnotatedCaption], modality: Modality, check_images: bool = True
-) -> Shown:
-    """Find the cartoon, or the description, of each row: its own, or that of its contest in the contest dataset.
-
-    Args:
-        rows: of the file `path` (:func:`read`).
-        name, modality, check_images: see :func:`load`.
-    """
     lacking = [row for row in rows if not (row.image if modality == "image" else row.description)]
-    faults, found, origin = _join(lacking, modality) if lacking else ([], {}, None)
-    if modality == "text":
-        rows = [replace(row, description=row.description or found.get(row.id, "")) for row in rows]
+    faults, joined, origin = _join(lacking, modality) if lacking else ([], {}, None)
+    if modality == "image":
+        first: dict[Any, AnnotatedCaption] = {}  # one cartoon has several captions
+        for row in rows if check_images else ():
+            if row.image or row.id in joined:
+                first.setdefault(row.image or row.contest, row)
+        for row in first.values():
+            try:
+                images.check(_cell(row, joined, path.parent), row.where, name)
+            except hub.DataError as error:
+                faults.append(str(error))
+        end_with_the_first(faults, "nykms")
+    elif faults:  # which the tasks that show cartoons do not need
+        raise PartMissing(faults[0])
     else:
-        faults += _picture_faults(name, path.parent, rows, found, check_images)
+        rows = [replace(row, description=row.description or joined[row.id]) for row in rows]
     texts = [[row.id, row.caption, row.label, row.answers, row.description * (modality == "text")] for row in rows]
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
-    return Shown(rows, faults, found, str(DataId(name, path.stem, digest[:12], joined=origin)))
+    return Shown(rows, joined, str(DataId(name, path.stem, digest[:12], joined=origin)))
 
 
 def _cell(row: AnnotatedCaption, joined: Mapping[str, bytes], folder: Path) -> dict[str, Any]:
-    """An undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
-    if row.image is not None:
-        return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
-    return {"bytes": joined[row.id], "path": None}
-
-
-def _picture_faults(
-    name: str, folder: Path, rows: Iterable[AnnotatedCaption], joined: Mapping[str, bytes], look: bool
-) -> list[str]:
-    faults = []
-    looked_at: set[Any] = set()  # one cartoon has several captions
-    for row in rows:
-        if row.image is not None and not images.is_file(row.image):
-            faults.append(
-                f"{row.where}: image {row_files.brief(row.image.relative_to(folder).as_posix())} does not exist "
-                f"({str(row.image)[:300]}). Put the file there, correct the path (below {folder}), or leave image "
-                "empty to take the cartoon from the New Yorker Caption Contest dataset by contest_number"
-            )
-        elif look and (row.image or row.id in joined) and (key := row.image or row.contest) not in looked_at:
-            looked_at.add(key)
-            try:
-                images.check(_cell(row, joined, folder), row.where, name)
-            except hub.DataError as error:
-                faults.append(str(error))
-    return faults
+    """Return an undecoded ``datasets.Image`` value; its path is relative to the dataset's folder."""
+    if row.image is None:
+        return {"bytes": joined[row.id], "path": None}
+    return {"bytes": None, "path": row.image.relative_to(folder).as_posix()}
 
 
 # --- reading and checking ------------------------------------------------------------------------------------------
 
 
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
-    """The valid rows of a file of annotations, and its faults; whether cartoons are there is not looked at.
+    """Return the valid rows of a file of annotations, and its faults; whether cartoons are there is not looked at.
 
     Args:
         path: ``nyk_m.jsonl`` or ``nyk_s.jsonl``.
@@ -284,38 +244,27 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     Raises:
         hub.DataError: the file cannot be read.
     """
-    answers = _ANSWERS[path.stem]
     lines, faults = json_lines.read(path)
-    rows: list[AnnotatedCaption] = []
-    numbers: dict[str, int] = {}
-    for where, values, number in lines:
+    rows: dict[str, AnnotatedCaption] = {}
+    for where, values, _ in lines:
         try:
-            row = _row(values, where, path.parent, answers)
+            row = _row(values, where, path.parent, _ANSWERS[path.stem])
+            if row.id in rows:
+                raise hub.DataError(f"{where}: id {row.id!r} is also that of {rows[row.id].where}: ids must be unique")
+            rows[row.id] = row
         except hub.DataError as error:
             faults.append(str(error))
-            continue
-        if (first := numbers.setdefault(row.id, number)) != number:
-            faults.append(f"{where}: id {row.id!r} is also that of line {first}: ids must be unique")
-        else:
-            rows.append(row)
     if not (rows or faults):
         faults = [f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has examples)"]
-    if any(row.split for row in rows):
-        faults += [
-            f"{row.where}: split is missing, but other rows have one: give {', '.join(SPLITS)} in all rows or in none"
-            for row in rows
-            if not row.split
-        ]
-    return rows, faults
+    return list(rows.values()), faults
 
 
 def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str, ...]) -> AnnotatedCaption:
     row_id = row_files.text(values, "id", where)
-    where = f"{where} ({row_id if len(row_id) <= 80 else f'{row_id[:80]}...'})"
+    where = f"{where} ({row_id[:80]})"
     caption = row_files.text(values, "caption", where)
     description = row_files.text(values, "description", where, optional=True)
     image = row_files.text(values, "image", where, optional=True)
-    contest = _contest_number(values, row_id, where)
     split = row_files.text(values, "split", where, optional=True)
     if split and split not in SPLITS:
         raise hub.DataError(f"{where}: split is {row_files.brief(split)}, must be {', '.join(SPLITS)} or left out")
@@ -336,20 +285,9 @@ def _row(values: Mapping[str, Any], where: str, folder: Path, answers: tuple[str
             except AnnotationError as error:
                 raise hub.DataError(f"{where}: {field} {error}. Correct it (NYK-MS, Appendix C)") from error
     file = images.below(folder, image, where) if image else None
+    told = _CONTEST_IN_ID.match(row_id)
+    contest = int(told[1]) if told else None
     return AnnotatedCaption(where, row_id, contest, caption, description, file, label, texts, split)
-
-
-def _contest_number(values: Mapping[str, Any], row_id: str, where: str) -> int | None:
-    value = values.get("contest_number")
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise hub.DataError(f"{where}: contest_number is {row_files.brief(value)}, must be a whole number, e.g. 722")
-    in_id = _CONTEST_IN_ID.match(row_id)
-    if in_id is None:
-        return value
-    told = int(in_id[1])
-    if value is not None and value != told:
-        raise hub.DataError(f"{where}: contest_number is {value}, but the id says {told}: correct one")
-    return told
 
 
 # --- the New Yorker Caption Contest dataset --------------------------------------------------------------------------
@@ -363,8 +301,8 @@ def _join(rows: list[AnnotatedCaption], modality: Modality) -> tuple[list[str], 
     """
     what = "image" if modality == "image" else "description"
     faults = [
-        f"{row.where}: {what} is missing, and without contest_number it cannot come from the New Yorker Caption "
-        f"Contest dataset: give {what} or contest_number"
+        f"{row.where}: {what} is missing, and the id names no contest (NYK_722_3) of the New Yorker Caption Contest "
+        f"dataset: give {what}, or such an id"
         for row in rows
         if row.contest is None
     ]
@@ -378,7 +316,7 @@ def _join(rows: list[AnnotatedCaption], modality: Modality) -> tuple[list[str], 
         return [*faults, str(error)], {}, None
     faults += [
         f"{row.where}: the New Yorker Caption Contest dataset ({CONTEST_CONFIG}) has no {what} of contest "
-        f"{row.contest}: correct contest_number, or give the {what} in the row"
+        f"{row.contest}: correct the id, or give the {what} in the row"
         for row in rows
         if row.id not in found
     ]
@@ -386,17 +324,16 @@ def _join(rows: list[AnnotatedCaption], modality: Modality) -> tuple[list[str], 
 
 
 def fetch_contests() -> hub.Snapshot:
-    """The cartoons and descriptions of the contest dataset, downloaded."""
+    """Return the cartoons and descriptions of the contest dataset, downloaded."""
     _tables()
     return hub.snapshot(hub.source(CONTESTS), [])
 
 
 def _tables() -> tuple[list[Path], str]:
-    """The files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
+    """Return the files of the contest dataset, and what to say of them under ``data`` (:attr:`DataId.joined`)."""
     snapshot = hub.snapshot(hub.source(CONTESTS), [f"{CONTEST_CONFIG}/*.parquet"])
     found = snapshot.folder / CONTEST_CONFIG
-    order = ("train", "validation", "test")
-    files = [path for split in order for path in sorted(found.glob(f"{split}-*.parquet"))]
+    files = [path for split in SPLITS for path in sorted(found.glob(f"{split}-*.parquet"))]
     if not files:
         raise hub.DataError(
             f"{CONTESTS}: no file {CONTEST_CONFIG}/<split>-*.parquet in {snapshot.folder}: load the dataset again"
@@ -404,53 +341,52 @@ def _tables() -> tuple[list[Path], str]:
     return files, f"{CONTESTS}:{snapshot.revision[:12]}"
 
 
-def _columns(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
-    """The records of a file, batch by batch: a whole file of cartoons may not fit in memory."""
+def _instances(rows: list[AnnotatedCaption], files: list[Path], columns: list[str]) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the contest and the values of each record about a contest of these rows, in the order of the files.
+
+    It goes batch by batch: a whole file of cartoons may not fit in memory.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=64, columns=columns):
-                yield from batch.select(columns).to_pylist()
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise hub.DataError(
-            f"{CONTESTS}: {path} cannot be read ({type(error).__name__}: {error}). Delete the damaged file and load it "
-            "again"
-        ) from error
+    wanted = {row.contest for row in rows}
+    for path in files:
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=64, columns=["contest_number", *columns]):
+                    for record in batch.select(["contest_number", *columns]).to_pylist():
+                        if record["contest_number"] in wanted:
+                            yield record["contest_number"], [record[column] for column in columns]
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise hub.DataError(
+                f"{CONTESTS}: {path} cannot be read ({type(error).__name__}: {error}). Delete the damaged file and "
+                "load it again"
+            ) from error
 
 
 def _pictures(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, bytes]:
-    """The cartoon of each row's contest, by row id."""
-    wanted = {row.contest for row in rows}
+    """Return the cartoon of each row's contest, by row id."""
     pictures: dict[int | None, bytes] = {}
-    for path in files:
-        if not wanted - pictures.keys():
-            break
-        for record in _columns(path, ["contest_number", "image"]):
-            contest, cell = record["contest_number"], record["image"]
-            if contest in wanted and cell and cell["bytes"]:
-                pictures.setdefault(contest, cell["bytes"])
+    for contest, (cell,) in _instances(rows, files, ["image"]):
+        if cell and cell["bytes"]:
+            pictures.setdefault(contest, cell["bytes"])
     return {row.id: pictures[row.contest] for row in rows if row.contest in pictures}
 
 
 def _descriptions(rows: list[AnnotatedCaption], files: list[Path]) -> dict[str, str]:
-    """The description of each row's cartoon, by row id.
+    """Return the description of each row's cartoon, by row id.
 
     A cartoon has several descriptions, by different people. The paper took cartoon, caption and description from one
     instance, so an instance with the row's caption goes first; else the first of the contest, in the order of the
     splits train, validation, test.
     """
-    wanted = {row.contest for row in rows}
     first: dict[int | None, str] = {}
     with_caption: dict[tuple[int | None, str], str] = {}
-    for path in files:
-        for record in _columns(path, ["contest_number", "image_description", "caption_choices"]):
-            contest, text = record["contest_number"], record["image_description"]
-            if contest in wanted and text and text.strip():
-                first.setdefault(contest, text.strip())
-                for caption in record["caption_choices"] or ():
-                    with_caption.setdefault((contest, _comparable(caption)), text.strip())
+    for contest, (text, captions) in _instances(rows, files, ["image_description", "caption_choices"]):
+        if text and text.strip():
+            first.setdefault(contest, text.strip())
+            for caption in captions or ():
+                with_caption.setdefault((contest, _comparable(caption)), text.strip())
     return {
         row.id: with_caption.get((row.contest, _comparable(row.caption)), first[row.contest])
         for row in rows
@@ -463,7 +399,7 @@ def _comparable(caption: str) -> str:
 
 
 def count(asked: Mapping[str, str]) -> int | None:
-    """How many rows a task has that asks a question: all, or the positives alone; None for a split of them."""
+    """Return how many rows a task has: all, or the positives alone; None for a split of them."""
     if "split" in asked:
         return None
     question: Any = asked["question"]
@@ -471,11 +407,10 @@ def count(asked: Mapping[str, str]) -> int | None:
     shipped = hub.source(asked["dataset"]).folder
     if shipped is None:
         return (PAPER_POSITIVES if positives_only else PAPER_ROWS)[file]
-    lines = (shipped / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
-    labels = [json.loads(line)[{"nyk_m": "MC", "nyk_s": "SC"}[file]] for line in lines]
-    return sum(labels) if positives_only else len(labels)
+    rows, _ = read(shipped / f"{file}.jsonl")
+    return sum(row.label for row in rows) if positives_only else len(rows)
 
 
 def load_asked(asked: Mapping[str, Any], look_at_pictures: bool = True) -> datasets.Dataset:
-    """The documents that a task file asks for, as ``NYK-MS,question=mc,modality=image``."""
+    """Return the documents that a task file asks for, as ``NYK-MS,question=mc,modality=image``."""
     return load(asked["dataset"], asked["question"], asked["modality"], look_at_pictures, asked.get("split"))

@@ -15,8 +15,6 @@ from typing import Final
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.scoring.records import Explained
 
-__all__ = ["parse_official", "rewrite_scene_graph_talk"]
-
 _OFFICIAL_MARKER = re.compile(r"LABEL:|Label:|label:")
 _OFFICIAL_AFTER: Final = {
     1: re.compile(r"entailment|Entailment|entails|Entails"),

@@ -129,14 +129,14 @@ def test_it_runs_from_another_folder_than_the_one_it_was_trained_in(
 @pytest.mark.parametrize("shared", ["contest", "pixels"])
 def test_a_cartoon_of_the_test_among_the_others_is_refused(shared: str, towers: list[str], tmp_path: Path) -> None:
     if shared == "contest":
-        change(tmp_path, lambda number: {"id": f"{number}", "contest_number": 30} if number in (0, 39) else {})
+        change(tmp_path, lambda number: {"id": f"NYK_30_{number}"} if number in (0, 39) else {})
     else:  # in another file
         folder = tmp_path / "NYK-MS" / "images"
         Image.open(folder / "24.png").save(folder / "39.png", dpi=(72, 72))
     done = RUN.invoke(app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe")])
     assert done.exit_code == 1
     assert "1 rows of the split test show a cartoon that is also in train or validation, such as " in done.output
-    assert ("such as 39 (contest 30)" if shared == "contest" else "such as NYK_39_1 (") in done.output
+    assert ("such as NYK_30_39 (contest 30)" if shared == "contest" else "such as NYK_39_1 (") in done.output
     assert not (tmp_path / "probe").exists()
 
 
