@@ -19,7 +19,7 @@ INSTALL.pip := $(PIP_INSTALL)
 INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs --python $(BIN)/python
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck clean
+.PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck report-pictures clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -107,6 +107,12 @@ docs: $(STAMP)  ## build the documents into build/docs; a link between them that
 
 linkcheck: $(STAMP)  ## ask the web for every external link of the documents
 	$(SPHINX) -b linkcheck docs build/linkcheck
+
+report-pictures: $(STAMP)  ## renew docs/images/report-*.png by two runs of the demo model, in Chromium
+	for class in figlang_vlm figlang_blind; do \
+	  HF_HUB_OFFLINE=1 $(BIN)/lmms_eval --model $$class --model_args pretrained=$(DEMO_MODEL) --device cpu --log_samples \
+	    --tasks figlang_mini,figlang_mini_irfl_match_idiom,figlang_mini_irfl_retrieve_metaphor --output_path $(RESULTS)/$$class; done
+	$(BIN)/python tools/report_pictures.py seeing=$(RESULTS)/figlang_vlm blind=$(RESULTS)/figlang_blind
 
 clean:  ## remove .venv, results and built documents
 	rm -rf $(VENV) results build

@@ -18,6 +18,7 @@ BUDGET = 15_000_000
 """Bytes of all thumbnails, about; as base64 a third more. With the texts of 723 samples a report is some 25 MB."""
 
 _QUALITY, _BYTES_OF_A_PIXEL = 75, 0.2
+_METHOD = 2  # half the time of the default, for a twentieth more bytes
 
 
 class Album:
@@ -50,5 +51,5 @@ class Album:
             about = {"width": image.width, "height": image.height}
             image.thumbnail((side, side))
             file = io.BytesIO()
-            image.save(file, "WEBP", quality=_QUALITY)
+            image.save(file, "WEBP", quality=_QUALITY, method=_METHOD)
             yield {"src": f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}", **about}

@@ -10,6 +10,7 @@ from figlang_tasks.core.text import csv_text
 from figlang_tasks.report.charts.chart import HALF, WHOLE, Chart, drawn, legend, numbered, of_series, wrapped
 
 _PANEL = 160  # pixels
+_TICKS = (0, 0.2, 0.4, 0.6, 0.8)  # 1 would touch the 0 of the next panel
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ def curves(
     wide = columns > 2
     with drawn(WHOLE if wide else HALF, rows * _PANEL + 80) as (figure, file):
         legend(figure, [(name, of_series(number, line=True)) for name, number in series.items()])
-        every = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
+        every = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
         for axes, (panel, lines) in zip(every, panels.items(), strict=False):
-            axes.set(title=wrapped(panel, 30).partition("\n")[0], xlim=(0, 1), ylim=(0, 100))
+            axes.set(title=wrapped(panel, 30).partition("\n")[0], xlim=(0, 1), ylim=(0, 100), xticks=_TICKS)
             for mark in marks:
                 axes.axvline(mark, color="black", linestyle=":", linewidth=1)
                 if axes.get_subplotspec().is_first_col():
@@ -56,8 +57,8 @@ def curves(
                 style = of_series(series[name], line=True)
                 if curve.low:
                     axes.fill_between(x, curve.low, curve.high, color=style["color"], alpha=0.16, linewidth=0)
-                axes.plot(x, curve.y, markevery=(3 + 5 * (series[name] % 5), 25), **style)
-        for axes in list(every)[len(panels) :]:
+                axes.plot(x, curve.y, markevery=(3 + 5 * (series[name] % 5), 25), clip_on=False, **style)
+        for axes in every[len(panels) :]:
             axes.axis("off")
         figure.supxlabel(x_label, fontsize=12)
         figure.supylabel(y_label, fontsize=12)

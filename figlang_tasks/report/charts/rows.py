@@ -30,6 +30,7 @@ from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
 _MINUS = "\N{MINUS SIGN}"
 _MARK, _LINE, _BETWEEN, _HEAD = 16, 15, 10, 26  # heights in pixels
@@ -84,21 +85,22 @@ def _draw(
         for axes, part in zip(figure.subplots(1, len(parts), sharey=True, squeeze=False)[0], parts, strict=True):
             axes.set(xlim=ends, xlabel=well_formed(label))
             axes.grid(False, axis="y")
-            _fill(axes, part, int(width / 9 / len(parts)))
+            _fill(axes, part, int(width / 9 / len(parts)), figure.transFigure if len(parts) == 1 else axes.transAxes)
             if ends[0] < 0:
                 axes.axvline(0, color="black", linewidth=1)
     return file.getvalue()
 
 
-def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int) -> None:
-    """Draw panels below each other; `letters`: of the longest head."""
+def _fill(axes: Axes, panels: Mapping[str, Sequence[Line]], letters: int, left: Transform) -> None:
+    """Draw panels below each other; their heads begin at 0 of `left` and have so many `letters` at most."""
     from matplotlib import rcParams
+    from matplotlib.transforms import blended_transform_factory
 
     y, labels = 0.0, {}
     for panel, lines in panels.items():
         if panel:
             head = wrapped(panel, letters).partition("\n")[0]
-            place = axes.get_yaxis_transform()
+            place = blended_transform_factory(left, axes.transData)
             axes.text(0, y + _HEAD - 9, head, transform=place, weight="bold", va="center", in_layout=False)
             y += _HEAD
         for line in lines:
@@ -120,8 +122,8 @@ def _row(axes: Axes, line: Line, top: float) -> None:
             axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
         axes.plot([mark.value], [y], clip_on=False, **mark.style)
         weight = "bold" if mark.strong else "normal"
-        place = axes.get_yaxis_transform()
-        axes.text(1.02, y, well_formed(mark.text), transform=place, va="center", weight=weight)
+        place = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+        axes.annotate(well_formed(mark.text), (1, y), (10, 0), va="center", weight=weight, **place)
     y = start + _MARK * (len(line.marks) + 0.5)
     for each in line.references:
         if each.kind == "chance":
@@ -161,8 +163,7 @@ def bars(
     """Values (0 to 100) of each run by category, with intervals, in panels; NaN has no mark.
 
     `references` are what to compare with: chance is a line across the marks, others are marks below them. `order` lists
-    the series of all charts of a page, so that one looks alike in all. A chart that is `whole` is as wide as the page,
-    and drawn for telephones too.
+    the series of all charts of a page, so that one looks alike in all. A chart that is `whole` is as wide as the page.
     """
     beside = references or {}
     series = numbered((group for panel in panels.values() for group in panel.values()), order)
@@ -192,7 +193,7 @@ def bars(
     names = [(name, of_series(number)) for name, number in series.items()]
     wide = whole or side_by_side
     svg = _draw(lines, label, names, WHOLE if wide else HALF, side_by_side=side_by_side)
-    return Chart(chart_id, title, svg, csv, wide, _draw(lines, label, names, PHONE) if whole else "")
+    return Chart(chart_id, title, svg, csv, wide, _draw(lines, label, names, PHONE))
 
 
 @dataclass(frozen=True)
