@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 
-def write_whole(path: Path, content: bytes, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file beside its place first, then move it there; an earlier one is replaced.
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file beside its place first, then move it there; an earlier one is replaced, its folder is made.
 
     Args:
-        path: the file; its folder must be there.
+        path: the file.
         content: all of it.
-        check: looks at the file before it is moved, and raises to keep it from its place.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written; `filename` is the file.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(content)
-        if check is not None:
-            check(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(content)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:  # that of a full disk names no file
+        raise OSError(error.errno, error.strerror, str(path)) from error

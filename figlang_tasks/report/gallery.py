@@ -9,7 +9,7 @@ from typing import Any
 from tqdm import tqdm
 
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.report import cards, thumbnails
+from figlang_tasks.report import cards
 from figlang_tasks.report.cards import Card, Line
 from figlang_tasks.report.originals import PREFETCH, Originals
 from figlang_tasks.report.thumbnails import Album
@@ -36,7 +36,7 @@ class Gallery:
     notices: list[str]
 
 
-def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZE, most: int = MOST_CARDS) -> Gallery:
+def build(runs: Sequence[Run], pictures: bool = True, most: int = MOST_CARDS) -> Gallery:
     """The gallery of some runs; a card holds the answers of all runs to a row.
 
     Of at most `most` cards each task has the same share, and small ones leave theirs to the others.
@@ -54,7 +54,7 @@ def build(runs: Sequence[Run], pictures: bool = True, size: int = thumbnails.SIZ
             notices.append(f"{task}: the first {share} of {len(rows)} rows are in the gallery")
         for lines in list(rows.values())[:share]:
             found.append(_card(task, runs, lines, originals, album if pictures else None))
-    made, damaged = _thumbnails(album, size)
+    made, damaged = _thumbnails(album)
     for picture in (picture for card in found for picture in card["pictures"]):
         if picture["picture"] is not None and made[picture["picture"]] is None:
             picture["picture"] = None
@@ -108,10 +108,10 @@ def _card(
     return card
 
 
-def _thumbnails(album: Album, size: int) -> tuple[list[dict[str, Any] | None], list[str]]:
+def _thumbnails(album: Album) -> tuple[list[dict[str, Any] | None], list[str]]:
     made: list[dict[str, Any] | None] = []
     problems: list[str] = []
-    for found in tqdm(album.thumbnails(size), "thumbnails", len(album), delay=2, leave=False):
+    for found in tqdm(album.thumbnails(), "thumbnails", len(album), delay=2, leave=False):
         made.append(None if isinstance(found, DataError) else found)
         if isinstance(found, DataError):
             problems.append(str(found))

@@ -24,7 +24,7 @@ from markupsafe import Markup
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import listing
-from figlang_tasks.report import gallery, thumbnails
+from figlang_tasks.report import gallery
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, limited
 
@@ -62,16 +62,14 @@ def build(
     runs: Sequence[Run],
     title: str = "Figurative-language evaluation",
     pictures: bool = True,
-    size: int = thumbnails.SIZE,
     most: int = gallery.MOST_CARDS,
-    published: bool = True,
     command: str = "",
 ) -> Page:
     """Make the report of some runs."""
     from figlang_tasks.report import sections
 
-    shown = gallery.build(runs, pictures, size, most)  # first: it refuses damaged rows
-    return render(runs, sections.build(runs, published=published), shown, title=title, command=command)
+    shown = gallery.build(runs, pictures, most)  # first: it refuses damaged rows
+    return render(runs, sections.build(runs), shown, title=title, command=command)
 
 
 def render(runs: Sequence[Run], found: Sequence[Group], shown: gallery.Gallery, title: str, command: str = "") -> Page:

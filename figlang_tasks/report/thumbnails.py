@@ -38,10 +38,10 @@ class Album:
             self._pictures.append(picture)
         return self._places[picture.key]
 
-    def thumbnails(self, size: int = SIZE, budget: int = BUDGET) -> Iterator[dict[str, Any] | DataError]:
+    def thumbnails(self, budget: int = BUDGET) -> Iterator[dict[str, Any] | DataError]:
         """One for each number: ``src`` (data URL), ``width`` and ``height`` of the original; or why there is none."""
         pixels = budget / max(1, len(self._pictures)) / _BYTES_OF_A_PIXEL
-        side = max(16, min(size, int(math.sqrt(pixels))))
+        side = max(16, min(SIZE, int(math.sqrt(pixels))))
         for picture in self._pictures:
             try:
                 image = picture.read()

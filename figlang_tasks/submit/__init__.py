@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, printable, whole_characters
-from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun, check_consistent
 
 
@@ -56,27 +54,19 @@ def all_rows(run: Run) -> Run:
     return run
 
 
-def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool], named: str | None = None) -> TaskRun:
+def the_task(run: Run, what: str, fits: Callable[[TaskRun], bool]) -> TaskRun:
     """Return the one task of `run` that can be submitted."""
-    found = {task: each for task, each in run.tasks.items() if fits(each) and named in (None, task)}
+    found = {task: each for task, each in run.tasks.items() if fits(each)}
     if len(found) == 1:
         return next(iter(found.values()))
     if found:
-        raise SubmissionError(f"{run.path} holds {len(found)} runs of {what}: name one with --task ({listing(found)})")
+        raise SubmissionError(
+            f"{run.path} holds {len(found)} runs of {what}: give the samples file of one of {listing(found)}"
+        )
     others = listing(sorted({each.data.name for each in run.tasks.values()}))
-    wanted = f"{named} (a task of {what})" if named else what
     demo = any(hub.source(each.dataset).folder for each in run.tasks.values())
     note = " (figlang_mini is for tests only and is not accepted on a leaderboard)" if demo else ""
-    raise SubmissionError(f"{run.path} has samples of {others}, not of {wanted}{note}: give a run of that task")
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, and its folder."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
-    except OSError as error:
-        raise SubmissionError(f"{path} cannot be written: {error.strerror}") from error
+    raise SubmissionError(f"{run.path} has samples of {others}, not of {what}{note}: give a run of that task")
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

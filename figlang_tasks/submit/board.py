@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
+from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.runs import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, answered, write, zipped
+from figlang_tasks.submit import SubmissionError, answered, zipped
 
 
-def write_zip(
-    benchmark: Benchmark, found: Sequence[Run], output: Path, named: Collection[str] = ()
-) -> dict[str, list[str]]:
-    """Write the zip."""
+def write_zip(benchmark: Benchmark, found: Sequence[Run], output: Path) -> tuple[list[str], list[str]]:
+    """Write the zip; return the names of its files and of the tasks that they are of."""
     submission = benchmark.submission
     assert submission is not None
     tasks: dict[str, TaskRun] = {}
     for task in (task for run in found for task in run.tasks.values()):
         if task.dataset != benchmark.source.name or task.data.part not in submission.parts:
             continue
-        if named and task.task not in named:
-            continue
         if (other := tasks.setdefault(task.data.part, task)) is not task:
-            raise SubmissionError(f"{other.path} and {task.path} are both of {task.data.name}: name tasks with --task")
+            raise SubmissionError(
+                f"{other.path} and {task.path} are both of {task.data.name}: give the samples file of one"
+            )
     if not tasks:
-        wanted = f"{listing(named) or 'a task'} on {benchmark.source.name} ({listing(submission.parts, 6)})"
+        wanted = f"a task on {benchmark.source.name} ({listing(submission.parts, 6)})"
         raise SubmissionError(f"{listing(run.path for run in found)}: no samples of {wanted}: give a run of it")
     try:
         files = submission.files({part: answered(task).records for part, task in tasks.items()})
     except DataError as error:
         raise SubmissionError(f"{listing(task.path for task in tasks.values())}: {error}") from error
-    write(output, zipped(files))
-    return {"files": list(files), "tasks": [task.task for task in tasks.values()]}
+    write_whole(output, zipped(files))
+    return list(files), [task.task for task in tasks.values()]

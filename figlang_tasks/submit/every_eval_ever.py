@@ -19,12 +19,12 @@ from typing import Any
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted, without_paths
+from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.provenance import Value
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring import Measure
 from figlang_tasks.submit import SubmissionError, all_rows, brief, plain
-from figlang_tasks.submit import write as write_file
 
 VERSION = "0.3.0"
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
@@ -44,15 +44,11 @@ class About:
         organization: who evaluated.
         relationship: of them to the model's developers (``third_party``, ...).
         model: ``DEVELOPER/MODEL``; None: as the run's arguments name it.
-        deployment: who ran it (``self_deployed``, ...).
-        availability: of its weights (``open_weights``, ...).
     """
 
     organization: str
     relationship: str
     model: str | None = None
-    deployment: str = "unknown"
-    availability: str = "unknown"
 
 
 def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True) -> list[Path]:
@@ -60,18 +56,16 @@ def write(found: Sequence[Run], folder: Path, about: About, samples: bool = True
 
     The same samples get the same file names again.
     """
-    made: dict[Path, bytes] = {}
+    made: dict[str, bytes] = {}
     for run in found:
         of_dataset: dict[str, list[TaskRun]] = {}
         for task in all_rows(run).tasks.values():
             of_dataset.setdefault(task.dataset, []).append(task)
         for tasks in of_dataset.values():
-            for name, content in _files(run, tasks, about, samples).items():
-                if made.setdefault(folder / name, content) is not content:
-                    raise SubmissionError(f"{run.path}: its samples are those of another given run: give each run once")
-    for path, content in made.items():
-        write_file(path, content)
-    return list(made)
+            made |= _files(run, tasks, about, samples)
+    for name, content in made.items():
+        write_whole(folder / name, content)
+    return [folder / name for name in made]
 
 
 def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> dict[str, bytes]:
@@ -103,8 +97,8 @@ def _files(run: Run, tasks: Sequence[TaskRun], about: About, samples: bool) -> d
             "id": model,
             "developer": model.partition("/")[0],
             "additional_details": _texts(
-                deployment_type=about.deployment,
-                model_availability=about.availability,
+                deployment_type="unknown",  # the schema asks for these two; a run does not tell them
+                model_availability="unknown",
                 model_class=(run.results.get("config") or {}).get("model"),
                 model_args=provenance.model_arguments(run) or None,
             ),
@@ -159,7 +153,7 @@ def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
             **{name: number for name, number in numbers.items() if number is not None},
         }
     return {
-        "evaluation_result_id": _result_id(task, value.name),
+        "evaluation_result_id": f"{task.task}/{value.name}",
         "evaluation_name": task.task,
         "source_data": _source(task),
         "metric_config": {
@@ -176,10 +170,6 @@ def _result(run: Run, task: TaskRun, value: Value) -> dict[str, Any]:
         "score_details": score,
         "generation_config": _generation(run, task),
     }
-
-
-def _result_id(task: TaskRun, metric: str) -> str:
-    return f"{task.task}/{metric}"
 
 
 def _bound(value: float) -> float | str:
@@ -240,7 +230,7 @@ def _rows(task: TaskRun, log_id: str, model: str) -> list[dict[str, Any]]:
                 "evaluation_id": log_id,
                 "model_id": model,
                 "evaluation_name": task.task,
-                "evaluation_result_id": _result_id(task, measure.name),
+                "evaluation_result_id": f"{task.task}/{measure.name}",
                 "sample_id": plain(sample["id"]),
                 "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
                 "interaction_type": "single_turn",

@@ -8,21 +8,25 @@ from pathlib import Path
 
 from figlang_tasks.benchmarks.flute.rows import BLIND_ROWS, LABELS, blind_data
 from figlang_tasks.core.text import listing
+from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import samples
-from figlang_tasks.results.runs import TaskRun
+from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.scoring.records import BlindRecord
-from figlang_tasks.submit import SubmissionError, answered, write
+from figlang_tasks.submit import SubmissionError, answered, the_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
 _SPELLED = {number: label for label, number in LABELS.items()}
 
 
-def write_lines(task: TaskRun, output: Path, fallback: str | None = None) -> int:
-    """Write the submission: JSON lines of codalab_id, id, premise, hypothesis, predicted_label, model_explanation.
+def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[TaskRun, int]:
+    """Write the submission; return the task, and how many labels are the `fallback`.
+
+    It is JSON lines of codalab_id, id, premise, hypothesis, predicted_label, model_explanation.
 
     An output without a label is an error where there is no `fallback`: after an empty label the organisers' script
     gives rows the explanation scores of other rows, and this package does not guess.
     """
+    task = the_task(run, "flute_codalab", lambda each: each.data.name == "FLUTE/codalab")
     rows = _complete(answered(task).path, samples.blind(task.path, task.lines))
     unlabelled = [row.id for row in rows if row.predicted is None]
     if unlabelled and fallback is None:
@@ -41,8 +45,8 @@ def write_lines(task: TaskRun, output: Path, fallback: str | None = None) -> int
         }
         for row in rows
     ]
-    write(output, "".join(json.dumps(line) + "\n" for line in lines).encode("ascii"))
-    return len(unlabelled)
+    write_whole(output, "".join(json.dumps(line) + "\n" for line in lines).encode("ascii"))
+    return task, len(unlabelled)
 
 
 def _complete(path: Path, rows: Sequence[BlindRecord]) -> list[BlindRecord]:

@@ -15,10 +15,10 @@ import yaml
 import figlang_tasks
 from figlang_tasks.core.redaction import without_paths
 from figlang_tasks.core.text import printable
+from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.runs import Run, TaskRun
 from figlang_tasks.submit import SubmissionError, all_rows, model_card
-from figlang_tasks.submit import write as write_file
 
 FOLDER = ".eval_results"
 README = "README.md"
@@ -39,7 +39,17 @@ class Files:
     without: tuple[str, ...]
 
 
-def files(found: Sequence[Run], source_url: str | None = None) -> Files:
+def check_repository(name: str) -> None:
+    """Raise an error if no repository of the hub can have that name."""
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise SubmissionError(f"--repo {error}") from error
+
+
+def files(found: Sequence[Run]) -> Files:
     """Make the files of runs of one model."""
     try:
         from huggingface_hub import eval_result_entries_to_yaml
@@ -57,7 +67,7 @@ def files(found: Sequence[Run], source_url: str | None = None) -> Files:
                 raise SubmissionError(f"{name} is in {seen[name]} and in {run.path}: give one run for a model and task")
             seen[name] = run.path
         for task in all_rows(run).tasks.values():
-            if entries := _entries(run, task, source_url):
+            if entries := _entries(run, task):
                 by_dataset.setdefault(task.dataset, []).extend(entries)
             else:
                 without[task.dataset] = None
@@ -70,7 +80,7 @@ def files(found: Sequence[Run], source_url: str | None = None) -> Files:
     return Files(results, model_card.section(found), tuple(without))
 
 
-def _entries(run: Run, task: TaskRun, source_url: str | None) -> list[Any]:
+def _entries(run: Run, task: TaskRun) -> list[Any]:
     """One entry for each metric of the whole benchmark; none where the dataset has no repository."""
     from huggingface_hub import EvalResultEntry
 
@@ -101,8 +111,6 @@ def _entries(run: Run, task: TaskRun, source_url: str | None) -> list[Any]:
                 value=round(100 * number, 2) if is_percent else round(number, 4),
                 dataset_revision=data.revision,
                 date=date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else None,
-                source_url=source_url,
-                source_name="figlang_tasks" if source_url else None,
                 notes="; ".join(printable(without_paths(note), limit=300) for note in notes if note),
             )
         )
@@ -118,5 +126,5 @@ def write(made: Files, folder: Path) -> list[Path]:
         raise SubmissionError(f"{readme} cannot be read: {error}") from error
     contents = {README: model_card.placed(made.section, before), **made.results}
     for path, text in contents.items():
-        write_file(folder / path, text.encode("utf-8"))
+        write_whole(folder / path, text.encode("utf-8"))
     return [folder / path for path in contents]

@@ -52,13 +52,13 @@ def row(found: Sequence[Run], family: str | None = None) -> BoardRow:
     """Return the row of one model."""
     tasks = _tasks(found)
     chosen = _family(tasks, family)
-    detection, used = _values(tasks, [_name("irfl_" + chosen, phrase) for phrase in _PHRASES], _accuracies)
-    retrieval: dict[str, float] | None = None
-    retrieved: list[TaskRun] = []
+    used = [_name(f"irfl_{chosen}", phrase) for phrase in _PHRASES]
+    detection, retrieval = _values(tasks, used, _accuracies), None
     wanted = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
     if all(name in tasks for name in wanted):
-        retrieval, retrieved = _values(tasks, wanted, _precisions)
-    revisions = sorted({task.data.revision or "" for task in [*used, *retrieved]})
+        retrieval = _values(tasks, wanted, _precisions)
+        used += wanted
+    revisions = sorted({tasks[name].data.revision or "" for name in used})
     if len(revisions) > 1:
         raise SubmissionError(
             f"the tasks used several revisions of IRFL ({listing(revisions)}): evaluate them on one revision"
@@ -93,11 +93,9 @@ def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
     }
     some = [family for family, phrases in there.items() if phrases]
     if not some:
-        demo = any(name.startswith("figlang_mini_irfl") for name in tasks)
-        note = " (figlang_mini_irfl is for tests only and is not accepted on a leaderboard)" if demo else ""
         families = f"irfl_{asked}" if asked else "irfl_match, irfl_detect or irfl_detect_grid"
         raise SubmissionError(
-            f"no task of {families} in the runs{note}: lmms_eval --tasks irfl_{asked or 'match'} --log_samples ..."
+            f"no task of {families} in the runs: lmms_eval --tasks irfl_{asked or 'match'} --log_samples ..."
         )
     if len(some) > 1:
         raise SubmissionError(
@@ -111,17 +109,11 @@ def _family(tasks: Mapping[str, TaskRun], asked: str | None) -> str:
 
 def _values(
     tasks: Mapping[str, TaskRun], names: Sequence[str], compute: Callable[[TaskRun], dict[str, float]]
-) -> tuple[dict[str, float], list[TaskRun]]:
+) -> dict[str, float]:
     """What `compute` makes of each task, by column; idioms have two."""
-    idiom, metaphor, open_simile, simile = (compute(tasks[name]) for name in names)
-    values = (
-        idiom["figurative"],
-        idiom["figurative_literal"],
-        metaphor[OVERALL],
-        open_simile[OVERALL],
-        simile[OVERALL],
-    )
-    return dict(zip(COLUMNS, values, strict=True)), [answered(tasks[name]) for name in names]
+    idiom, *others = (compute(answered(tasks[name])) for name in names)
+    values = (idiom["figurative"], idiom["figurative_literal"], *(each[OVERALL] for each in others))
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def _accuracies(task: TaskRun) -> dict[str, float]:
@@ -163,11 +155,6 @@ def _check_rows(task: TaskRun) -> None:
             f"{task.path}: {len(rows)} rows, {table} has {len(wanted)} (missing: {listing(missing) or 'none'}; not in "
             f"it: {listing(foreign) or 'none'}): evaluate {task.task} again without --limit"
         )
-    if table in tables.TYPES:
-        kinds = (str(record.get("type")) for record in task.records)
-        found = Counter(kind.replace("figurative_literal", "figurative+literal") for kind in kinds)
-        if found != tables.TYPES[table]:
-            raise SubmissionError(f"{task.path}: its rows are of {dict(found)}, the release has {tables.TYPES[table]}")
 
 
 def _of_rows(task: TaskRun, name: str) -> dict[str, float]:

@@ -48,7 +48,7 @@ def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
 
 def test_options_of_the_gallery(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "small.html"
-    result = figlang(folder, "-o", output, "--max-samples", "10", "--thumbnail-size", "32")
+    result = figlang(folder, "-o", output, "--max-samples", "10")
     assert result.exit_code == 0 and "(10 samples, " in result.stdout
     assert "the first 5 of 12 rows are in the gallery" in result.stderr
     assert "the first 5 of 12 rows are in the gallery" in output.read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def test_other_files_are_not_replaced(folder: Path, tmp_path: Path) -> None:
     mine.write_text("years of work", encoding="utf-8")
     assert "is not a report" in refused(folder, "-o", mine) and mine.read_text(encoding="utf-8") == "years of work"
     assert "is a folder" in refused(folder, "-o", tmp_path)
-    assert "does not exist: create it" in refused(folder, "-o", tmp_path / "none" / "x.html")
+    assert "thesis.html/x.html: " in refused(folder, "-o", mine / "x.html")
 
 
 def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Path) -> None:

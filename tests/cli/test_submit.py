@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -54,24 +53,15 @@ def test_figlang2024_and_its_score(run: Path, tmp_path: Path, monkeypatch: pytes
     empty = sum(not record["explanation"] for record in records())
     assert text.startswith(f"written: {target} (723 rows of V-FLUTE/test:0123456789ab, {empty} without an explanation)")
     assert "to upload: CodaBench" in text
-    report = json.loads(done("figlang2024", run, "-o", target, "--json"))
-    assert (report["n"], report["entailment"]) == (723, sum(record["predicted"] for record in records()))
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": rows()}, image_size=2)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
-    scores = json.loads(done("score2024", target, "--scorer", "embedded", "--no-cache", "--json"))
+    scores = json.loads(done("score2024", target, "--scorer", "embedded", "--json"))
     assert scores["measures"]["values"].keys() == {"f1@0", "f1@50", "f1@60", "acc", "explanation_score"}
     right = sum(record["predicted"] == record["gold"] for record in records())
     assert scores["measures"]["values"]["acc"]["all"]["value"] == pytest.approx(right / 723)
-    assert "neither a folder nor a hub rep" in refused("score2024", target, "--bertscore-model", tmp_path / "no")
     table = done("score2024", target, "--scorer", "embedded")
     assert f"{100 * scores['measures']['values']['f1@50']['all']['value']:.1f} [" in table and "f1@50" in table
     assert "explanation scorer: embedded (not a published metric)|" in table
-
-
-def test_a_missing_label_is_told(tmp_path: Path) -> None:
-    found = [{**each, "predicted": None if number < 2 else each["predicted"]} for number, each in enumerate(records())]
-    text = done("figlang2024", write_run(tmp_path / "run", found), "-o", tmp_path / "a.zip")
-    assert "(723 rows of V-FLUTE/test:0123456789ab, 2 without a label: counted as wrong, " in text
 
 
 def test_score2024_without_the_references(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +70,6 @@ def test_score2024_without_the_references(run: Path, tmp_path: Path, monkeypatch
     message = refused("score2024", tmp_path / "a.zip", "--scorer", "embedded")
     assert message.startswith("figlang submit score2024: FIGLANG_DATA_DIR=") and "is not a folder" in message
     assert "is not a readable zip" in refused("score2024", run / "2026-01-02T03-04-05_samples_vflute.jsonl")
-    assert figlang("score2024", tmp_path / "a.zip", "--cache", tmp_path, "--no-cache").exit_code == 2
 
 
 def test_figlang2022(tmp_path: Path) -> None:
@@ -121,28 +110,21 @@ def test_irfl(tmp_path: Path) -> None:
         write(tmp_path / "run", f"irfl_detect_{phrase}", detection(phrase, lambda number: number % 4 == 0))
     text = done("irfl", f"A model={tmp_path / 'run'}")
     assert "A model" in text and "four images, answers in words" in text
-    report = json.loads(done("irfl", tmp_path / "run", "--json"))
-    assert report["detection"]["Metaphor"] == pytest.approx(84 / 333)
-    target = tmp_path / "row.txt"
-    assert f"written: {target}" in done("irfl", tmp_path / "run", "-o", target)
-    assert target.read_text() == done("irfl", f"run={tmp_path / 'run'}")
+    assert f"{8400 / 333:.1f}" in text  # metaphors
     more = tmp_path / "more" / "run"
     more.mkdir(parents=True)
     (samples,) = (tmp_path / "run").glob("*_metaphor.jsonl")
     samples.rename(more / samples.name)
-    assert json.loads(done("irfl", tmp_path / "run", more, "--json")) == report | {"model": "run"}
+    assert done("irfl", f"A model={tmp_path / 'run'}", f"A model={more}") == text
     message = refused("irfl", tmp_path / "run", "--family", "match")
     assert message.startswith("figlang submit irfl: no task of irfl_match in the runs: lmms_eval --tasks irfl_match")
 
 
 def test_every_eval_ever(run: Path, tmp_path: Path) -> None:
-    report = json.loads(done("every-eval-ever", run, "-o", tmp_path / "eee", *EEE, "--json"))
-    _, path = report["written"]
-    assert json.loads(Path(path).read_text())["schema_version"] == "0.3.0"
-    text = done("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
-    assert f"written: {path}\nto submit: " in text
-    gated = figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
-    assert "texts of V-FLUTE, which are gated on the hub" in gated.stderr
+    result = figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE)
+    (path,) = (tmp_path / "eee").rglob("*.json")
+    assert f"written: {path}\nto submit: " in result.stdout and result.exit_code == 0
+    assert "texts of V-FLUTE, which are gated on the hub" in result.stderr
     assert figlang("every-eval-ever", run, "-o", tmp_path / "eee", *EEE, "--no-samples").stderr == ""
     assert "must have the form DEVELOPER/MODEL" in refused(
         "every-eval-ever", run, "-o", tmp_path, *EEE, "--model", "../../x"
@@ -205,30 +187,6 @@ def test_hub_writes_a_folder_and_how_to_upload_it(run: Path, tmp_path: Path, mon
     assert "README.md is new" not in again.stderr and (tmp_path / "model" / "README.md").read_text().startswith("---")
     assert (tmp_path / "model" / ".eval_results" / "V-FLUTE.yaml").exists()
     assert "'repo_name' or 'namespace/repo_name'" in refused("hub", run, "--repo", "a/b/c")
-
-
-def test_a_zip_holds_nothing_but_the_predictions(run: Path, tmp_path: Path) -> None:
-    done("figlang2024", run, "-o", tmp_path / "a.zip")
-    assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == ["pred.csv"]
-
-
-@pytest.mark.parametrize("target", [("figlang2024",), ("figlang2022",), ("irfl",), ("hub", "--repo", "a/b")])
-def test_a_run_that_is_not_there(target: tuple[str, ...], tmp_path: Path) -> None:
-    message = refused(*target, tmp_path / "gone")
-    assert message.startswith(f"figlang submit {target[0]}: ") and "does not exist" in message
-
-
-@pytest.mark.parametrize("target", ["figlang2024", "score2024", "figlang2022", "irfl", "hub", "every-eval-ever"])
-def test_every_help_has_an_example(target: str) -> None:
-    assert f"\n  figlang submit {target} " in done(target, "--help")
-
-
-@pytest.mark.parametrize("target", ["every_eval_ever", "every-eval_ever"])
-def test_a_verb_may_be_written_with_underscores(target: str) -> None:
-    assert done(target, "--help") == done("every-eval-ever", "--help")
-    assert "every_eval_ever" not in done("--help")
-    wrong = figlang("every_eval", "x")
-    assert wrong.exit_code == 2 and "No such command 'every_eval'" in wrong.stderr
 
 
 def test_no_name_steers_the_terminal(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,20 +11,24 @@ import pytest
 from figlang_tasks.metrics.files import write_whole
 
 
-def refuse(path: Path) -> None:
-    assert path.read_bytes() == b"new", "it is written when it is looked at"
-    raise ValueError("not as it should be")
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file of more than 1,000 bytes can be written."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_file_is_replaced_or_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "scores.csv"
+def test_a_file_is_replaced_or_as_it_was(tmp_path: Path, small_files: None) -> None:
+    path = tmp_path / "new" / "scores.csv"
     write_whole(path, b"old")
-    with pytest.raises(ValueError, match="not as it should be"):
-        write_whole(path, b"new", refuse)
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {path.name: b"old"}
+    with pytest.raises(OSError, match="File too large: .*scores.csv'"):
+        write_whole(path, b"new" * 1000)
+    assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == {path.name: b"old"}
     write_whole(path, b"new")
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {path.name: b"new"}
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
-        write_whole(tmp_path / "folder", b"new")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", path.name]
+    assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == {path.name: b"new"}
+    for wrong in (path.parent, path / "below.csv"):
+        with pytest.raises(OSError, match=f"{wrong.name}'"):
+            write_whole(wrong, b"new")
+    assert [each.name for each in path.parent.iterdir()] == [path.name]

@@ -140,18 +140,6 @@ def downloaded(page: Page, kind: str, folder: Path) -> Path:
     return folder / name
 
 
-def test_without_its_script_the_page_shows_charts_and_tables_and_nothing_that_does_not_work(
-    browser: Browser, report: Path
-) -> None:
-    page = browser.new_page(java_script_enabled=False)
-    page.goto(report.as_uri())
-    assert page.locator("img.chart:visible").count() > 2 and page.locator("noscript").count() == 1
-    assert page.locator("button:visible, form:visible").count() == 0
-    page.locator("details.table summary").first.click()
-    assert page.locator("table:visible").count() > 0
-    page.close()
-
-
 # --- the gallery -----------------------------------------------------------------------------------------------------
 
 

@@ -10,14 +10,13 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
-import matplotlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figlang_tasks.report import charts, page
 from figlang_tasks.report.charts import Chart, Curve, Effect, Reference
-from figlang_tasks.report.charts.chart import COLOURS, HALF, WHOLE, of_series, wrapped
+from figlang_tasks.report.charts.chart import COLOURS, HALF, WHOLE, of_series
 from figlang_tasks.scoring import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,26 +96,12 @@ def test_names_are_text_and_nothing_else(draw: Callable[..., Chart]) -> None:
         assert name.replace(" ", "")[:13] in texts(chart.svg)
 
 
-@each_kind
-def test_a_chart_is_the_same_each_time(draw: Callable[..., Chart]) -> None:
-    before = draw("A", "B")
-    with matplotlib.rc_context({"font.size": 30}):  # settings of the program around us make no difference
-        assert draw("A", "B") == before
-        assert matplotlib.rcParams["font.size"] == 30
-
-
 @settings(max_examples=10)
 @given(st.text(min_size=1, max_size=60))
 def test_any_text_is_well_formed(name: str) -> None:
     effect = Effect(name, 1.5, None, None, name, strong=True, better=True)
     ElementTree.fromstring(charts.forest("m", name, {name: [effect]}, "", label=name).svg.encode())
     ElementTree.fromstring(charts.bars("m", name, {name: {name: {name: Estimate(1.5)}}}, label=name).svg.encode())
-
-
-@given(st.text(max_size=80), st.integers(3, 40))
-def test_wrapped_text_fits(text: str, letters: int) -> None:
-    lines = wrapped(text, letters).split("\n")
-    assert len(lines) <= 2 and all(len(line) <= letters for line in lines)
 
 
 def test_csv_gives_the_numbers_back() -> None:

@@ -36,7 +36,7 @@ def test_one_metric_stands_for_a_task_everywhere() -> None:
     bold = {part.partition("`")[0]: re.findall(r"\| \*\*(.+?)\*\* ", part) for part in card.split("### `")[1:]}
     assert bold == {task: [name] for task, name in HEADLINES.items()}
 
-    shown = overview(pair, by_task(pair), [], published=False)
+    shown = overview(pair, by_task(pair), [])
     assert shown is not None
     drawn = {row["category"].partition(" ")[::2] for row in csv.DictReader(shown.charts[0].csv.splitlines())}
     assert len(drawn) == len(HEADLINES)

@@ -21,7 +21,7 @@ from figlang_tasks.submit.every_eval_ever import About
 
 PATCH = Path(__file__).parents[2] / "docs" / "upstream" / "every_eval_ever_lmms_eval.patch"
 SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")
-ABOUT = About("My Lab", "third_party", model="me/varied", deployment="self_deployed", availability="open_weights")
+ABOUT = About("My Lab", "third_party", model="me/varied")
 # What the datastore wants of a path (README of every_eval_ever 0.3.0).
 PLACE = re.compile(r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -124,16 +124,21 @@ def test_the_files_fit_our_stricter_part_of_the_schema(files: Written) -> None:
 
 def test_samples_average_to_what_was_reported(files: Written) -> None:
     seen = set()
+    extracted: dict[str, set[str]] = {}
     for aggregate, lines in files.values():
         scores = {each["evaluation_result_id"]: each for each in aggregate["evaluation_results"]}
         by_result: dict[str, list[float]] = {}
         for line in lines:
             by_result.setdefault(line["evaluation_result_id"], []).append(line["evaluation"]["score"])
             assert line["evaluation"]["is_correct"] == (line["evaluation"]["score"] == 1)
+            (read,) = line["answer_attribution"]
+            extracted.setdefault(line["evaluation_name"], set()).add(read["extracted_value"])
         for result, values in by_result.items():
             seen.add(result.partition("/")[0])
             assert scores[result]["score_details"]["score"] == pytest.approx(sum(values) / len(values)), result
     assert {"figlang_mini", "figlang_mini_irfl_match_simile", "figlang_mini_nykms_metaphor"} <= seen
+    assert {"0", "1"} <= extracted["figlang_mini"] <= {"0", "1", "null"}
+    assert extracted["figlang_mini_irfl_match_simile"] <= {*"0123", "null"}
 
 
 def test_the_official_validator_has_no_complaint(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,20 +171,6 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert len(lines) == 723
 
 
-@pytest.mark.parametrize(
-    ("sample", "extracted"),
-    [
-        ({"predicted": None, "answer": "no"}, "null"),
-        ({"chosen": 2}, "2"),
-        ({"chosen": 2, "chosen_text": "C"}, "C"),
-        ({"caption": "A dog."}, "A dog."),
-        ({"value": 0.5}, ""),  # a ranking has no answer of one row
-    ],
-)
-def test_what_was_read_of_an_output(sample: dict[str, Any], extracted: str) -> None:
-    assert every_eval_ever._extracted(sample) == extracted
-
-
 @pytest.mark.parametrize("model", ["x", "a/b/c", "../b", "a/..", "data/b", "a/b.", "a b/c", "/", "a/"])
 def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="must have the form DEVELOPER/MODEL"):
@@ -190,8 +181,6 @@ def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> Non
 def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="does not name a model as DEVELOPER/MODEL: give it with --model"):
         every_eval_ever.write([run], tmp_path, About("me", "other"))
-    with pytest.raises(SubmissionError, match="its samples are those of another given run: give each run once"):
-        every_eval_ever.write([run, run], tmp_path, ABOUT)
     limited = results(config={"limit": 8}) | {"n-samples": {"vflute": {"original": 723, "effective": 8}}}
     cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], limited)))
     with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):

@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> runs.Run:
 
 
 def test_one_entry_for_each_metric(run: runs.Run) -> None:
-    made = hub_results.files([run], source_url="https://example.org/logs")
+    made = hub_results.files([run])
     assert list(made.results) == [".eval_results/V-FLUTE.yaml"]
     from huggingface_hub import parse_eval_result_entries
 
@@ -38,7 +38,6 @@ def test_one_entry_for_each_metric(run: runs.Run) -> None:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
         assert entry.date == "2026-11-21T19:39:16Z"  # eight hours behind Singapore
-        assert (entry.source_url, entry.source_name) == ("https://example.org/logs", "figlang_tasks")
         assert entry.verify_token is None
         assert entry.notes and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
     assert entries[0].notes and entries[0].notes.startswith("f1@0, percent, 95 % interval 62.5 to 87.5; ")

@@ -123,9 +123,7 @@ def change(lines: Lines, **values: Any) -> Lines:
             lambda lines: [*lines[:-7], *({**each, "row": f"x-{9 - at}"} for at, each in enumerate(lines[-7:]))],
             r"missing: idiom-detection-task-193, .*-197, and 2 more; not in it: x-3, x-4, x-5, x-6, x-7, and 2 more",
         ),
-        (lambda lines: change(lines, type="figurative_literal"), r"the release has \{'figurative': 131"),
         (lambda lines: change(lines, scores=None), "1 rows have no matching scores .idiom-detection-task-5.: use a"),
-        (lambda lines: change(lines, type=None), "its rows are of .*, the release has"),
         (lambda lines: [{**each, "data": f"IRFL/x@{REVISION}:0"} for each in lines], "rows of IRFL/x@0.*not of IRFL's"),
         (lambda lines: [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in lines], "not of IRFL's release"),
     ],
@@ -175,7 +173,7 @@ def test_a_run_that_was_cut_and_a_demo_are_refused(folder: Path, tmp_path: Path)
     mini = [{**each, "data": "figlang_mini_irfl/x@package:0"} for each in detection("simile", lambda number: True)]
     write(tmp_path / "mini", "figlang_mini_irfl_match_simile", mini)
     write(tmp_path / "mini", "irfl_retrieve_metaphor", retrieval("metaphor", lambda number: 1))
-    with pytest.raises(SubmissionError, match="figlang_mini_irfl is for tests only and is not accepted"):
+    with pytest.raises(SubmissionError, match="no task of irfl_match, irfl_detect or irfl_detect_grid in the runs"):
         row(tmp_path / "mini")
 
 

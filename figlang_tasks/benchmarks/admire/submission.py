@@ -23,7 +23,7 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
         DataError: tables of both boards, rows are missing, or a row has no answer: the scorer stops there.
     """
     if len({table.startswith("sequence") for table in records}) != 1:
-        raise DataError(f"tables {listing(records)}: hand in rankings or sequences, name tasks with --task")
+        raise DataError(f"tables {listing(records)}: hand in rankings or sequences: give samples files of one kind")
     found = {}
     for table, rows in records.items():
         if len(rows) != ROWS[table]:

@@ -122,8 +122,8 @@ def _row(axes: Axes, line: Line, top: float) -> None:
             axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
         axes.plot([mark.value], [y], clip_on=False, **mark.style)
         weight = "bold" if mark.strong else "normal"
-        place = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
-        axes.annotate(well_formed(mark.text), (1, y), (10, 0), va="center", weight=weight, **place)
+        at_right = axes.get_yaxis_transform()
+        axes.annotate(well_formed(mark.text), (1, y), (10, 0), at_right, "offset points", va="center", weight=weight)
     y = start + _MARK * (len(line.marks) + 0.5)
     for each in line.references:
         if each.kind == "chance":

@@ -26,17 +26,17 @@ __all__ = ["Group", "Section", "Table", "build"]
 _Maker = Callable[[], Section | None]
 
 
-def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED) -> list[Group]:
+def build(runs: Sequence[Run], seed: int = DEFAULT_SEED) -> list[Group]:
     """Return what a report on some runs shows, in the order of the page; what has no content is left out."""
     if not runs:
         raise ValueError("there are no runs")
     results = by_task(runs)
     tests = cache(lambda: compared(runs, results, seed))
     makers: dict[tuple[str, str], list[_Maker]] = {
-        ("overview", "Overview"): [lambda: overview(runs, results, tests()[0], published)]
+        ("overview", "Overview"): [lambda: overview(runs, results, tests()[0])]
     }
     for dataset in dict.fromkeys(of_task[0].of.dataset for of_task in results.values()):
-        makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results, published)
+        makers[slug(dataset), dataset_name(dataset)] = _of_dataset(dataset, results)
     makers["differences", "Differences between runs"] = [lambda: differences(results, *tests())]
     makers["parsing", "Parsing"] = [lambda: parsing(results)]
     groups = []
@@ -46,12 +46,12 @@ def build(runs: Sequence[Run], published: bool = True, seed: int = DEFAULT_SEED)
     return groups
 
 
-def _of_dataset(dataset: str, results: Results, published: bool) -> list[_Maker]:
+def _of_dataset(dataset: str, results: Results) -> list[_Maker]:
     """What makes the sections of a dataset, charts before tables."""
     own = {task: of for task, of in results.items() if of[0].of.dataset == dataset}
     prefix, benchmark = slug(dataset), next(iter(own.values()))[0].benchmark
     return [
-        lambda: explanation_quality(prefix, own, published),
-        *(partial(bar_section, prefix, section, own, published) for section in benchmark.charts),
-        lambda: numbers(prefix, own, published),
+        lambda: explanation_quality(prefix, own),
+        *(partial(bar_section, prefix, section, own) for section in benchmark.charts),
+        lambda: numbers(prefix, own),
     ]

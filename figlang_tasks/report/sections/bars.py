@@ -12,7 +12,7 @@ from figlang_tasks.report.sections.results import Results, dataset_name, referen
 from figlang_tasks.scoring import OVERALL, Estimate
 
 
-def bar_section(prefix: str, section: BarSection, results: Results, published: bool) -> Section | None:
+def bar_section(prefix: str, section: BarSection, results: Results) -> Section | None:
     """The charts of a section."""
     drawn: dict[BarChart, dict[str, dict[str, dict[str, Estimate]]]] = {}
     beside: dict[BarChart, dict[tuple[str, str], list[Reference]]] = {}
@@ -25,7 +25,7 @@ def bar_section(prefix: str, section: BarSection, results: Results, published: b
             drawn.setdefault(bars.chart, {}).setdefault(bars.panel, {})[bars.category] = found
             level = 100 * bars.chance(next(of for of in of_task if of.run in found).of.records)
             chance = [Reference("chance", level, "chance")] if math.isfinite(level) else []
-            papers = references(task, of_task, bars.measure, scope) if published else []
+            papers = references(task, of_task, bars.measure, scope)
             beside.setdefault(bars.chart, {})[bars.panel, bars.category] = [*chance, *papers]
     found_charts = [
         charts.bars(

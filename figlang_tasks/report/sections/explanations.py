@@ -23,14 +23,14 @@ from figlang_tasks.scoring import OVERALL, Estimate, Measures, Record, explained
 from figlang_tasks.scoring.explained import Threshold
 
 
-def explanation_quality(prefix: str, results: Results, published: bool) -> Section | None:
+def explanation_quality(prefix: str, results: Results) -> Section | None:
     """Charts of each task with explanations."""
     by_part, curves, notes = [], [], []
     for number, (task, of_task) in enumerate(results.items()):
         if not of_task[0].of.explained:
             continue
         scored = [result for result in of_task if explained.has_scores(result.of.records)]
-        by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task, published))
+        by_part.append(_by_part(f"{prefix}-parts-{number}", task, of_task))
         if scored:
             curves.append(_curves(f"{prefix}-curves-{number}", task, scored))
         if missing := [result.run for result in of_task if result not in scored and _explains(result)]:
@@ -63,7 +63,7 @@ def _curve_name(results: Sequence[Result]) -> str:
     return explained.scheme_of(results[0].of.records[0]).of_labels.partition("@")[0]
 
 
-def _by_part(chart_id: str, task: str, results: Sequence[Result], published: bool) -> Chart | None:
+def _by_part(chart_id: str, task: str, results: Sequence[Result]) -> Chart | None:
     parts = results[0].benchmark.parts
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
@@ -72,7 +72,7 @@ def _by_part(chart_id: str, task: str, results: Sequence[Result], published: boo
             panel, category = threshold.name, scope_name(parts, scope)
             if found := values_of(results, threshold.name, scope):
                 panels.setdefault(panel, {})[category] = found
-                if published and (own := references(task, results, threshold.name, scope)):
+                if own := references(task, results, threshold.name, scope):
                     beside[panel, category] = own
     if not panels:
         return None

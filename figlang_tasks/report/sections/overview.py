@@ -22,9 +22,7 @@ from figlang_tasks.results.verdict import verdicts
 from figlang_tasks.scoring import Estimate
 
 
-def overview(
-    runs: Sequence[Run], results: Results, differences: Sequence[Difference], published: bool
-) -> Section | None:
+def overview(runs: Sequence[Run], results: Results, differences: Sequence[Difference]) -> Section | None:
     """Which of every two runs is better on each task, the main metric of each task, and notes on the runs."""
     panels: dict[str, dict[str, dict[str, Estimate]]] = {}
     beside: dict[tuple[str, str], list[Reference]] = {}
@@ -37,7 +35,7 @@ def overview(
         short = short_names([each for each, own in results.items() if own[0].of.dataset == dataset])
         panel, category = dataset_name(dataset), f"{short[task]} {metric}"
         panels.setdefault(panel, {})[category] = values_of(of_task, metric)
-        beside[panel, category] = references(task, of_task, metric) if published else []
+        beside[panel, category] = references(task, of_task, metric)
     notes = _notes(runs)
     if without:
         notes.append(f"Not in this picture, since they have no share to show: {', '.join(without)}.")

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def numbers(prefix: str, results: Results, published: bool) -> Section | None:
+def numbers(prefix: str, results: Results) -> Section | None:
     """A table for the tasks of a dataset that report the same metrics, with a line for each run and part."""
     groups: dict[frozenset[str], list[str]] = {}
     for task, of_task in results.items():
         if heads := frozenset(head for result in of_task for head in result.heads):
             groups.setdefault(heads, []).append(task)
-    found = [_table({task: results[task] for task in tasks}, published) for tasks in groups.values()]
+    found = [_table({task: results[task] for task in tasks}) for tasks in groups.values()]
     if not found:
         return None
     kind = next(iter(results.values()))[0].benchmark.parts.kind
@@ -31,7 +31,7 @@ def numbers(prefix: str, results: Results, published: bool) -> Section | None:
     return Section(f"{prefix}-numbers", "All metrics", intro, tuple(found))
 
 
-def _table(results: Results, published: bool) -> Table:
+def _table(results: Results) -> Table:
     first = next(iter(results.values()))[0]
     columns = list(dict.fromkeys(head for of_task in results.values() for result in of_task for head in result.heads))
     found = _numbers([result for of_task in results.values() for result in of_task])
@@ -41,7 +41,7 @@ def _table(results: Results, published: bool) -> Table:
     order = order[order["metric"].isin(columns)].sort_values(["task_place", "place"], kind="stable")
     shown = tables.wide(order, ["run", "task", "scope"], columns)
     notes = [*_notes(results), *(part.note for scope, part in first.benchmark.parts.of.items() if scope in places)]
-    for task, of_task in results.items() if published else ():
+    for task, of_task in results.items():
         shown, told = _with_published(shown, task, of_task, columns, places)
         notes += told
     constant = [name for name, values in (("task", tasks), ("scope", places)) if len(values) == 1]

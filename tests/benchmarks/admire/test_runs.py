@@ -153,16 +153,16 @@ def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
         ),
     }
     assert all(runs.values())
+    samples = [str(path.relative_to(tmp_path / "words")) for path in (tmp_path / "words").rglob("*_samples_*.jsonl")]
     for arguments, message in (
-        (["words"], "are both of AdMIRe/en_test: name tasks with --task"),
+        (["words"], "are both of AdMIRe/en_test: give the samples file of one"),
         (
-            ["words", "--task", "admire_rank_en_text", "--task", "admire_sequence"],
+            [*(f"words/{name}" for name in samples if "in_words" not in name)],
             "tables en_test, sequence_test: hand in rankings or sequences",
         ),
-        (["words", "--task", "admire_rank_pt"], "no samples of admire_rank_pt on AdMIRe (en_test, en_extended, "),
         (["cut"], "the run was cut short (limit 2)"),
     ):
-        done = submit(tmp_path / arguments[0], *arguments[1:], "-o", tmp_path / "a.zip")
+        done = submit(*(tmp_path / argument for argument in arguments), "-o", tmp_path / "a.zip")
         assert done.exit_code == 1 and message in done.stderr, done.output
         assert not (tmp_path / "a.zip").exists()
     (path,) = (tmp_path / "words").rglob("*samples_in_words.jsonl")
