@@ -69,7 +69,15 @@ TESTS = {
     ],
     "metrics/generated_images.py": ["tests/metrics/test_generated_images.py", "tests/faults/test_pickle.py"],
     # megabytes, for the time
-    "figlang_tasks/benchmarks/vflute/parse.py": ["tests/benchmarks/vflute/test_parse.py", "-k", "not explode"],
+    **{
+        f"figlang_tasks/benchmarks/{name}/parse.py": [
+            "tests/benchmarks/test_outputs.py",
+            f"tests/benchmarks/{name}/test_parse.py",
+            "-k",
+            "not explode",
+        ]
+        for name in ("vflute", "flute", "nykms")
+    },
     "figlang_tasks/benchmarks/metaclue/task.py": ["tests/benchmarks/metaclue/test_scoring.py"],
     "figlang_tasks/scoring/records.py": ["tests/results/test_samples.py"],
     "figlang_tasks/scoring/entailment_card.py": ["tests/report/test_gallery.py"],

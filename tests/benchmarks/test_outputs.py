@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from figlang_tasks.answers.verdict import Read
+from figlang_tasks.scoring.records import Explained
 
 TABLES = [
     (path.parent.name, table)
@@ -41,7 +42,9 @@ def test_an_output_is_read(name: str, table: dict[str, Any]) -> None:
 
 
 def told(found: Any) -> list[Any]:
-    """Value, status and rule."""
+    """Value, status and rule; of an explained label the value is both."""
+    if isinstance(found, Explained):
+        return [{"label": found.value, "explanation": found.explanation}, found.status, found.rule]
     if isinstance(found, Read):
         return [plain(found.value), found.status, found.rule]
     return [[[plain(each.value), each.status] for each in found] if isinstance(found, tuple) else found]
