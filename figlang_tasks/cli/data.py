@@ -99,7 +99,7 @@ def _fetched(benchmark: Benchmark) -> Iterator[tuple[str, hub.Snapshot]]:
 
 
 def _prefetch_scorers() -> bool:
-    """Whether all weights are here now."""
+    """True if all weights are on this machine now."""
     from figlang_tasks.metrics.explanation.scorers import scorer_weights
     from figlang_tasks.metrics.explanation.weights import WeightsError, locate
 
@@ -115,7 +115,7 @@ def _prefetch_scorers() -> bool:
 
 
 def _warnings_alone() -> None:
-    """Leave out what loaders tell of their progress: the lines of the command say it."""
+    """Show only the warnings of loaders: the lines of the command say how far they are."""
     from loguru import logger
 
     try:
@@ -137,7 +137,7 @@ def _benchmark(name: str) -> Benchmark:
 
 
 def _open() -> list[Benchmark]:
-    """Those with something to download that nobody has to ask for."""
+    """The benchmarks whose data can be downloaded without asking for access."""
     found = benchmarks().values()
     return [each for each in found if not each.source.gated and any(source.repository for source in each.sources)]
 
@@ -223,7 +223,7 @@ def template(
 
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
-    """Give a folder to write into that becomes `folder`: a kill or a full disk leaves no half of it there."""
+    """Yield a folder to write into, which becomes `folder` at the end: a kill leaves no half of it there."""
     if folder.exists():
         fail("data", f"{folder} already exists and is not overwritten: choose another --output")
     staged = folder.parent / f".{folder.name}.{os.getpid()}.tmp"

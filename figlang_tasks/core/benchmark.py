@@ -136,7 +136,7 @@ class FineTuning:
     """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.core.finetuning`).
 
     Attributes:
-        splits: what to ask for in place of what a task asks for, for ``train`` and ``validation``. Not needed where the
+        splits: request used instead of the task's own, for ``train`` and ``validation``. Not needed where the
             tasks ask for a ``split``; where there is neither, the user names another folder of rows.
         texts: columns of documents that say what a row is about: a row that shares such a text, or the picture in
             ``image``, with a row of the evaluation is left out.
@@ -226,7 +226,7 @@ class Benchmark:
 
     @property
     def folder(self) -> Path:
-        """Of its package; there its published figures are (``published.json``), where it has any."""
+        """The folder of its package, with its published figures (``published.json``), if it has any."""
         return Path(str(import_module(f"{_PACKAGE}.{self.name}").__file__)).parent
 
     def documents(self, data: DataId, record: Record, look_at_pictures: bool = False) -> datasets.Dataset:
@@ -239,7 +239,7 @@ class Benchmark:
         return self.load(default if self.asked is None else self.asked(data, record), look_at_pictures)
 
     def rows(self, asked: Asked) -> int | None:
-        """How many rows a task has that asks for `asked`; None where nobody knows."""
+        """Number of rows for this request; None if unknown."""
         if self.count is not None:
             return self.count(asked)
         splits = next(source.splits for source in self.sources if source.name == asked["dataset"])

@@ -40,7 +40,7 @@ class Findings:
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Note the error that ends the block, or all faults that it stands for, each once."""
+        """Note the error that ends the block, or each of the faults that it stands for, once."""
         try:
             yield
         except DataError as error:
@@ -136,7 +136,7 @@ def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
 
 @contextmanager
 def reading(name: str, folder: Path | None) -> Iterator[None]:
-    """Let the loaders read `folder`; in any case they look at the files again."""
+    """Make the loaders read `folder` inside the block, and in any case look at the files again."""
     hub.look_again()
     if folder is None:
         yield
@@ -195,7 +195,7 @@ def on_this_machine(benchmark: Benchmark) -> Snapshot:
 
 
 def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
-    """A progress bar on a terminal."""
+    """The rows, with a progress bar on a terminal."""
     from tqdm.auto import tqdm
 
     return tqdm(rows, desc=what, unit="picture", disable=None, leave=False)

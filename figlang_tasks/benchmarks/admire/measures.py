@@ -44,7 +44,7 @@ def rank_correlation(gold: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 def file_name_correlation(gold: Sequence[str], predicted: Sequence[str]) -> float:
-    """The scorer's "corr", -1 to 1: of the names' places in the alphabet, one list beside the other.
+    """The scorer's "corr", -1 to 1: the correlation of the names' places in the alphabet, list beside list.
 
     It says nothing about the ranks of pictures: a reversed order may get 0.8.
     """
@@ -53,7 +53,7 @@ def file_name_correlation(gold: Sequence[str], predicted: Sequence[str]) -> floa
 
 
 def _spearman(first: Sequence[int], second: Sequence[int]) -> float:
-    """Of two permutations of 0 to n - 1."""
+    """Spearman's correlation of two permutations of 0 to n - 1."""
     n = len(first)
     return 1 - 6 * sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) / (n * (n * n - 1))
 

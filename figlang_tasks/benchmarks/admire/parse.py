@@ -103,7 +103,7 @@ def _is_whole(text: str, found: Found, places: tuple[int, ...]) -> bool:
 
 
 def _lists(text: str, names: re.Pattern[str]) -> list[Found]:
-    """Names that stand beside each other, at least three."""
+    """Lists of at least three names that stand beside each other."""
     runs: list[list[re.Match[str]]] = []
     for name in names.finditer(text):
         if runs and _goes_on(text, runs[-1], name):
@@ -131,13 +131,13 @@ def _place(name: str) -> int:
 
 
 def _packed(text: str, count: int) -> list[Found]:
-    """Words of all letters: "BDACE"."""
+    """Lists that are written as one word of all letters: "BDACE"."""
     words = re.finditer(rf"(?<!\w)(?:[A-Z]{{{count}}}|[a-z]{{{count}}})(?!\w)", text)
     return [Found(tuple(map(_place, word[0])), *word.span(), "list") for word in words]
 
 
 def _by_rank(text: str, places: tuple[int, ...]) -> list[Found]:
-    """Whole rankings by numbers beside the names."""
+    """Whole rankings that are given by a rank beside each name."""
     for pairs in (_NAMED, _ROW, _RANKED):
         groups: list[dict[int, re.Match[str]]] = []
         for pair in pairs.finditer(text) if pairs is not _ROW or _HEAD.search(text) else ():

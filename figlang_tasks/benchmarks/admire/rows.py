@@ -85,7 +85,7 @@ def _file(root: Path, table: str) -> Path:
 
 
 def _archives(root: Path, table: str) -> str:
-    """What to put where."""
+    """The remedy for a missing file: which archives belong into which folder."""
     kind = table.split("_")[0]
     archive = {"en": "Subtask A, English", "pt": "Subtask A, Portuguese", "sequence": "Subtask B"}[kind]
     place = root if kind == "sequence" else root / kind.upper()
@@ -96,7 +96,7 @@ def _archives(root: Path, table: str) -> str:
 
 
 def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Iterator[dict[str, Any] | str]:
-    """The documents of a file; of a row that is not valid, what is wrong with it. Pictures are checked if `look`."""
+    """Yield each row of a file as a document, or what is wrong with it as text; pictures are checked if `look`."""
     path, is_sequence = _file(root, table), table.startswith("sequence")
     label = "expected_item" if is_sequence else "expected_order"
     seen: set[str] = set()
@@ -124,7 +124,7 @@ def _read(dataset: str, root: Path, table: str, shown: str, look: bool) -> Itera
 
 
 def _target(dataset: str, root: Path, label: str, cells: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The label of a row that has none: from a file of targets."""
+    """The sense and label of a row that has none, taken from a file of targets."""
     names = [cell for key, cell in cells.items() if key.endswith("_name")]
     found = [
         (place, {"sentence_type": other["sentence_type"], label: other[label]})

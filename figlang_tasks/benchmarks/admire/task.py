@@ -86,7 +86,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a ranking: by matching scores where the backend gives them, else in words.
+    """Return the record of a ranking and its numbers: by matching scores where the backend gives them, else in words.
 
     Equal scores keep the order in which the pictures were shown, which a hash decides.
     """
@@ -109,7 +109,7 @@ def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
 
 
 def sequence_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge the choice of a third picture, and of the sense; what is not read is wrong."""
+    """Return the record of the chosen picture and sense, and its numbers; what is not read is wrong."""
     item, sense = parse.sequence(results[0], len(doc["names"]))
     decided = sense if item.status == "read" else item
     record = _shared(doc) | {

@@ -12,7 +12,7 @@ from figlang_tasks.core.hub import Source
 
 
 def asked(data: DataId, record: Mapping[str, Any]) -> Asked:
-    """What the task asks for that read this data."""
+    """What the task that wrote the record asks for."""
     _, *parts = data.part.split("-")
     graph = {"graph": "true"} if "graph" in parts else {}
     return {"dataset": data.dataset, "order": "published" if "published" in parts else "benchmark"} | graph

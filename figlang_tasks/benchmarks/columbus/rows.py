@@ -150,7 +150,7 @@ def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
 
 
 def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """By id what the published runs were asked: `options` by letter, `nodes` and `nodes_and_edges`."""
+    """What the published runs were asked, by id: `options` by letter, `nodes` and `nodes_and_edges`."""
     if (folder / OUTPUTS).is_file():
         answered = _json(folder / OUTPUTS)["results"]
         runs = {PurePosixPath(row["image"]).stem: row | row["metadata"] for row in answered}

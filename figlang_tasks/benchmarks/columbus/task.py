@@ -42,7 +42,7 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
-    """Whether the prompt has what it needs; see `Benchmark.preflight`."""
+    """Check that the prompt has what it needs; see `Benchmark.preflight`."""
     for options in Options.blocks(config):
         if options.prompt in DESCRIPTIONS and "graph" not in asked:
             raise ValueError(f"prompt={options.prompt} describes pictures: write graph=true into dataset_name")
@@ -96,7 +96,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: its record and its numbers. No answer is a wrong answer, and so is a tie of scores."""
+    """Return the record of one output and its numbers. No answer is a wrong answer, and so is a tie of scores."""
     output, options = results[0], by_letter(doc)
     scores = score_requests.read_answer(output)
     if scores is not None and len(scores) == len(options):

@@ -66,7 +66,7 @@ def parse_boxes(
     role: Role | None = None,
     names: Mapping[str, Role] | None = None,
 ) -> Read[Boxes]:
-    """Boxes of the primary and the secondary concept.
+    """The boxes of the primary and the secondary concept in an answer.
 
     Four numbers in brackets of any kind are a box, in JSON, in tags and in words, as are two points ("(x0,y0),(x1,y1)";
     rule ``brackets``); ``"x_min": ...`` to ``"y_max": ...`` (``corners``); PaliGemma's ``<loc0123>`` (``loc``) and
@@ -130,7 +130,7 @@ def parse_boxes(
 
 
 def _written(text: str, roles: Mapping[str, Role]) -> Iterator[_Written]:
-    """Boxes of the first form that is there."""
+    """Yield the boxes of the first form that an answer has."""
     by_length = sorted(roles, key=len, reverse=True)
     known = re.compile("|".join(f"({re.escape(name)})" for name in by_length), re.I)
     rule = next((rule for rule, form in _FORMS.items() if form.search(text)), "brackets")
@@ -159,7 +159,7 @@ def _behind(text: str, start: int, rule: str) -> str:
 def _in_pixels(
     numbers: tuple[float, float, float, float], rule: str, convention: Convention, width: int, height: int
 ) -> PixelBox | None:
-    """x0, y0, x1, y1 in pixels; None if the form or a number is not of the convention."""
+    """The box x0, y0, x1, y1 in pixels; None if the form or a number is not of the convention."""
     if (rule == "loc") != (convention == "loc1024") or (rule == "florence" and convention != "thousand"):
         return None
     a, b, c, d = numbers

@@ -133,7 +133,7 @@ def parse_caption(output: str | None) -> Read[Statement]:
 
 
 def _statements(text: str) -> Iterator[tuple[Statement, bool]]:
-    """Statements, and whether each has a heading in its line."""
+    """Yield each statement, and whether it has a heading in its line."""
     for sentence in _STOP.split(text):
         bare = " ".join(sentence.split())
         verb = _VERB.search(bare)

@@ -113,7 +113,7 @@ def prompts(dataset: str) -> list[dict[str, Any]]:
 
 
 def _check_prompts(path: Path, dataset: str) -> None:
-    """Check that the pictures were made for the prompts of today: their names are numbers alone.
+    """Check that pictures, whose names are numbers, were made for the prompts of today.
 
     Raises:
         DataError: other annotations have given other prompts since, or the file cannot be read.
@@ -132,7 +132,7 @@ def _check_prompts(path: Path, dataset: str) -> None:
 
 
 def score(folder: Path, dataset: str, prompts_file: Path, model: str = generated_images.CLIP_MODEL) -> dict[str, Any]:
-    """Score a folder of generated pictures, ``0000.png`` and so on.
+    """Return the scores of a folder of generated pictures, ``0000.png`` and so on.
 
     Args:
         folder: a picture for every prompt.

@@ -60,7 +60,7 @@ def image_of(record: Record) -> str:
 
 
 def judged_of_image(record: Record, measures: Measures) -> dict[str, Any]:
-    """As :func:`figlang_tasks.scoring.judged`, with the image as the record's ``unit``."""
+    """The record and its numbers (:func:`figlang_tasks.scoring.judged`), with the image as the record's ``unit``."""
     return judged({**record, "unit": image_of(record)}, measures)
 
 
@@ -129,7 +129,7 @@ Texts = tuple[tuple[str, str, tuple[str, ...]], ...]
 
 
 def _texts(records: Sequence[Record]) -> Texts:
-    """In the order of ids."""
+    """The texts of records, in the order of ids."""
     said = "caption" if "caption" in records[0] else "answer"
     return tuple(sorted((record["id"], record[said], tuple(record["references"])) for record in records))
 
@@ -177,7 +177,7 @@ def _by_java(records: Sequence[Record], scope: str, metric: str) -> Estimate | N
 
 
 def _of_texts(scopes: Scopes) -> tuple[Measure, ...]:
-    """Table 3. SPICE has an `own` value, though it is a mean: `figlang compare` must not run Java for an hour."""
+    """The measures of Table 3. SPICE has an `own` value, so that `figlang compare` does not run Java for hours."""
     of = partial(Measure, unit=image_of, scopes=scopes)
     return (
         of("em", each=lambda record: float(record["em"])),
@@ -216,7 +216,7 @@ _OF_BOXES = IntervalMethod("bootstrap over images, percentiles with tails of t",
 
 
 def _boxes_of(record: Record) -> boxes.BoxImage:
-    """The prompt asks for the most certain box first: the first boxes of all images rank before the second ones."""
+    """The boxes of a record. The prompt asks for the most certain first: first boxes rank before the second ones."""
     role, truth = record["role"], zip(record["truth"], record["types"], strict=True)
     return boxes.BoxImage(
         image_of(record),

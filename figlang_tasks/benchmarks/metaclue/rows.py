@@ -92,12 +92,12 @@ def _common(dataset: str, task: str, table: Table, row: Annotation, suffix: str 
 
 
 def _classify(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """Test metaphors and negatives: `metaphor` is the answer."""
+    """A document for each test metaphor and negative: `metaphor` is the answer."""
     return [_common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows]
 
 
 def _retrieve(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """Images with their candidate statements: `answer` is the place of the right one."""
+    """A document for each image with its candidate statements: `answer` is the place of the right one."""
     found = candidates.draw(dataset, task.removeprefix(RETRIEVE))
     digest = f"{table.digest}+{candidates.digest(found)}"
     data = str(DataId(dataset, task, digest, revision=table.revision))
@@ -110,7 +110,7 @@ def _retrieve(dataset: str, task: str, table: Table, rows: Sequence[Annotation])
 
 
 def _caption(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """Images with all statements of theirs, and the parts of those."""
+    """A document for each image with all its statements, and the parts of those."""
     return [
         _common(dataset, task, table, row)
         | {"references": _once(metaphor.statement for metaphor in row.metaphors)}
@@ -178,7 +178,7 @@ def _concepts(rows: Iterable[Annotation]) -> Iterator[tuple[Annotation, str, lis
 
 
 def _generate(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """The images whose best metaphors are drawn by a text-to-image model: 300, drawn with the seed of the candidates.
+    """A document for each image whose best metaphor a text-to-image model draws: 300, with the seed of the candidates.
 
     In the order of their paths. `number` is the place of the document: what the harness's own text-to-image classes
     name their files by. So another order of the annotation file gives no picture to another prompt.

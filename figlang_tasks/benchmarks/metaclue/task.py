@@ -90,7 +90,7 @@ def task_of(doc: Document) -> str:
 
 
 def no_chance(doc: Document) -> tuple[dict[str, str], str]:
-    """One empty answer, where there is no chance level: so baselines can run a group with such a task."""
+    """One empty answer for baselines, where there is no chance level: so they can run a group with such a task."""
     return {"": ""}, ""
 
 

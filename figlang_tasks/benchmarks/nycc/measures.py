@@ -49,7 +49,7 @@ def _accuracy(of: str, field: str, suffix: str = "") -> Measure:
 
 
 def _choice(*winners: str) -> Measures:
-    """By our reading, which is in the harness's table, and by the released rules with their guess."""
+    """The measures of a choice: by our reading, and by the released rules with their guess."""
     official = (_accuracy(of, "predicted_official", "_official") for of in winners)
     return Measures.of(*(_accuracy(of, "predicted") for of in winners), *official, *_DIAGNOSTIC)
 

@@ -56,14 +56,14 @@ class Config(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those that are read; the release has more."""
+        """The columns that are read; the release has more."""
         told = () if self.pixels else (*DESCRIPTION.values(), "entities")
         ranked = ("winner_source",) if self.task == "ranking" else ()
         return ("image", "contest_number", "caption_choices", *told, *ranked, "label", "instance_id")
 
 
 def config(name: str) -> Config:
-    """Take apart the name of a configuration; a `DataError` if it names none."""
+    """The configuration that a name means; a `DataError` if it means none."""
     found = _CONFIG.fullmatch(name)
     if found is None:
         raise hub.DataError(
@@ -95,7 +95,7 @@ def asked_by(data: DataId, record: Mapping[str, object]) -> dict[str, str]:
 
 
 def count(asked: Mapping[str, str]) -> int:
-    """How many test rows a task has, as published or as inferred (:data:`SEEN`)."""
+    """Number of test rows of a task, as published or as inferred (:data:`SEEN`)."""
     return sum(_count(name) for name in configs(asked))
 
 
@@ -156,7 +156,7 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
 
 
 def _other_number(dataset: str, name: str, rows: int) -> list[str]:
-    """What is wrong with a number of test rows. An inferred number that differs is no reason to end a run."""
+    """Faults of the number of test rows; warns if it differs from one that was only inferred."""
     expected = _count(name)
     if rows != expected and name in SEEN:
         return [f"{dataset}/{name} has {rows} test rows, the published one has {expected}. {hub.USE_THE_RELEASE}"]

@@ -136,12 +136,12 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Judge one output: its record and its numbers (``figlang_tasks.scoring.judged``)."""
+    """Return the record of one output and its numbers (``figlang_tasks.scoring.judged``)."""
     return judged(_record(doc, results), BY_TASK[rows.config(doc["config"]).task])
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """As :func:`process_results`, for lm-eval."""
+    """Return the record of one output and its numbers for lm-eval."""
     task = rows.config(doc["config"]).task
     record = _record(doc, without_echoes(doc, results, doc_to_text))
     return judged_for_lm_eval(record, BY_TASK[task], results)
@@ -179,7 +179,7 @@ def _chosen(doc: Document, output: str | None) -> dict[str, Any]:
 
 
 def _explained(doc: Document, output: str | None) -> dict[str, Any]:
-    """The record of an explanation. The label of the scheme is whether there is one: no label is asked for."""
+    """The record of an explanation. Its label says whether there is one: no label is asked for."""
     from rouge_score.rouge_scorer import RougeScorer
 
     found = parse.explanation(output)

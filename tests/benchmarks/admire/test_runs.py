@@ -16,7 +16,6 @@ import tiny_encoders
 import typer.testing
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.admire import rows
 from figlang_tasks.benchmarks.admire.benchmark import BENCHMARK
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.harness.plugin import tasks_dir
@@ -44,27 +43,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def here(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(data))
-
-
-@pytest.mark.slow
-def test_chance() -> None:
-    """By scores and in words, within four standard errors; test_measures.py has the exact values."""
-    tasks = ["admire_rank_extended_en", "admire_rank_both_en_text"]
-    values: dict[str, list[float]] = {"acc": [], "dcg": [], "both_senses_acc": []}
-    results = demo_runs.evaluate(tasks, "figlang_random", "seed=0")
-    for name, status in zip(tasks, ("scores", "read"), strict=True):
-        assert {sample["sample"]["status"] for sample in results["samples"][name]} == {status}
-        found = estimates(results, name)
-        assert set(found["acc"]) == {OVERALL, *rows.SENSES}
-        for measure in values.keys() & found.keys():
-            values[measure] += [found[measure][OVERALL].value] * (2 if name == tasks[1] else 1)  # by rows
-    means = {measure: sum(found) / len(found) for measure, found in values.items()}
-    assert means["acc"] == pytest.approx(0.2, abs=4 * (0.2 * 0.8 / 300) ** 0.5)
-    assert means["dcg"] == pytest.approx(2.3588, abs=4 * 0.74 / 300**0.5)
-    assert means["both_senses_acc"] == pytest.approx(0.04, abs=4 * (0.04 * 0.96 / 100) ** 0.5)
-    found = estimates(demo_runs.evaluate("admire_sequence_both", "figlang_random"), "admire_sequence_both")
-    assert 0.05 < found["item_acc"][OVERALL].value < 0.5 and 0.25 < found["sense_acc"][OVERALL].value < 0.75
-    assert found["parse_rate"][OVERALL].value == 1
 
 
 OTHER_FORMS = {"in_words": "rank", "polito": "polito"}

@@ -116,11 +116,8 @@ def test_table_2_from_released_outputs(released: Path, model: str, text: str, ic
 
 
 @pytest.mark.slow
-def test_chance_and_a_dual_encoder(folder: Path, tmp_path: Path) -> None:
-    release.write(folder, release.invented(1008), archive=True, runs=True)
-    found = estimates(evaluate("columbus_text", "figlang_random", "seed=3"), "columbus_text")
-    assert found["acc"].value == found["acc_official"].value == pytest.approx(0.25, abs=0.04)
-    assert found["parse_rate_official"].value == 1 and {"acc_overlap_icon", "acc_official_text"} <= found.keys()
+def test_a_dual_encoder_chooses_the_most_similar(folder: Path, tmp_path: Path) -> None:
+    release.write(folder, release.invented(1008), archive=True)
     clip = f"pretrained={tiny_encoders.write('clip', tmp_path / 'clip')},device=cpu"
     results = evaluate("columbus_match", "figlang_clip", clip, limit=6)
     for record in (sample["sample"] for sample in results["samples"]["columbus_match"]):

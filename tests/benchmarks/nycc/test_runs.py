@@ -22,7 +22,6 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.judge.export import export
 from figlang_tasks.results import published, runs
 from figlang_tasks.scoring import evaluate as computed
 
@@ -141,24 +140,6 @@ def test_a_dual_encoder_takes_the_most_similar_caption(folder: Path, tmp_path: P
             letter for letter, score in zip("ABCDE", record["scores"], strict=False) if score == max(record["scores"])
         ]
         assert record["status"] == "scores" and best == [record["predicted"]]
-
-
-@pytest.mark.slow
-def test_records_give_what_was_reported_and_sheets_for_judges(folder: Path, tmp_path: Path) -> None:
-    task = "nycc_explain"
-    five_folds(folder, "explanation_from_pixels", test=3)
-    saved = [tmp_path / name for name in "ab"]
-    for path in saved:
-        results = evaluate(task, "figlang_random", saved=path, log_samples=True)
-    records = [sample["sample"] for sample in results["samples"][task]]
-    reported = results["configs"][task]["metadata"]["measures"]["values"]
-    assert {"bleu4", "rouge_l", "explanation_score", "explained@53"} <= reported.keys()
-    assert set(computed(records, measures.EXPLANATION.sums, 0)) == set(reported)
-    written = export(
-        [f"{name}={path}" for name, path in zip("ab", saved, strict=True)], tmp_path / "c.csv", count=2, seed=1,
-        annotators=1,
-    )  # fmt: skip
-    assert "I have no time." in written[1].read_text(encoding="utf-8")
 
 
 LOAD = """
