@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from datasets import Dataset, Features, Value
+
+from figlang_tasks.benchmarks.flute.rows import BLIND_FILE
+
 Values = dict[str, Any]
 
 
@@ -86,3 +90,22 @@ def blind_rows(count: int = 1500) -> list[Values]:
         }
         for number in range(count)
     ]
+
+
+def write_parquet(folder: Path, values: Sequence[Values]) -> None:
+    features = Features({name: Value("int64" if name == "id" else "string") for name in values[0]})
+    table = Dataset.from_list([*values], features=features)
+    (folder / "data").mkdir()
+    for shard in range(2):
+        path = folder / "data" / f"train-{shard:05d}-of-00002.parquet"
+        table.shard(2, shard, contiguous=True).to_parquet(str(path))
+
+
+def valid(folder: Path, parquet: bool = False) -> Path:
+    """Write ``folder/FLUTE`` in one of its forms, with the blind rows."""
+    write_lines(folder / "FLUTE" / BLIND_FILE, blind_rows())
+    if parquet:
+        write_parquet(folder / "FLUTE", as_on_the_hub(released_shape()))
+    else:
+        write_lines(folder / "FLUTE" / "train.jsonl", released_shape())
+    return folder / "FLUTE"

@@ -1,7 +1,7 @@
 """Rows of the user in place of V-FLUTE's: a table for each split, and a folder of pictures.
 
-``$FIGLANG_DATA_DIR/V-FLUTE`` holds ``test.csv`` or ``test.jsonl`` (also ``train``, ``validation``), in UTF-8: CSV with
-a header, or one JSON object a line. Columns, all texts:
+``$FIGLANG_DATA_DIR/V-FLUTE`` holds ``test.csv``, else ``test.jsonl`` (also ``train``, ``validation``), in UTF-8: CSV
+with a header, or one JSON object a line. Columns, all texts:
 
 - ``id``: unique in the file;
 - ``image``: path of the picture, below the folder;
@@ -39,34 +39,20 @@ class Row(NamedTuple):
 
 
 def table_of(name: str, split: str) -> Path | None:
-    """The user's table of a split; None if there is none.
-
-    Args:
-        name: a dataset in V-FLUTE's schema.
-        split: one of its splits.
+    """Return the user's table of a split, which stands before any of the release; None if there is none.
 
     Raises:
-        DataError: there are several tables, or Parquet files too; ``FIGLANG_DATA_DIR`` does not name a folder.
+        DataError: ``FIGLANG_DATA_DIR`` does not name a folder.
     """
     folder = hub.local_folder(hub.source(name))
-    if folder is None:
-        return None
-    tables = [path for kind in ("csv", "jsonl") if (path := folder / f"{split}.{kind}").is_file()]
-    if not tables:
-        return None
-    if others := [*tables[1:], *sorted(folder.glob(f"**/{split}-*.parquet"))[:1]]:
-        raise DataError(
-            f"{name}: {tables[0]} and {others[0].relative_to(folder)} both hold the split {split!r}: keep the one that "
-            "is meant, and move the other out of the folder"
-        )
-    return tables[0]
+    names = [f"{split}.csv", f"{split}.jsonl"] if folder else []
+    return next((path for each in names if folder and (path := folder / each).is_file()), None)
 
 
-def read(path: Path) -> tuple[list[Row], list[str], list[str]]:
-    """Read a table; claims, labels and pictures are not looked at.
+def read(path: Path) -> tuple[list[Row], list[str]]:
+    """Return the rows of a table, and the faults of others: file, line, column and remedy.
 
-    Returns:
-        The rows; the faults of others, each with file, line, column and remedy; the names of columns that are not used.
+    Claims, labels and pictures are not looked at.
 
     Raises:
         DataError: the file cannot be read.
@@ -74,13 +60,11 @@ def read(path: Path) -> tuple[list[Row], list[str], list[str]]:
     found: list[Row] = []
     faults: list[str] = []
     lines: dict[str, int] = {}
-    unused: dict[str, None] = {}
     for number, values in row_files.read(path, REQUIRED):
         where = f"{path}, line {number}"
         if isinstance(values, str):
             faults.append(f"{where} {values}")
             continue
-        unused |= dict.fromkeys(column for column in values if column not in (*REQUIRED, *OPTIONAL))
         try:
             row = _row(values, where)
             first = lines.setdefault(row.cells["id"], number)
@@ -92,7 +76,7 @@ def read(path: Path) -> tuple[list[Row], list[str], list[str]]:
             found.append(row)
     if not found and not faults:
         faults = [f"{path} has no rows: write one for each picture and claim ({_EXAMPLE})"]
-    return found, faults, list(unused)
+    return found, faults
 
 
 def _row(values: Mapping[str, Any], where: str) -> Row:

@@ -21,7 +21,6 @@ from figlang_tasks.core import hub, images
 from figlang_tasks.core.checks import end_with_the_first, progress
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.exemplars import drawn
-from figlang_tasks.core.row_files import brief
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -129,15 +128,6 @@ class Claim(NamedTuple):
     picture: str
 
 
-def read(name: str, split: str, check_images: bool = True) -> tuple[list[Claim], list[str]]:
-    """Return the valid rows of one split, and all faults; arguments as in :func:`load`.
-
-    Raises:
-        hub.DataError: there are no rows to look at: not available, damaged, a column is missing.
-    """
-    return _read(_table(name, split), name, split, check_images)
-
-
 def _read(table: _Table, name: str, split: str, check_images: bool) -> tuple[list[Claim], list[str]]:
     rows, faults = [], [*table.faults]
     columns = table.rows.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
@@ -187,10 +177,8 @@ def _table(name: str, split: str) -> _Table:
 def _own_table(path: Path, what: str) -> _Table:
     import datasets
 
-    found, faults, unused = own.read(path)
+    found, faults = own.read(path)
     logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
-    if unused:
-        logger.warning(f"figlang_tasks: {path} has unused columns: {', '.join(map(brief, unused))}")
     columns: dict[str, list[Any]] = {column: [row.cells[column] for row in found] for column in TEXTS}
     columns["image"] = [{"bytes": None, "path": row.cells["image"]} for row in found]
     features = datasets.Features(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from demo_runs import evaluate
-from run_and_check import accepted, faults, refused
+from run_and_check import accepted
 
 from figlang_tasks.benchmarks.vflute import rows, template
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
@@ -80,104 +79,6 @@ def test_rows_without_a_source_count_in_the_whole_and_exemplars_are_of_the_users
     assert rows.load("V-FLUTE", "train").unique("report_group") == ["other"]
     (shot,) = rows.exemplars("V-FLUTE", 1, 42)
     assert shot["image"].size == (224, 224) and shot["id"].startswith("example-")
-
-
-def cell(column: str, value: str) -> Callable[[Path, Rows], None]:
-    """A damage: another cell in the third row, which is line 4."""
-
-    def change(folder: Path, items: Rows) -> None:
-        items[2][column] = value
-        write(folder, items)
-
-    return change
-
-
-def without(column: str) -> Callable[[Path, Rows], None]:
-    return lambda folder, items: write(
-        folder, [{name: text for name, text in row.items() if name != column} for row in items]
-    )
-
-
-def picture(content: bytes) -> Callable[[Path, Rows], object]:
-    return lambda folder, items: (folder / "images" / "3.png").write_bytes(content)
-
-
-def appended(text: bytes) -> Callable[[Path, Rows], object]:
-    return lambda folder, items: (folder / "test.csv").open("ab").write(text)
-
-
-def in_json(line: str) -> Callable[[Path, Rows], None]:
-    def change(folder: Path, items: Rows) -> None:
-        (folder / "test.csv").unlink()
-        write(folder, items[:2], name="test.jsonl")
-        with (folder / "test.jsonl").open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-
-    return change
-
-
-def parquet(folder: Path, items: Rows) -> None:
-    (folder / "data").mkdir()
-    (folder / "data" / "test-00000-of-00001.parquet").write_bytes(b"")
-
-
-THIRD = r"V-FLUTE/test.csv, line 4 \(example-3\): "
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (without("label"), r"test.csv, line 1 has no column label: it must have id, .*\(found: 'id, image, claim, exp"),
-        (without("id"), "test.csv, line 1 has no column id"),
-        (cell("label", "neutral"), THIRD + "unknown label 'neutral'; .* entailment, contradiction. Correct the row"),
-        (cell("label", "1"), THIRD + "unknown label '1'; it must be one of entailment, contradiction"),
-        (cell("claim", " "), THIRD + "claim is empty; it must be a text"),
-        (cell("explanation", ""), THIRD + "explanation is empty"),
-        (cell("id", "example-1"), r"line 4 \(example-1\): the id is also that of line 2: ids must be unique"),
-        (cell("id", ""), "line 4: id is empty; it must be a text"),
-        (cell("image", ""), THIRD + "image is empty"),
-        (cell("image", "images/none.png"), THIRD + "image file .*images/none.png does not exist. Put the file there"),
-        (cell("image", "../x.png"), THIRD + r"image '../x.png' points outside of .*V-FLUTE: write a path"),
-        (cell("image", "/etc/passwd"), THIRD + "image '/etc/passwd' points outside of"),
-        (cell("source_dataset", "New Yorker"), THIRD + "source_dataset is 'New Yorker'; .* write letters, digits"),
-        (cell("source_dataset", "all"), THIRD + "source_dataset is 'all'; .* not `all`"),
-        (picture(b"no picture"), THIRD + r"the image cannot be decoded \(no picture\). Replace .*/images/3.png"),
-        (picture(b""), THIRD + "the image file .*/images/3.png has zero bytes. Replace it"),
-        (lambda folder, items: write(folder, items, "utf-16"), "line 1 is not UTF-8 .*: save the file as UTF-8"),
-        (appended(b"x,images/1.png,caf\xe9,entailment,y,,\n"), "test.csv, line 13 is not UTF-8 .*: save the file"),
-        (appended(b"x,images/1.png,one, two,entailment,y,,\n"), "line 13 has 8 cells, the header has 7: put a text"),
-        (appended(b'x,images/1.png,"one\n'), "test.csv, line 13 is not CSV .*: correct it"),
-        (lambda folder, items: (folder / "test.csv").write_bytes(b""), "test.csv has no rows: .*data template vflute"),
-        (parquet, "test.csv and data/test-00000-of-00001.parquet both hold the split 'test': keep the one"),
-        (lambda folder, items: write(folder, items, name="test.jsonl"), "test.csv and test.jsonl both hold the split"),
-        (lambda folder, items: (folder / "test.csv").unlink(), "no file test-.*of your own see figlang data template"),
-        (in_json('{"id": "x"}'), "test.jsonl, line 3 has no column image, claim, label, explanation: it must"),
-        (in_json('{"id": 7, "image": "", "claim": "", "label": "", "explanation": ""}'), "id is 7, must be a text"),
-        (in_json("{"), "test.jsonl, line 3 is not valid JSON .*: write one object a line"),
-        (
-            in_json('{"id": "x", "image": "images/1.png", "claim": "\\ud800", "label": "", "explanation": ""}'),
-            r"line 3 \(x\): claim contains half a surrogate pair",
-        ),
-    ],
-)  # fmt: skip
-def test_what_a_run_refuses_the_check_finds(folder: Path, damage: Callable[[Path, Rows], object], message: str) -> None:
-    damage(folder, read(folder))
-    assert re.search(message, refused(BENCHMARK, **TEST))
-
-
-def test_the_check_finds_all_faults(folder: Path) -> None:
-    items = read(folder)
-    for row in items[1:5]:
-        row["label"] = "?"
-    items[6]["id"] = ""
-    write(folder, items)
-    assert len(faults(BENCHMARK)) == 5
-
-
-def test_columns_that_are_not_used_are_named(folder: Path, warnings_of_loguru: list[str]) -> None:
-    write(folder, [row | {"prompt": "?", "phenomenom": "idiom"} for row in read(folder)])
-    accepted(BENCHMARK, **TEST)
-    assert any("has unused columns: 'prompt', 'phenomenom'" in each for each in warnings_of_loguru)
 
 
 def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(

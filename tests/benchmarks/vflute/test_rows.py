@@ -6,18 +6,16 @@ import csv
 import hashlib
 import io
 import random
-import re
 import struct
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image, ImageFile
-from run_and_check import accepted, faults, refused
-from vflute_hub import SPLIT_SIZES, TINY, draw_picture, make_tiny, synthetic_rows, write
+from run_and_check import accepted
+from vflute_hub import SPLIT_SIZES, TINY, make_tiny, synthetic_rows, write
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
@@ -107,18 +105,6 @@ def test_other_seeds_draw_other_exemplars(tiny: Path) -> None:
     assert len(draws) == 5
 
 
-@pytest.mark.parametrize("count", [0, 101])
-def test_no_exemplars_and_more_than_rows_are_an_error(tiny: Path, count: int) -> None:
-    with pytest.raises(hub.DataError, match=f"{count} exemplars asked for; there are 100 rows"):
-        rows.exemplars("V-FLUTE", count, 42)
-
-
-def pictures(bad: object, at: int = 7) -> list:
-    cells: list = [{"bytes": draw_picture(row, 16), "path": None} for row in synthetic_rows("test", TINY["test"])]
-    cells[at] = bad
-    return cells
-
-
 def jpeg_with_thumbnail() -> bytes:
     """A JPEG whose EXIF block holds a whole small JPEG, with an end mark of its own."""
     small, large = io.BytesIO(), io.BytesIO()
@@ -132,29 +118,12 @@ def jpeg_with_thumbnail() -> bytes:
 
 
 JPEG = jpeg_with_thumbnail()
-PNG = draw_picture(synthetic_rows("test", 1)[0], 64)
 
 
-@pytest.mark.parametrize(
-    ("cell", "message"),
-    [
-        (None, "the image is missing"),
-        ({"bytes": None, "path": None}, "the image is missing"),
-        ({"bytes": b"", "path": None}, "the image has zero bytes"),
-        ({"bytes": b"not a picture", "path": None}, "the image cannot be decoded"),
-        ({"bytes": PNG[:-30], "path": None}, "the image cannot be decoded"),
-        ({"bytes": JPEG[: len(JPEG) // 2], "path": None}, "the image cannot be decoded"),
-        ({"bytes": None, "path": "gone.png"}, "image file .*/V-FLUTE/gone.png does not exist"),
-    ],
-    ids=["none", "empty cell", "zero bytes", "no image", "cut off", "cut off JPEG", "no file"],
-)
-def test_bad_images_are_named_by_dataset_and_row_with_a_remedy(
-    tiny: Path, cell: object, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_jpeg_is_refused_also_where_the_harness_lets_pillow_pass_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as lmms_eval.api.task sets it for the process
-    write(tiny, "test", synthetic_rows("test", TINY["test"]), image=pictures(cell))
-    told = refused(BENCHMARK, dataset="V-FLUTE", split="test")
-    assert re.search(r"V-FLUTE/test row 7 \(irfl-test-7\): " + message + r".*\. .*[Ll]oad", told)
+    with pytest.raises(hub.DataError, match="here: the image cannot be decoded"):
+        images.check({"bytes": JPEG[: len(JPEG) // 2], "path": None}, "here")
 
 
 def test_a_whole_jpeg_passes() -> None:
@@ -162,106 +131,12 @@ def test_a_whole_jpeg_passes() -> None:
     assert images.decode({"bytes": JPEG, "path": None}, "here").size == (320, 240)
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("label", "neutral", "unknown label 'neutral'; it must be one of entailment, contradiction"),
-        ("label", "Entailment", "unknown label 'Entailment'"),
-        ("claim", None, "claim is None, not text"),
-        ("claim", " \n", "claim is empty"),
-        ("explanation", None, "explanation is None, not text"),
-        ("phenomenon", None, "phenomenon is None, not text"),
-        ("source_dataset", "elsewhere", "unknown source_dataset 'elsewhere'"),
-    ],
-)
-def test_bad_texts_are_named_by_row(tiny: Path, column: str, value: str | None, message: str) -> None:
-    items = synthetic_rows("test", TINY["test"])
-    values = [getattr(item, column) for item in items]
-    values[3] = value
-    write(tiny, "test", items, **{column: values})
-    told = refused(BENCHMARK, dataset="V-FLUTE", split="test")
-    assert re.search(rf"^V-FLUTE/test row 3 \(.*-test-3\): {message}.*Use the files", told)
-
-
-def with_column(name: str, values: Callable[[pa.Table], pa.Array]) -> Callable[[Path], None]:
-    """A damage: the column is added, or takes the place of the one of that name."""
-
-    def change(path: Path) -> None:
-        table = pq.read_table(path)
-        if name in table.column_names:
-            changed = table.set_column(table.column_names.index(name), name, values(table))
-        else:
-            changed = table.append_column(name, values(table))
-        pq.write_table(changed.replace_schema_metadata(None), path)
-
-    return change
-
-
-def of_rows(change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
-    return lambda path: pq.write_table(change(pq.read_table(path)).replace_schema_metadata(None), path)
-
-
-def of_bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
-    return lambda path: path.write_bytes(change(path.read_bytes()))
-
-
-def not_utf8(table: pa.Table) -> pa.Array:
-    texts = pa.array([b"\xff\xfe", *(text.encode() for text in table["claim"].to_pylist()[1:])], pa.binary())
-    return pa.StringArray.from_buffers(len(texts), *texts.buffers()[1:])
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (of_rows(lambda table: table.drop_columns(["claim"])), r"lacks column\(s\) claim .*Use the files"),
-        (of_rows(lambda table: table.append_column("claim", table["claim"])), "cannot be read .*Multiple matches"),
-        (with_column("claim", lambda table: table["claim"].cast(pa.binary())), "row 0 .*claim is b'.*29 more fault"),
-        (with_column("claim", lambda table: pa.array([0] * len(table), pa.timestamp("s"))), "claim is datetime.* text"),
-        (with_column("claim", not_utf8), "cannot be read .*Invalid UTF8.*Delete the damaged file"),
-        (with_column("label", lambda table: pa.array([0] * len(table))), "row 0 .*label is 0, not text"),
-        (
-            with_column("image", lambda table: pa.array([0] * len(table))),
-            "image holds .*int64.*, not pictures. Use the",
-        ),
-        (with_column("image", lambda table: pa.nulls(len(table))), "row 0 .*the image is missing"),
-        (of_rows(lambda table: table.slice(0, 20)), "has 20 rows, the published one has 30"),
-        (of_rows(lambda table: pa.concat_tables([table, table])), "has 60 rows, the published one has 30"),
-        (of_bytes(lambda content: b""), "cannot be read .*Delete the damaged file"),
-        (of_bytes(lambda content: content[:-30]), "cannot be read .*Delete the damaged file"),
-        (
-            of_bytes(lambda content: content[:200] + b"x" * 300 + content[500:]),
-            "cannot be read .*Delete the damaged file",
-        ),
-        (
-            lambda path: path.rename(path.with_name("test-00000-of-00002.parquet")),
-            "1 of 2 files .*the others are missing",
-        ),
-        (lambda path: path.unlink(), "no file test-.*data/<split>-00000"),
-    ],
-)
-def test_what_a_run_refuses_of_a_table_the_check_finds(
-    tiny: Path, damage: Callable[[Path], object], message: str
-) -> None:
-    (path,) = tiny.glob("data/test-*.parquet")
-    damage(path)
-    assert re.search(message, refused(BENCHMARK, dataset="V-FLUTE", split="test"), re.S)
-
-
 @pytest.mark.parametrize("name", ["id", "dataset", "data", "instruction", "report_group", "family"])
 def test_a_column_called_as_one_of_ours_is_left_out(tiny: Path, name: str, warnings_of_loguru: list[str]) -> None:
     before = rows.load("V-FLUTE", "test")[name]
     hub.look_again()
     (path,) = tiny.glob("data/test-*.parquet")
-    with_column(name, lambda table: pa.array(["theirs"] * len(table)))(path)
+    table = pq.read_table(path)
+    pq.write_table(table.append_column(name, pa.array(["theirs"] * len(table))).replace_schema_metadata(None), path)
     assert accepted(BENCHMARK, dataset="V-FLUTE", split="test")[name] == before
     assert any(f"has unused columns: {name}" in message for message in warnings_of_loguru)
-
-
-def test_all_faults_of_a_row_and_of_the_number_of_rows_are_found(tiny: Path) -> None:
-    cells = pictures(None)[:20]
-    write(tiny, "test", synthetic_rows("test", 20), image=cells, label=["neutral"] * 20)
-    found = faults(BENCHMARK)
-    assert len(found) == 22 and "has 20 rows" in found[0]
-    assert ["unknown label" in fault for fault in found].count(True) == 20 and "row 7 " in found[9]
-    with pytest.raises(hub.DataError, match=r"limit\. 21 more fault\(s\): `figlang data check vflute` lists them"):
-        rows.load("V-FLUTE", "test")

@@ -19,7 +19,6 @@ from figlang_tasks.benchmarks.vflute import rows, task
 from figlang_tasks.benchmarks.vflute.measures import VFLUTE
 from figlang_tasks.core import documents
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import DataError
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.report import sections
 from figlang_tasks.results import runs
@@ -136,32 +135,6 @@ def test_scene_graph_rounds() -> None:
     assert json.loads(last[3][0])["scene_graph"] == "graph"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_shot": 5}, "unknown V-FLUTE task option.*num_shot; valid: blind, fewshot_seed, instruction, label_only"),
-        ({"instruction": 22}, "instruction=22: must be less than or equal to 21"),
-        ({"instruction": 0}, "instruction=0: must be greater than or equal to 1"),
-        ({"num_shots": -1}, "num_shots=-1: must be greater than or equal to 0"),
-        ({"num_shots": "5"}, "num_shots='5': must be a valid integer"),
-        ({"num_shots": True}, "num_shots=True: must be a valid integer"),
-        ({"num_shots": None}, "num_shots=None: must be a valid integer"),
-        ({"instruction": "3"}, "instruction='3': must be a valid integer"),
-        ({"instruction": 2.5}, "instruction=2.5: must be a valid integer"),
-        ({"fewshot_seed": "x"}, "fewshot_seed='x': must be a valid integer"),
-        ({"blind": "false"}, "blind='false': must be a valid boolean"),
-        ({"label_only": 1}, "label_only=1: must be a valid boolean"),
-        (
-            {"scorer": "bleu"},
-            "scorer='bleu': must be 'vflute25', 'figlang24', 'flute22', 'flute22-xlarge', 'embedded' or 'off'",
-        ),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        task.doc_to_text(document(), options)
-
-
 def test_blocks_of_other_models_are_not_options() -> None:
     options = task.Options.of({"default": {"num_shots": 1}, "qwen2_5_vl": {"x": 1}, "num_shots": 1})
     assert options == task.Options(num_shots=1)
@@ -170,7 +143,6 @@ def test_blocks_of_other_models_are_not_options() -> None:
 @pytest.mark.parametrize(
     ("kwargs", "output_type", "message"),
     [
-        ({"default": {"shots": 5}}, "generate_until", "unknown V-FLUTE task option.*shots"),
         ({"shots": 5}, "generate_until", "unknown V-FLUTE task option.*shots"),
         ({"qwen2_5_vl": {"blind": "yes"}}, "generate_until", "blind='yes'"),
         ({"default": {"num_shots": 5}}, "generate_until_agentic", "take neither num_shots nor label_only"),
@@ -218,11 +190,6 @@ def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> N
     judged = task.scene_graph_process_results(document(), [output])
     assert judged["sample"]["predicted"] is None
     assert judged["sample"]["explanation"] == ""
-
-
-def test_a_megabyte_of_text_is_scored() -> None:
-    judged = task.process_results(document(), ["LABEL: contradiction " * 50_000])
-    assert judged["sample"]["predicted"] == 0
 
 
 def test_the_document_of_scoring_has_no_image() -> None:
@@ -279,5 +246,3 @@ def test_each_row_is_asked_with_each_instruction() -> None:
         assert task.doc_to_text(doc) == task.doc_to_text(plain[0], {"instruction": doc["instruction"]})
     record = task.process_results(found[5], ["LABEL: entailment"])["sample"]
     assert task.asked_by(DataId.parse(record["data"]), record) == asked
-    with pytest.raises(DataError, match="instructions=3; it must be all"):
-        task.documents(asked | {"instructions": "3"}, True)
