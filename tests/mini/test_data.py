@@ -58,9 +58,9 @@ def test_cards_have_the_fields_of_the_hub(folder: Path) -> None:
 
 @pytest.mark.parametrize(("split", "labels"), [("train", (14, 12)), ("test", (41, 35))])
 def test_figlang_mini(split: str, labels: tuple[int, int]) -> None:
-    rows, faults = vflute.read("figlang_mini", split)
-    assert not faults and len({row.texts["claim"] for row in rows}) == len(rows)
-    found = Counter(row.texts["label"] for row in rows)
+    documents = vflute.load("figlang_mini", split)
+    assert len(set(documents["claim"])) == len(documents)
+    found = Counter(documents["label"])
     assert (found["entailment"], found["contradiction"]) == labels
 
 
