@@ -37,12 +37,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_its_rows_are_valid_and_differ(folder: Path) -> None:
     run(folder, "python examples/finetuning/make_sayings.py my_data")
-    families = []
+    pictures = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIGLANG_DATA_DIR", str(folder / "my_data"))
         for split in ("train", "test"):
-            families += vflute.load("V-FLUTE", split)["family"]  # by claim and picture, within a split
-    assert len(families) == 336 and len(set(families)) == 336
+            pictures += [cell["path"] for cell in vflute.load("V-FLUTE", split)["image"]]
+    assert len(pictures) == 336 and len(set(pictures)) == 336
 
 
 @pytest.mark.long
