@@ -86,8 +86,8 @@ def compare(
     """
     if as_json and style is not None:
         raise typer.BadParameter("--json and --format are two formats: name one")
-    if style == "csv" and paper:
-        raise typer.BadParameter("--paper goes with --format md, --format latex and --json")
+    if paper and (as_json or style == "csv"):
+        raise typer.BadParameter("--paper goes with --format md and --format latex")
     if metric and every:
         raise typer.BadParameter("--all tests all metrics: leave out --metric")
     from tqdm import tqdm
@@ -131,7 +131,7 @@ class _Comparison:
         from figlang_tasks.results.runs import limited
         from figlang_tasks.results.verdict import count_tests
 
-        found: dict[str, Any] = {
+        return {
             "runs": [{"name": run.name, "path": str(run.path), "limited": limited(run)} for run in self.runs],
             "resamples": self.resamples,
             "seed": self.seed,
@@ -139,20 +139,6 @@ class _Comparison:
             "differences": [asdict(each) for each in self.differences],
             "headlines": self.verdicts(),
         }
-        if self.paper:
-            tasks = {task: self.published(task, self.names(own)) for task, own in self.by_task().items()}
-            found["published"] = {
-                task: [
-                    {
-                        **{key: getattr(row, key) for key in ("model", "setting", "paper", "table", "source")},
-                        "values": {name: figure.value for name, figure in row.values.items()},
-                    }
-                    for row in rows
-                ]
-                for task, (rows, _, _) in tasks.items()
-            }
-            found["published_left_out"] = {task: told for task, (_, _, told) in tasks.items() if told}
-        return found
 
     def csv(self) -> str:
         """A line for each difference: the fields of `Difference`, nothing where there is no number."""
@@ -214,9 +200,10 @@ class _Comparison:
         """The table of the runs with what was published beneath, and what is said of the latter."""
         import pandas as pd
 
-        from figlang_tasks.results import measures, tables
+        from figlang_tasks.results import frame, measures, published, runs, tables
 
-        numbers = self.numbers(task, own)
+        numbers = frame.values((run.name, {task: _estimates(_of(run, task))}) for run in self.compared(own))
+        numbers["metric"] = [full_name(*place) for place in zip(numbers["metric"], numbers["scope"], strict=True)]
         columns = [name for name in columns if name in set(numbers["metric"])]  # an older version lacks some
         shown = tables.wide(numbers, "run", columns)
         repeats = {name: count for name, count in Counter(run.name for run in self.runs).items() if count > 1}
@@ -235,18 +222,13 @@ class _Comparison:
         shown["run"] = [f"{letters[name]}: {latex(name)}" if in_latex else of[name] for name in shown["run"]]
         if not (self.paper and paper):
             return shown, []
-        rows, protocol, left_out = self.published(task, columns)
+        measured = [runs.measured(_of(run, task)) for run in self.compared(own)]
+        comparable, left_out = published.comparable(task, columns, measured)
+        rows, protocol = published.rows(task, comparable), published.protocol(task, comparable)
         beneath = tables.of_published([(f"{row.label} (published, {row.table})", row.values) for row in rows], shown)
         told = [f"published: {protocol}"] * bool(protocol) + [left_out] * bool(left_out)
         nothing = ["published: we know of no published figures for this task and these metrics"]
         return pd.concat([shown, beneath.map(latex) if in_latex else beneath]), told or nothing
-
-    def numbers(self, task: str, own: Sequence[Difference]) -> pd.DataFrame:
-        """All numbers of the runs of a task, with full names of metrics; by the samples where the results differ."""
-        from figlang_tasks.results import frame
-
-        found = frame.values((run.name, {task: _estimates(_of(run, task))}) for run in self.compared(own))
-        return found.assign(metric=[full_name(*place) for place in zip(found["metric"], found["scope"], strict=True)])
 
     def columns(self, task: str, own: Sequence[Difference]) -> list[str]:
         """The columns of the table of the runs: with the main metric all that stands in the harness's table."""
@@ -257,18 +239,6 @@ class _Comparison:
         there = {name for run in runs for name, scopes in _estimates(run).items() if OVERALL in scopes}
         shown = [each for each in runs[0].measures.all if each.headline and not each.diagnostic and each.name in there]
         return [each.name for each in shown] or list(dict.fromkeys(whole))
-
-    def names(self, own: Sequence[Difference]) -> list[str]:
-        return list(dict.fromkeys(each.name for each in own))
-
-    def published(self, task: str, metrics: Sequence[str]) -> tuple[list[Any], str, str]:
-        """What was published and may stand beside the runs, how it came about, and what is left out."""
-        from figlang_tasks.results import published
-        from figlang_tasks.results.runs import measured
-
-        runs = [measured(_of(run, task)) for run in self.compared(self.by_task()[task])]
-        comparable, left_out = published.comparable(task, metrics, runs)
-        return published.rows(task, comparable), published.protocol(task, comparable), left_out
 
     def by_task(self) -> dict[str, list[Difference]]:
         tasks = dict.fromkeys(each.task for each in self.differences)

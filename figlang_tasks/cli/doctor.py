@@ -6,7 +6,6 @@ a child process.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import platform
@@ -68,13 +67,6 @@ def _cause(error: BaseException) -> str:
 
 
 _BESIDE = ("torchvision", "accelerate", "vllm", "sglang", "peft", "bitsandbytes")  # not ours to require, good to know
-_HELPFUL = {
-    "torchvision": ("many image processors need it", "pip install torchvision"),
-    "decord": (
-        "qwen2_5_vl and other classes of lmms-eval do not import without it",
-        "pip install 'lmms-eval[video-legacy]', or --model figlang_vlm",
-    ),
-}
 
 
 def _version(name: str) -> str | None:
@@ -107,9 +99,6 @@ def _packages() -> Iterator[Finding]:
             install = f"pip install '{str(wanted).partition(';')[0].strip()}'"
             yield Finding(wanted.name, "warning" if extra else "problem", text, install, _in_need_of(extra))
     yield Finding("packages", "ok", ", ".join(good))
-    for name, (text, remedy) in _HELPFUL.items():
-        if importlib.util.find_spec(name) is None:
-            yield Finding(name, "warning", f"not installed: {text}", remedy)
 
 
 def _in_need_of(need: str) -> tuple[str, ...]:
@@ -163,10 +152,13 @@ def _torch() -> Iterator[Finding]:
         yield Finding("torch", "ok", f"{name}, sees {', '.join(gpus) or 'no GPU: everything runs on the CPU'}")
     for name, module in (("torchvision", "torchvision"), ("transformers", "transformers.modeling_utils")):
         try:
-            if importlib.util.find_spec(name):
-                import_module(module)
-                yield Finding(name, "ok", f"{_version(name)} imports")
+            import_module(module)
+            yield Finding(name, "ok", f"{_version(name)} imports")
         except Exception as error:  # a broken library may raise anything
+            if isinstance(error, ModuleNotFoundError) and error.name == name:
+                text = "not installed: many image processors need it"
+                yield Finding(name, "warning", text, f"pip install {name}")
+                continue
             remedy = f"install {name} again"
             if "torchvision::nms" in str(error):
                 remedy = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from figlang_tasks.cli import fail, failing, say
-from figlang_tasks.cli.scorer_options import BertscoreLayer, BertscoreModel, Cache, Dtype
+from figlang_tasks.cli.scorer_options import Dtype
 from figlang_tasks.cli.summary import summary_table
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.json_lines import SAMPLES_NAME
@@ -52,19 +52,13 @@ def score(
         str,
         typer.Option(envvar=explanations.DEVICE_VARIABLE, help="auto (the GPU, if the models fit), cpu, cuda:1, ..."),
     ] = "auto",
-    cache: Cache = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Do not use the score cache; a killed run then starts again.")
-    ] = False,
-    bertscore_model: BertscoreModel = None,
-    bertscore_layer: BertscoreLayer = None,
-    bleurt_model: Annotated[str | None, typer.Option(help="Another checkpoint for BLEURT.")] = None,
 ) -> None:
     """Score the explanations of a run. The model is not needed.
 
     The command writes a new run: the samples with their scores, and the results with f1@0, f1@53, f1@60 (acc@0, acc@50,
     acc@60 for flute*) and the mean score, with 95 % intervals and the scorer's signature. Give that folder to figlang
-    compare, report and submit. If the command is interrupted, run it again: it continues.
+    compare, report and submit. If the command is interrupted, run it again: it continues, because scores are kept in
+    $FIGLANG_CACHE, or your cache folder (off: nowhere).
 
     \b
     figlang score results/MODEL
@@ -73,8 +67,6 @@ def score(
 
     Exit status: 0 the new run is written, 1 it failed and nothing is written, 2 wrong usage.
     """
-    if cache is not None and no_cache:
-        raise typer.BadParameter("use either --cache or --no-cache")
     from figlang_tasks.metrics.explanation import WeightsError, get_scorer
     from figlang_tasks.metrics.explanation.cache import open_cache
     from figlang_tasks.results import runs
@@ -86,16 +78,11 @@ def score(
             raise FigLangError(f"{folder} exists already: remove it, or name another folder with -o")
         tasks = _explained(read)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        store = open_cache(False if no_cache else cache or True)
-        chosen = {task.task: scorer or _papers(task) for task in tasks}
-        options: dict[str, Any] = {
-            "bertscore_model": bertscore_model,
-            "bertscore_layer": bertscore_layer,
-            "bleurt_model": bleurt_model,
-        }
+        store = open_cache(True)
+        chosen = {task.task: scorer or explained.scheme_of(task.records[0]).scorer for task in tasks}
         try:
             scorers = {
-                name: get_scorer(name, device=device, dtype=dtype, cache=store, **options)
+                name: get_scorer(name, device=device, dtype=dtype, cache=store)
                 for name in dict.fromkeys(chosen.values())
             }
         except WeightsError as error:
@@ -136,11 +123,6 @@ def _explained(run: Run) -> list[TaskRun]:
     if not found:
         raise FigLangError(f"{run.path}: there are no explanations to score: {others[0]}")
     return found
-
-
-def _papers(task: TaskRun) -> str:
-    """The scorer of the paper of a task."""
-    return explained.scheme_of(task.records[0]).scorer
 
 
 @dataclass(frozen=True)
