@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import lm_eval
 import pytest
-import torch
-import transformers
-import warm
 from demo_runs import DEMO, answers, evaluate, metrics
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager as TextTaskManager
 from lmms_eval.api.model import lmms
-from tokenizers import Tokenizer
 
-from figlang_tasks import FigLangError, mini, resource_dir
+from figlang_tasks import resource_dir
 from figlang_tasks.benchmarks.nykms import rows
 from figlang_tasks.cli.summary import summary_table
-from figlang_tasks.core import hub
 from figlang_tasks.metrics import overlap
-from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.scoring import Estimate, from_json
 
 TEXT_TASKS = resource_dir("task_yamls") / "lm_eval"
@@ -61,17 +51,6 @@ def run_of(model: str, task: str) -> dict[str, Any]:
     return evaluate(task, Vision() if model == "said" else model)
 
 
-@pytest.mark.parametrize("question", ["sarcasm", "mc"])
-def test_majority(question: str) -> None:
-    name = f"figlang_mini_nykms_{question}"
-    results = run_of("figlang_majority", name)
-    label = "mc" if rows.part(question) == "nyk_m" else "sc"  # type: ignore[arg-type]
-    reported = metrics(results, name)
-    assert reported[f"{label}_acc,none"] == pytest.approx(7 / 12)  # always Yes
-    assert reported[f"{label}_macro_recall,none"] == 0.5
-    assert reported["parse_rate,none"] == 1.0
-
-
 def test_results_name_the_data_and_the_table_their_headline_metrics() -> None:
     results = run_of("figlang_majority", "figlang_mini_nykms_metaphor")
     metadata = results["configs"]["figlang_mini_nykms_metaphor"]["metadata"]
@@ -82,75 +61,6 @@ def test_results_name_the_data_and_the_table_their_headline_metrics() -> None:
     assert columns[0] == "figlang_mini_nykms_metaphor"
     of_labels = ["mc_acc ↑", "mc_macro_precision ↑", "mc_macro_recall ↑", "mc_macro_f1 ↑"]
     assert columns[1:] == ["n", *of_labels, "mw_em ↑", "mw_bleu4 ↑", "me_bleu4 ↑"]
-
-
-def test_a_run_without_the_data_ends_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(hub.DATA_DIR_VARIABLE, raising=False)
-    with pytest.raises(FigLangError, match="NYK-MS is not on the hub"):
-        evaluate("nykms", "llava_hf", "pretrained=there_is_no_such_model,device_map=cpu")
-
-
-# --- lm-eval ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def language_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A causal language model with random weights, and the words of the demo model's tokenizer."""
-    folder = tmp_path_factory.mktemp("language_model")
-    hf: Any = transformers
-    tokenizer = hf.PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer.from_file(str(DEMO_MODEL_DIR / "tokenizer.json")),
-        pad_token="<pad>",
-        bos_token="<s>",
-        eos_token="</s>",
-        model_max_length=2048,
-    )
-    torch.manual_seed(0)
-    settings = hf.LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        max_position_embeddings=2048,
-        initializer_range=0.5,
-        pad_token_id=0,
-        bos_token_id=1,
-        eos_token_id=2,
-    )
-    hf.LlamaForCausalLM(settings).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-@pytest.mark.slow
-def test_lm_eval_by_its_command_line(language_model: Path, tmp_path: Path) -> None:
-    command = ["lm_eval", "--model", "hf", "--device", "cpu", "--log_samples"]
-    command += ["--model_args", f"pretrained={language_model},dtype=float32", "--include_path", str(TEXT_TASKS)]
-    command += ["--tasks", "nykms_joint_text", "--gen_kwargs", "max_gen_toks=12"]
-    command += ["--output_path", str(tmp_path / "out")]
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "NYK-MS").symlink_to(mini.NYKMS_DIR)
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", hub.DATA_DIR_VARIABLE: str(tmp_path / "data")}
-    done = warm.run(command, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    (path,) = tmp_path.glob("out/*/results_*.json")
-    content = json.loads(path.read_text(encoding="utf-8"))
-    results = content["results"]
-    for name, label in (("nykms_metaphor_text", "mc"), ("nykms_sarcasm_text", "sc")):
-        part = "nyk_m" if label == "mc" else "nyk_s"
-        told = content["configs"][name]["metric_list"][0]["figlang_tasks"]
-        assert re.fullmatch(rf"NYK-MS/{part}:[0-9a-f]{{12}}", told["data"])
-        assert told["bleu"] == overlap.signature()
-        assert results[name][f"{label}_acc,none"] == pytest.approx(5 / 12)  # random words are no Yes
-        assert results[name]["parse_rate,none"] == 0
-        (path,) = tmp_path.glob(f"out/*/samples_{name}_*.jsonl")
-        samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        assert all(sample["resps"][0][0] for sample in samples), "the model says something to each"
-        prompt = samples[0]["arguments"]["gen_args_0"]["arg_0"]
-        assert prompt.startswith("Here is the description of the cartoon: ")
-        assert prompt.endswith("For question 1, the answer must be Yes or No.")
 
 
 # --- both ------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.nykms import measures as nykms_measures
 from figlang_tasks.benchmarks.nykms import rows, task
 from figlang_tasks.benchmarks.nykms.parse import FIELDS
-from figlang_tasks.core import documents
 from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring import evaluate
 
@@ -195,14 +194,11 @@ def test_the_record() -> None:
         ("flat", "flat", 1, 1),
         ("flat", "Flat.", 0, 1),
         ("flat", "[I] flat", 1, 1),
-        ("flat", "flat house", 0, 0),
         ("[I] horse", "horse", 1, 1),
         ("[I] horse", "[I] horse", 1, 1),
         ("[I] horse", "the horse", 0, 1),
-        ("[I] horse", "[I]", 0, 0),
         ("[S] power", "power", 1, 1),
         ("[I]", "the cartoon", 1, 1),
-        ("[I]", "[I]", 1, 1),
         ("[I]", "the horse", 0, 0),
         ("[I]", "", 0, 0),
         ("flat", "the whole image", 0, 0),
@@ -234,12 +230,11 @@ def test_labels(label: int, output: str, predicted: int, strict: int | None, par
     assert (record["predicted"], record["predicted_strict"]) == ({"MC": predicted}, strict)
 
 
-@pytest.mark.parametrize("question", ["metaphor", "sarcasm", "mc", "mw", "me", "sc", "sw", "st", "se"])
+@pytest.mark.parametrize("question", ["sarcasm", "mc", "mw"])
 @pytest.mark.parametrize("output", ["", "\x00\ud800 <script>", "Yes\n" * 20_000, "[I]", '"', "Yes\n[S]\n[S]\n[S]"])
 def test_any_answer_is_judged(question: str, output: str) -> None:
-    for label in (1, 0) if question in ("metaphor", "sarcasm", "mc", "sc") else (1,):
-        judged = task.process_results(document(question, label=label), [output])
-        assert judged["sample"]["id"] == "NYK_722_3"
+    judged = task.process_results(document(question), [output])
+    assert judged["sample"]["id"] == "NYK_722_3"
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
@@ -318,27 +313,6 @@ def test_exact_match_is_over_all_positives(name: str, published: float, right: i
 # --- data, options, chance -------------------------------------------------------------------------------------------
 
 
-GOOD = "figlang_mini_nykms,question=mw,modality=image"
-
-
-@pytest.mark.parametrize(
-    ("name", "kwargs", "message"),
-    [
-        ("figlang_mini_nykms,question=xx,modality=image", {}, "unknown question 'xx'"),
-        ("figlang_mini_nykms,question=mw,modality=sound", {}, "unknown modality 'sound'"),
-        ("NYK,question=mw,modality=image", {}, "unknown dataset 'NYK'"),
-        (f"{GOOD},fold=1", {}, "has unknown fold; it must be DATASET,question=...,modality=..."),
-        (f"{GOOD},split=dev", {}, "unknown split 'dev'; known: train, validation, test"),
-        (GOOD, {"default": {"blind": True}}, "unknown NYK-MS task option.s. blind; valid: there are none"),
-        (GOOD, {"blind": True}, "unknown NYK-MS task option.s. blind; valid: there are none"),
-    ],
-)
-def test_preflight(name: str, kwargs: dict[str, Any], message: str) -> None:
-    config = {"task": "mine", "dataset_name": name, "lmms_eval_specific_kwargs": kwargs}
-    with pytest.raises(FigLangError, match=f"figlang_tasks: task mine: .*{message}"):
-        documents.preflight(config)
-
-
 def test_documents_for_lm_eval() -> None:
     found = task.lm_eval_dataset(dataset="figlang_mini_nykms", question="st", modality="text", pretrained="x")
     assert set(found) == {"test"} and len(found["test"]) == 7
@@ -350,7 +324,6 @@ def test_documents_for_lm_eval() -> None:
         ({"question": "st"}, "lacks modality in its dataset_kwargs; valid: dataset, question, modality"),
         ({"question": "st", "modality": "image"}, "modality='image' .* shows no pictures; valid: text"),
         ({"question": "st", "modality": "text", "datasett": "x"}, r"unknown key\(s\) datasett "),
-        ({"question": "xx", "modality": "text"}, "unknown question 'xx'"),
     ],
 )
 def test_wrong_options_in_lm_eval(settings: dict[str, str], message: str) -> None:
