@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 def without_echoes(
     doc: Mapping[str, Any], results: Sequence[Any], doc_to_text: Callable[[Mapping[str, Any]], str]
 ) -> list[Any]:
-    """The outputs about a document, each as `before_echo` has it; what is no text stays as it is."""
+    """Return the outputs about a document, each as `before_echo` has it; what is no text stays as it is."""
     if not any(isinstance(each, str) and "\n" in each for each in results):
         return list(results)
     prompt, own = doc_to_text(doc), [each for each in doc.values() if isinstance(each, str) and each.strip()]
@@ -24,7 +24,7 @@ def without_echoes(
 
 
 def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
-    """What an output says before a line, outside of thoughts, begins as the question of the prompt does, or a picture.
+    """Return an output up to a line, outside of thoughts, that begins as the question does, or with a picture.
 
     The words of the question are those with which the prompt or its last paragraph begins, up to a text of the row.
     The row's own question behind a colon is quoted, and is no echo.
@@ -47,7 +47,7 @@ def before_echo(output: str, prompt: str, own: Sequence[str]) -> str:
 
 
 def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Words that begin a question, and what follows them in the prompt."""
+    """Return words that begin a question, and what follows them in the prompt."""
     heads = [each.strip().partition("\n")[0] for each in own]
     for paragraph in dict.fromkeys((prompt.strip(), prompt.strip().rpartition("\n\n")[2])):
         for line in paragraph.splitlines():
@@ -59,7 +59,7 @@ def _openings(prompt: str, own: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def _line(words: str) -> re.Pattern[str]:
-    """A line that begins with these words, perhaps behind "Question 2:"; with the quotation mark that ends them."""
+    """Return a pattern of a line that begins with these words, perhaps behind "Question 2:"."""
     plain = r"[^\w\n]+".join(_WORD.findall(words))
     quote = r"[^\w\n]*[\"'\u201c\u2018\u00ab]" if words.rstrip().endswith('"') else r"(?!\w)"
     return re.compile(rf"(?<=\n)[^\w\n]*(?:\w{{1,9}} ?\d{{0,3}}[:.)][^\w\n]*)?{plain}{quote}", re.I)

@@ -49,7 +49,7 @@ _AGAINST = re.compile(
 
 
 def entailment(output: str | None, own: Sequence[str] = ()) -> Read[Label]:
-    """Entailment (1) or contradiction (0); never a guess.
+    """Return entailment (1) or contradiction (0); never a guess.
 
     The first of these that is found decides:
 

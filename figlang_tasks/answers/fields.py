@@ -22,7 +22,7 @@ _MARK = re.compile(
 def by_marks(
     output: str | None, read: Callable[[Answer], Read[Value]], own: Sequence[str] | None = None
 ) -> Read[Value]:
-    """What is read from the part of an answer that a mark singles out; from all of it where that says nothing.
+    """Return what is read from the part of an answer that a mark singles out; from all of it where that says nothing.
 
     The last mark counts. Several objects of JSON, each with another answer, single out nothing.
 

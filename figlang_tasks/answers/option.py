@@ -60,7 +60,7 @@ class _Mention(NamedTuple):
 
 
 def option(output: str | None, options: int, *, letters: bool = True, places: Sequence[str] = ()) -> Read[int]:
-    """The option that an answer names; never a guess.
+    """Return the option that an answer names; never a guess.
 
     The first of these that is found decides:
 
@@ -125,7 +125,7 @@ def _mentions(text: str, options: int, letters: bool, places: Sequence[str]) -> 
 
 
 def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
-    """The mentions; those that "and", "or" and commas join to an enumeration, together."""
+    """Return the mentions; those that "and", "or" and commas join to an enumeration, together."""
     runs: list[list[_Mention]] = []
     for mention in mentions:
         if runs and _JOINED.match(text, runs[-1][-1].end, mention.first):
@@ -136,7 +136,7 @@ def _runs(text: str, mentions: list[_Mention]) -> list[list[_Mention]]:
 
 
 def _alone(text: str, mentions: list[_Mention]) -> list[Found]:
-    """The options of an answer that has nothing else."""
+    """Return the options of an answer that has nothing else."""
     at = 0
     for mention in mentions:
         if _WORD.search(text, at, mention.first):
@@ -148,7 +148,7 @@ def _alone(text: str, mentions: list[_Mention]) -> list[Found]:
 
 
 def _line(text: str, mention: _Mention) -> tuple[bool, bool]:
-    """Whether a mention opens its line, and whether nothing follows it there."""
+    """Return whether a mention opens its line, and whether nothing follows it there."""
     start = text.rfind("\n", max(0, mention.first - 24), mention.first) + 1
     opens = (start > 0 or mention.first < 24) and not _LETTER.search(text, start, mention.first)
     stop = text.find("\n", mention.end, mention.end + 24)
@@ -156,7 +156,7 @@ def _line(text: str, mention: _Mention) -> tuple[bool, bool]:
 
 
 def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
-    """The option that is the first or the last line, or heads the answer; not an item of a list."""
+    """Return the option that is the first or the last line, or heads the answer; not an item of a list."""
     alone, items = [], _items(text, mentions)
     for mention in mentions:
         if _line(text, mention) == (True, True) and not _COLON.match(text, mention.end):
@@ -176,7 +176,7 @@ def _heads(text: str, mentions: list[_Mention], letters: bool) -> list[Found]:
 
 
 def _items(text: str, mentions: list[_Mention]) -> list[_Mention]:
-    """What heads a line or stands before a colon: of several options, a list."""
+    """Return what heads a line or stands before a colon: of several options, a list."""
     return [
         mention
         for mention in mentions
@@ -208,7 +208,7 @@ def _verdicts(answer: Answer, mentions: list[_Mention], letters: bool) -> Iterat
 
 
 def _weak(answer: Answer, runs: list[list[_Mention]]) -> list[Found]:
-    """The one option that a finished sentence names and does not reject; of several, all."""
+    """Return the one option that a finished sentence names and does not reject; of several, all."""
     left, words = [], set()
     for run in runs if answer.text[-1] in ".!" else []:
         around = [answer.around(mention.first, mention.end) for mention in run]

@@ -109,14 +109,14 @@ class Answer:
         self._sentence_ends: list[int] | None = None
 
     def part(self, start: int, end: int) -> Answer:
-        """``text[start:end]`` as an answer of its own."""
+        """Return ``text[start:end]`` as an answer of its own."""
         part = copy.copy(self)
         part._base, part._skipped, part._sentence_ends = self.place(start), 0, None
         part.raw, part.text = self.raw[start:end], self.text[start:end]
         return part
 
     def without_quotations(self, own: Sequence[str] = ()) -> Answer:
-        """The same answer, in the text of which signs `words.QUOTED` stand in place of quoted sentences.
+        """Return the same answer, in the text of which signs `words.QUOTED` stand in place of quoted sentences.
 
         A quotation of several words is one, unless it is the answer: alone, announced, or a value of JSON.
 
@@ -146,7 +146,7 @@ class Answer:
         return other
 
     def _answers(self, start: int, end: int) -> bool:
-        """Whether a quotation is, or may be, the answer."""
+        """Return whether a quotation is, or may be, the answer."""
         back = self.text[max(0, start - _LOOK) : start]
         is_one_word = len(self.text[start:end].split()) == 1
         is_all = start == 0 and end >= len(self.text) - 1
@@ -157,7 +157,7 @@ class Answer:
         return self._base + at + (self._skipped - 1 if self._skipped and at > _READ else 0)
 
     def around(self, start: int, end: int) -> Around:
-        """What stands around ``text[start:end]`` in its sentence."""
+        """Return what stands around ``text[start:end]`` in its sentence."""
         first, stop = self._sentence(start, end)
         back = max(0, start - _LOOK_RAW)
         behind = self.text[end : min(stop, end + _LOOK_RAW)]
@@ -169,7 +169,7 @@ class Answer:
         )
 
     def quoted_beside(self, start: int, end: int) -> list[str]:
-        """The quotations in the sentence of ``text[start:end]``, in the model's own words."""
+        """Return the quotations in the sentence of ``text[start:end]``, in the model's own words."""
         first, stop = self._sentence(start, end)
         return [
             self.raw[found.start() : found.end()].strip(" .")
@@ -182,7 +182,7 @@ class Answer:
     def mentions(
         self, word: re.Pattern[str], echo: re.Pattern[str] | None = None
     ) -> Iterator[tuple[re.Match[str], Around]]:
-        """Each place of a word and what stands around it: not in questions, nor at an edge of `echo` ("yes or no")."""
+        """Yield each place of a word and what stands around it; none in questions or at an edge of `echo`."""
         edges = {edge for found in echo.finditer(self.text) for edge in found.span()} if echo else set()
         for found in word.finditer(self.text):
             around = self.around(*found.span())
@@ -205,7 +205,7 @@ def _short(text: str) -> str:
 
 
 def _without_thoughts(output: str) -> str:
-    """An output with line ends in place of thoughts and their tags."""
+    """Return an output with line ends in place of thoughts and their tags."""
     kept: list[tuple[int, int]] = []
     at, is_open = 0, False
     for tag in _THOUGHT.finditer(output):
@@ -229,7 +229,7 @@ def _without_thoughts(output: str) -> str:
 
 
 def _first_turn(text: str) -> tuple[int, int]:
-    """Where the first turn with words in it starts and ends."""
+    """Return where the first turn with words in it starts and ends."""
     start = 0
     for token in _TURN_END.finditer(text):
         if text[start : token.start()].strip():
@@ -239,7 +239,7 @@ def _first_turn(text: str) -> tuple[int, int]:
 
 
 def _tagged(text: str, start: int, end: int) -> tuple[int, int]:
-    """The inside of the last answer tag with words in it; all of the text without one."""
+    """Return the inside of the last answer tag with words in it; all of the text without one."""
     stop = end
     for tag in reversed(list(_ANSWER_TAG.finditer(text, start, end))):
         closes = any(tag.groupdict().values())

@@ -49,7 +49,7 @@ class Found(NamedTuple):
 
 
 def opened(output: str | None) -> Answer | Read[Any]:
-    """The answer in an output; what there is to say of an output without one.
+    """Return the answer in an output; what there is to say of an output without one.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -63,7 +63,7 @@ def opened(output: str | None) -> Answer | Read[Any]:
 
 
 def decide(answer: Answer, found: Iterable[Found]) -> Read[Any] | None:
-    """The common value of places of equal weight; None without a place.
+    """Return the common value of places of equal weight; None without a place.
 
     If they differ, the last counts where a correction stands before it ("No wait, the answer is C"; rule
     ``correction``). Else the answer is ambiguous (rule ``conflict``).

@@ -40,7 +40,7 @@ _HEDGED = re.compile(r"\b(?:may|might|could|whether|if|so far)\b", re.I)
 
 
 def is_said(before: str, behind: str = "") -> bool | None:
-    """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
+    """Return whether a sentence says what a word in it names: False if it denies it, None if it leaves it open.
 
     Args:
         before: the sentence up to the word; its last clause counts.

@@ -26,7 +26,7 @@ BLIND = Measures.of(parse_rate(), PARSE_DISAGREEMENT)
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
+    """Return the measures of the task that wrote `records`."""
     if not any("gold" in record for record in records):
         return BLIND
     return V1 if records[0]["explained"] == "contradiction" else V2

@@ -36,7 +36,7 @@ _ECHO = re.compile(r"\A[\s\"'“”‘’*_]{0,4}(?:or|/|and|\|)[\s\"'“”‘�
 
 
 def parse_official(output: str | None, prompt: Prompt = "v2", *, released_case: bool = False) -> Explained:
-    """Label and explanation by the papers' form of answer.
+    """Return label and explanation by the papers' form of answer.
 
     Prompt v2, in this order:
 
@@ -116,7 +116,7 @@ CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
 
 
 def parse_careful(output: str | None, prompt: Prompt, own: Sequence[str] = ()) -> Read[Label]:
-    """The label as a careful reader takes it. Prompt v1 asks whether the two sentences contradict each other.
+    """Return the label as a careful reader takes it; prompt v1 asks whether the sentences contradict.
 
     Args:
         output: the model's output; None if there is none.

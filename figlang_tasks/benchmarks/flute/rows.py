@@ -36,7 +36,7 @@ PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
 
 
 def scopes(report_group: str) -> tuple[str, ...]:
-    """Parts that a row of that type counts for: its type, and the paper's "Paraphrase + Sarcasm" portion."""
+    """Return the parts that a row of a type counts for: it, and the paper's "Paraphrase + Sarcasm"."""
     pooled = (PARAPHRASE_AND_SARCASM,) if report_group in ("sarcasm", "creative_paraphrase") else ()
     return (report_group, *pooled)
 
@@ -215,7 +215,7 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
 
 
 def row_ids(rows: Sequence[Pair]) -> list[str]:
-    """A name for each row that depends on its content alone; of rows with the same content the later ones count up."""
+    """Return a name for each row by its content alone; of rows with the same content the later ones count up."""
     seen: Counter[str] = Counter()
     ids = []
     for row in rows:
@@ -229,7 +229,7 @@ def row_ids(rows: Sequence[Pair]) -> list[str]:
 
 
 def families(rows: Sequence[Pair]) -> list[list[int]]:
-    """The rows that belong together, as indices: those linked by a sentence or by the release's id within a portion.
+    """Return the rows that belong together, as indices: linked by a sentence, or the id within a portion.
 
     A premise stands in up to six rows (with both labels), a hypothesis in up to four. White space and the case of
     ASCII letters are ignored.
@@ -309,7 +309,7 @@ def read(name: str) -> Release:
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Mapping[str, Any]]], list[str]]:
-    """The train split's files; its rows, each with its place for messages; and the faults of other lines."""
+    """Return the train split's files; its rows, each with its place for messages; and the faults of other lines."""
     parquet = hub.split_files(origin.name, "train", folder)
     if parquet:
         return f"{parquet[0].parent}/train-*.parquet", _parquet_rows(origin.name, parquet), []
@@ -333,7 +333,7 @@ def _parquet_rows(name: str, paths: Sequence[Path]) -> Iterator[tuple[str, Mappi
 
 
 def _pair(values: Mapping[str, Any]) -> Pair | str:
-    """A row, or an error message."""
+    """Return a row, or an error message."""
     if wrong := _lacks(values, COLUMNS) or _wrong_text(values, COLUMNS[1:], ("premise", "hypothesis")):
         return wrong
     source_id = values["id"]
@@ -361,7 +361,7 @@ def _lacks(values: Mapping[str, Any], columns: Sequence[str]) -> str:
 
 
 def _wrong_text(values: Mapping[str, Any], columns: Sequence[str], filled: Sequence[str]) -> str:
-    """What is wrong with the texts of a row, of which some must be filled; "" where nothing is."""
+    """Return what is wrong with the texts of a row, some of which must be filled; "" if nothing."""
     for column in columns:
         if not isinstance(values[column], str):
             return f": {column} is {reprlib.repr(values[column])}, not text"
@@ -421,7 +421,7 @@ def _wrong_blind(values: Mapping[str, Any]) -> str:
 
 
 def blind_data(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest of them."""
+    """Return the name of blind rows (:data:`BLIND_COLUMNS` of each, in order), with a digest."""
     digest = _sha256(*(json.dumps({column: row[column] for column in BLIND_COLUMNS}, sort_keys=True) for row in rows))
     return str(DataId("FLUTE", "codalab", digest[:12]))
 
@@ -440,6 +440,6 @@ def _blind_file() -> Path:
 
 
 def count(asked: Mapping[str, Any]) -> int:
-    """How many rows a task has that asks for a part."""
+    """Return how many rows a task has that asks for a part."""
     sizes = {"heldout": sum(HELDOUT_SIZES.values()), "codalab": BLIND_ROWS}
     return sizes.get(asked["part"]) or hub.source(asked["dataset"]).splits["train"]

@@ -55,7 +55,7 @@ class Options(TaskOptions):
 
 
 def documents(asked: Mapping[str, Any]) -> datasets.Dataset:
-    """The documents that a task names.
+    """Return the documents that a task names.
 
     Raises:
         hub.DataError: they are not available.
@@ -79,7 +79,7 @@ def _prompt(asked: Mapping[str, Any]) -> str:
 
 
 def _scorer_name(asked: Mapping[str, Any]) -> Any:
-    """The scorer that a task file names; "" for the paper's. YAML reads a bare ``off`` as False."""
+    """Return the scorer that a task file names, "" for the paper's; YAML reads a bare ``off`` as False."""
     scorer = asked.get("scorer")
     return explanations.OFF if scorer is False else scorer or ""
 
@@ -179,12 +179,12 @@ def doc_to_target(doc: Document) -> str:
 
 
 def _output(results: Sequence[Any]) -> str | None:
-    """What was said; None if there is nothing. Of other types their text: one odd output must not lose a run."""
+    """Return what was said, None if nothing; of other types their text: no odd output may lose a run."""
     return None if not results or results[0] is None else str(results[0])
 
 
 def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
-    """What counts: by the released rule, else as a careful reader takes it; and the labels of both."""
+    """Return what counts: by the released rule, else as a careful reader takes it; and the labels of both."""
     official = parse_official(output, doc["prompt"])
     careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
     found = official
@@ -206,7 +206,7 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> dict[str, 
 
 
 def _record(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """The record of one output; with the document's choice of scorer, where it makes one."""
+    """Return the record of one output; with the document's choice of scorer, where it makes one."""
     found, official, careful = _read(doc, _output(results))
     record = FluteRecord.of(
         doc,

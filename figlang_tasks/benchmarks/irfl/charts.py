@@ -63,7 +63,7 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
 def _by_class(
     scopes: Scopes, panel: str, what: str, chart: BarChart, measure: str, chance: Callable[..., float]
 ) -> Iterator[Bars]:
-    """An idiom's classes apart, as the paper reports them, where the task has both."""
+    """Yield the bars of a task, an idiom's classes apart where the task has both."""
     if not set(CLASSES) <= set(scopes.get(measure, ())):
         yield Bars(chart=chart, measure=measure, category=what, panel=panel, chance=chance)
         return
@@ -81,13 +81,13 @@ def _chance_of_choice(records: Records, kind: str | None = None) -> float:
 
 
 def _chance_of_literal(records: Records) -> float:
-    """Share of partially literal images among the wrong ones, mean over rows."""
+    """Return the share of partially literal images among the wrong ones, mean over rows."""
     wrong = [[role for role in roles if role != "answer"] for roles in _roles(records)]
     return float(np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong]))
 
 
 def _chance_of_retrieval(records: Records, kind: str | None = None) -> float:
-    """Expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
+    """Return the expected precision@k of a random order, mean over the rows that are complete; NaN if none is."""
     whole, _ = by_row([record for record in records if kind is None or record["type"] == kind], images_of)
     shares = [sum(record["positive"] for record in own) / len(own) for own in whole]
     return float(np.mean(shares)) if shares else float("nan")

@@ -102,7 +102,7 @@ def prompts(dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES, 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line that the module's docstring shows."""
+    """Run the command line that the module's docstring shows; return its exit status."""
     parser = argparse.ArgumentParser(prog=f"python -m {SORTING.prompts}", description=__doc__)
     parser.add_argument("output", type=Path, help="prompts.jsonl in the folder that the pictures are for")
     parser.add_argument("--dataset", default="IRFL", choices=["IRFL", "figlang_mini_irfl"])

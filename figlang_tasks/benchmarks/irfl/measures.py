@@ -27,7 +27,7 @@ LITERAL_ROLES = ("literal", "source", "target")
 
 
 def _types(record: Record) -> tuple[str, ...]:
-    """The type of an idiom: rows of metaphors and similes have one type each."""
+    """Return the type of an idiom: rows of metaphors and similes have one type each."""
     return (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
 
 
@@ -38,12 +38,12 @@ _TYPES = Scopes(CLASSES, _types)
 
 
 def _is_right(record: Record) -> float | None:
-    """Whether the answer was chosen; words where scores were needed are no failure of the model."""
+    """Return whether the answer was chosen; words where scores were needed are no failure of the model."""
     return None if record["status"] == NO_SCORES else float(record["chosen"] == record["answer"])
 
 
 def _is_literal(record: Record) -> float | None:
-    """Of failures that chose an image: whether it is a partial-literal one."""
+    """Return whether a failure chose a partial-literal image; None if it chose none."""
     chosen = record["chosen"]
     return None if chosen in (None, record["answer"]) else float(record["roles"][chosen] in LITERAL_ROLES)
 
@@ -53,7 +53,7 @@ def _is_tied(record: Record) -> float | None:
 
 
 def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
-    """Whether one role has the higher score, of a simile whose three are there."""
+    """Return a function: whether one role scores higher, of a simile whose three are there."""
 
     def compare(record: Record) -> float | None:
         if record["scores"] is None or not {"answer", "source", "target"} <= set(record["roles"]):
@@ -65,7 +65,7 @@ def _scores_higher(first: str, second: str) -> Callable[[Record], float | None]:
 
 
 def _is_letter(place: int) -> Callable[[Record], float | None]:
-    """Of answers that name an image: whether it is the one at a place."""
+    """Return a function: whether an answer names the image at a place."""
     return lambda record: None if record["chosen"] is None else float(record["chosen"] == place)
 
 
@@ -79,7 +79,7 @@ def by_row(records: Sequence[Record], size: Callable[[Record], int]) -> tuple[li
 
 
 def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
-    """The phrase of each row."""
+    """Return the phrase of each row."""
     return [own[0]["unit"] for own in rows]
 
 
@@ -100,7 +100,7 @@ def _rotations(record: Record) -> int:
 
 
 def _all_rotations(records: Sequence[Record]) -> Statistic | None:
-    """Whether the answer of a row was chosen in every rotation."""
+    """Return whether the answer of a row was chosen in every rotation."""
     whole, _ = by_row(records, _rotations)
     hits = [float(all(_is_right(record) for record in own)) for own in whole]
     return ratio(_units(whole), hits) if whole else None
@@ -143,7 +143,7 @@ def images_of(record: Record) -> int:
 
 
 def _mean_of_rows(of_row: Callable[[list[float], list[bool]], float]) -> Callable[[Sequence[Record]], Statistic | None]:
-    """The mean over rankings of a function of their values and positives."""
+    """Return the mean over rankings of a function of their values and positives."""
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         whole, _ = by_row(records, images_of)
@@ -157,7 +157,7 @@ def _ranking(images: Sequence[Record]) -> tuple[list[float], list[bool]]:
 
 
 def _pooled(records: Sequence[Record]) -> Statistic | None:
-    """Precision@k with the positives of all rows counted together."""
+    """Return precision@k with the positives of all rows counted together."""
     whole, _ = by_row(records, images_of)
     if not whole:
         return None
@@ -189,7 +189,7 @@ RETRIEVE = Measures.of(
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
+    """Return the measures of the task that wrote `records`."""
     first = records[0]
     if "positive" in first:
         return RETRIEVE

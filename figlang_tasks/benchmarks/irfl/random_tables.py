@@ -92,7 +92,7 @@ def _as_csv(rows: Sequence[Row], name: str) -> bytes:
 
 
 def index(key: str, count: int) -> int:
-    """A number from 0 to count - 1, drawn with `key`: the SHA-256 of it, modulo `count`."""
+    """Return a number from 0 to count - 1, drawn with `key`: the SHA-256 of it, modulo `count`."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest(), "big") % count
 
 

@@ -45,7 +45,7 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
 
 
 def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
-    """Documents of detection: choose among `candidates`, uuids in the order shown; `answer` is the place of the right
+    """Return documents of detection: `candidates` are uuids in the order shown; `answer` is the place of the right
     one, `roles` what each is, `row` the id of the row (the same for all rotations of it)."""
     drawn = table in random_tables.CONFIGURATIONS
     found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
@@ -73,7 +73,7 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
 
 
 def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
-    """Documents of retrieval: one for each image of each row; `positive` says whether it is to be ranked high, `images`
+    """Return documents of retrieval, one for each image: `positive` says whether it is to be ranked high, `images`
     how many the row has."""
     found = tables.retrieval(dataset, table)
     store = pictures(dataset)
@@ -109,7 +109,7 @@ def _common(dataset: str, data: str, table: str, row: tables.Row) -> dict[str, A
 
 
 def figurative_type(table: str) -> str | None:
-    """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
+    """Return ``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
     return next((kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None)
 
 
@@ -134,13 +134,13 @@ def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
 
 
 def asked(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
-    """What the task that wrote `record` asks for."""
+    """Return what the task that wrote `record` asks for."""
     rotations = {"rotations": "true"} if "-rotation" in record["id"] else {}
     return {"dataset": data.dataset, "table": data.part} | rotations
 
 
 def load_asked(asked: Mapping[str, str], look_at_pictures: bool = True) -> datasets.Dataset:
-    """The documents that a task file asks for, as ``IRFL,table=...,rotations=true``.
+    """Return the documents that a task file asks for, as ``IRFL,table=...,rotations=true``.
 
     Raises:
         DataError: as `load`; also for another value of rotations.

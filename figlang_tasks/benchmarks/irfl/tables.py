@@ -103,7 +103,7 @@ class Table:
     data: str
 
     def whole(self) -> tuple[Row, ...]:
-        """The rows of a table without faults.
+        """Return the rows of a table without faults.
 
         Raises:
             DataError: it has some; the message has the first.
@@ -287,7 +287,7 @@ def _check_uuid(uuid: Any, column: str, where: str) -> None:
 
 
 def _metadata(where: str, cells: Cells, uuids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What the table says of each image of a row, each of which it must name once."""
+    """Return what the table says of each image of a row, each of which it must name once."""
     if len(set(uuids)) < len(uuids):
         raise DataError(f"{where}: a uuid occurs twice. {_RELEASE}")
     described = _list(where, cells, "images_metadata")
@@ -313,13 +313,13 @@ def _definitions(where: str, cells: Cells, kind: str) -> tuple[str, ...]:
 
 
 def _category(values: Cells) -> str:
-    """Category in lower case; the tables have both "Figurative Literal" and "Figurative+Literal"."""
+    """Return the category in lower case; the tables have both "Figurative Literal" and "Figurative+Literal"."""
     found = str(values.get("category") or "none").lower()
     return "figurative+literal" if found == "figurative literal" else found
 
 
 def _role(kind: str, values: Cells, phrase: str, known: str | None) -> str:
-    """Role of a distractor; one of an idiom or metaphor that is no literal image of the phrase was a random draw."""
+    """Return the role of a distractor; of idioms and metaphors, what is no literal image was a random draw."""
     if kind == "idiom":
         return "literal" if values.get("phrase") == phrase else "random"
     if kind == "metaphor":
@@ -328,7 +328,7 @@ def _role(kind: str, values: Cells, phrase: str, known: str | None) -> str:
 
 
 def _simile_roles(ranked: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Roles by phrase and uuid, from the retrieval table: the detection table names the source concept alone.
+    """Return roles by phrase and uuid from the retrieval table; the detection table names the source alone.
 
     All 277 closed rows are resolved so. Two closed similes may become one open phrase, so phrases are merged.
     """
@@ -339,7 +339,7 @@ def _simile_roles(ranked: Sequence[Row]) -> dict[str, dict[str, str]]:
 
 
 def count(asked: Mapping[str, str]) -> int | None:
-    """How many rows a task has that asks for a table; None for candidates drawn at random, which were not published."""
+    """Return how many rows a table has; None for candidates drawn at random, which were not published."""
     shipped = hub.source(asked["dataset"]).folder
     if shipped is None:
         return ROWS.get(asked["table"])

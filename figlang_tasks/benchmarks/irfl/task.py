@@ -126,13 +126,13 @@ class RankedRecord:
 
 
 def preflight(config: Mapping[str, Any], asked: Asked) -> None:
-    """Whether the model gives the answers that the task needs, to whole rows; see `Benchmark.preflight`."""
+    """Check that the model gives the answers that the task needs, to whole rows; see `Benchmark.preflight`."""
     _check_scores(config, config.get("lmms_eval_specific_kwargs") or {})
     _check_rows(rows.load(asked["dataset"], asked["table"], rotations="rotations" in asked), config)
 
 
 def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
-    """A run of a part of the data must hold a whole row, whose documents (pictures, rotations) are judged together.
+    """Check that a run holds a whole row, whose documents (pictures, rotations) are judged together.
 
     Raises:
         ValueError: it holds none.
@@ -150,7 +150,7 @@ def _check_rows(docs: datasets.Dataset, config: Mapping[str, Any]) -> None:
 
 
 def _check_scores(config: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
-    """A task of matching scores needs a model that gives some, with a prompt about one picture, not about all."""
+    """Check that a task of matching scores has a model that gives some, with a prompt about one picture."""
     model = config.get("model")
     if not score_requests.is_asked(config):
         if config.get("process_results") is match_process_results and model != score_requests.REPLAY:

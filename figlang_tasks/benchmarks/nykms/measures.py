@@ -40,7 +40,7 @@ def _of_labels(score: str, field: str) -> Callable[[Sequence[Record]], Statistic
 
 
 def _labels(field: str) -> tuple[Measure, ...]:
-    """The measures of Table 8."""
+    """Return the measures of Table 8."""
     name = field.lower()
     return (
         Measure(f"{name}_acc", each=lambda record: float(record["gold"][field] == record["predicted"][field])),
@@ -58,7 +58,7 @@ def _labels(field: str) -> tuple[Measure, ...]:
 
 
 def _words(field: str) -> tuple[Measure, ...]:
-    """The measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
+    """Return the measures of Tables 9 and 10, over all positives, whatever was answered to the first question."""
     name = field.lower()
 
     def is_positive(record: Record) -> bool:
@@ -86,7 +86,7 @@ def _words(field: str) -> tuple[Measure, ...]:
 
 
 def _disagreement(field: str) -> Measure:
-    """The share of outputs that a careful reader takes for another label than the published rules."""
+    """Return the share of outputs that a careful reader takes for another label than the published rules."""
     return Measure(
         "parse_disagreement",
         each=lambda record: float(record["predicted_strict"] != record["predicted"][field]),
@@ -111,7 +111,7 @@ BY_QUESTION: Final = dict(zip(FIELDS, (METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST
 
 
 def of_records(records: Sequence[Record]) -> Measures:
-    """The measures of the task that wrote `records`."""
+    """Return the measures of the task that wrote `records`."""
     return BY_QUESTION[records[0]["question"]]
 
 

@@ -97,7 +97,7 @@ _SEES_NONE = re.compile(
 
 
 def _declines(output: str, in_words: bool) -> bool:
-    """Whether an output is a refusal. That no metaphor can be seen is an answer to a question of yes or no."""
+    """Return whether an output is a refusal; that no metaphor can be seen answers a question of yes or no."""
     start = output.translate(_APOSTROPHES)[:1000]
     if in_words:
         return _SURE_REFUSAL.match(start) is not None
@@ -107,7 +107,7 @@ def _declines(output: str, in_words: bool) -> bool:
 
 
 def parse_official(output: str | None, question: Question) -> Answers:
-    """The answers by the published post-processing.
+    """Return the answers by the published post-processing.
 
     0. What counts is the answer outside of thoughts (`Answer`).
     1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not looked at.
@@ -180,7 +180,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def first_answer(output: str | None, question: Question) -> Read[bool]:
-    """The label as a careful reader takes it (`yes_no`).
+    """Return the label as a careful reader takes it (`yes_no`).
 
     Looked at is the first line of the answer that has words, is no heading ("Answers:") and is more than the question
     said again: of several numbered answers the others are not about the label.
@@ -271,7 +271,7 @@ def read_annotation(raw: str, field: str) -> Annotation:
 
 
 def without_mark(text: str) -> tuple[str, bool]:
-    """A predicted answer without its mark ``[I]`` or ``[S]``, and whether it had one; ``[I]`` is the whole image."""
+    """Return a predicted answer without its mark, and whether it had one; ``[I]`` is the whole image."""
     mark = _MARK.match(text)
     if mark is None or mark[1] not in ("I", "S"):
         return text, False
@@ -280,7 +280,7 @@ def without_mark(text: str) -> tuple[str, bool]:
 
 
 def same_place(text: str) -> str:
-    """``the whole image`` where a predicted answer names it in other words ("the cartoon"), else the answer itself.
+    """Return ``the whole image`` where an answer names it in other words, else the answer itself.
 
     For gold answers that are the whole image only: the annotation has a mark for it and no words.
     """

@@ -210,7 +210,7 @@ def _record(doc: Document, results: Sequence[str]) -> Record:
 
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]:
-    """The scores of an answer in words (:attr:`Record.words`)."""
+    """Return the scores of an answer in words (:attr:`Record.words`)."""
     text = same_place(predicted) if annotated.kind == "image" else predicted
     found: dict[str, Any] = {}
     if field in WORDS:
@@ -222,7 +222,7 @@ def _scores(field: str, predicted: str, annotated: Annotation) -> dict[str, Any]
 
 
 def answered_as_annotated(record: Mapping[str, Any]) -> bool:
-    """Whether each answer of a :class:`Record` is the annotated one, word for word."""
+    """Return whether each answer of a :class:`Record` is the annotated one, word for word."""
     return all(
         record["predicted"][field] == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
         for field, gold in record["gold"].items()

@@ -41,7 +41,7 @@ _OFFICIAL_CONTRADICTS = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Label and explanation by the published rules, quirks included.
+    """Return label and explanation by the published rules, quirks included.
 
     1. No output: no label, no explanation.
     2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither" gives no label,

@@ -193,7 +193,7 @@ def _picture(cell: Mapping[str, Any]) -> str:
 
 
 def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
-    """What is wrong with the texts of a row; "" where nothing is."""
+    """Return what is wrong with the texts of a row; "" where nothing is."""
     for column, value in texts.items():
         if not isinstance(value, str):
             return f"{column} is {reprlib.repr(value)}, not text"

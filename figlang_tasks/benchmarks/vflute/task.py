@@ -75,7 +75,7 @@ def documents(asked: Asked, check_images: bool) -> datasets.Dataset:
 
 
 def asked_by(data: DataId, record: Mapping[str, Any]) -> dict[str, str]:
-    """What the task that wrote a record asks for."""
+    """Return what the task that wrote a record asks for."""
     every = {"instructions": "all"} if "instruction" in record else {}
     return {"dataset": data.dataset, "split": data.part} | every
 
