@@ -9,12 +9,9 @@ import re
 import reprlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from figlang_tasks.core.errors import DataError, RunError
-
-_Value = TypeVar("_Value", dict[str, Any], list[Any])
-
 
 SAMPLES_NAME = re.compile(
     r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?\.jsonl"
@@ -61,15 +58,6 @@ def content_of(path: Path) -> bytes:
 
 def objects(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """For each line that is not empty: its number, and its object or an error message."""
-    return _values(content, dict, "object")
-
-
-def lists(content: bytes) -> Iterator[tuple[int, list[Any] | str]]:
-    """As `objects`, of lines that hold a list each."""
-    return _values(content, list, "list")
-
-
-def _values(content: bytes, kind: type[_Value], name: str) -> Iterator[tuple[int, _Value | str]]:
     # Not splitlines: texts may hold other line separators, unescaped.
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
         if not line.strip():
@@ -79,12 +67,12 @@ def _values(content: bytes, kind: type[_Value], name: str) -> Iterator[tuple[int
         except UnicodeDecodeError as error:
             yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
         except (ValueError, RecursionError) as error:
-            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one {name} a line"
+            yield number, f"is not valid JSON ({getattr(error, 'msg', None) or error}): write one object a line"
         else:
-            if isinstance(found, kind):
+            if isinstance(found, dict):
                 yield number, found
             else:
-                yield number, f"is {reprlib.repr(found)}, not a JSON {name}: write one {name} a line"
+                yield number, f"is {reprlib.repr(found)}, not a JSON object: write one object a line"
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

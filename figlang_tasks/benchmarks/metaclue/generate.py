@@ -2,11 +2,10 @@
 
     python -m figlang_tasks.benchmarks.metaclue.generate prompts prompts.jsonl
     python -m figlang_tasks.benchmarks.metaclue.generate score FOLDER --prompts prompts.jsonl
-    python -m figlang_tasks.benchmarks.metaclue.generate preference ratings.jsonl
 
 ``prompts`` writes the 300 prompts, each with the name of the file that a generator is to write; ``score`` gives CLIP
-similarity and FID of a folder of such files, once it has seen that the prompts are still those; ``preference`` the
-shares of Figure 8 from seven ratings of each pair.
+similarity and FID of a folder of such files, once it has seen that the prompts are still those. The shares of Figure 8
+are ``figlang_tasks.metrics.generated_images.preference_shares`` of the ratings.
 """
 
 from __future__ import annotations
@@ -167,24 +166,6 @@ def score(folder: Path, dataset: str, prompts_file: Path, model: str = generated
     }
 
 
-def preference(path: Path) -> generated_images.PreferenceShares:
-    """Return the shares of Figure 8 from a file of ratings: a JSON list of seven ``left`` or ``right`` on each line.
-
-    Raises:
-        DataError: the file cannot be read, or a line is not valid; names it.
-    """
-    found = []
-    for number, ratings in json_lines.lists(json_lines.content_of(path)):
-        where = f"{path}, line {number}"
-        if isinstance(ratings, str):
-            raise DataError(f"{where} {ratings}")
-        found.append(ratings)
-    try:
-        return generated_images.preference_shares(found)
-    except (ValueError, TypeError) as error:
-        raise DataError(f'{path}: {error}. Each line must be a JSON list of 7 "left" or "right"') from error
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status of the command line that the module's docstring shows."""
     parser = argparse.ArgumentParser(prog="python -m figlang_tasks.benchmarks.metaclue.generate", description=__doc__)
@@ -195,7 +176,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     scoring.add_argument("folder", type=Path, help="pictures 0000.png, 0001.png ...")
     scoring.add_argument("--prompts", type=Path, required=True, help="what `prompts` wrote")
     scoring.add_argument("--model", default=generated_images.CLIP_MODEL, help="CLIP model, hub id or folder")
-    verbs.add_parser("preference").add_argument("ratings", type=Path, help="JSON lines, seven ratings each")
     args = parser.parse_args(argv)
     try:
         if args.verb == "prompts":
@@ -203,15 +183,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             # ASCII, so that no character of a prompt ends a line
             args.output.write_text("".join(f"{json.dumps(each)}\n" for each in found), encoding="utf-8", newline="\n")
             print(printable(f"{args.output}: {len(found)} prompts"))
-        elif args.verb == "score":
+        else:
             scored = score(args.folder, args.dataset, args.prompts, args.model)
             print(printable_lines(json.dumps(scored, indent=2)))
             # FID is promised of the paper's number of pictures alone.
             wants_fid = scored["images"] >= generated_images.PAPER_IMAGES
             return int(scored["clip_similarity"] is None or (wants_fid and scored["fid"] is None))
-        else:
-            shares = preference(args.ratings)
-            print(printable(f"left, tied, right of {shares.pairs} pairs: {shares}"))
     except (DataError, OSError) as error:
         print(printable(f"figlang_tasks: {error}"), file=sys.stderr)
         return 1

@@ -28,13 +28,6 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Iterable[dict[
 # --- schema ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_row_is_read_as_it_is_written() -> None:
-    found = schema.check(row(3), "here")
-    assert (found.image, found.split, found.set, found.topic) == ("3/3.jpg", "test", "metaphor", "animals")
-    assert found.best.statement == "thing 3 0 is as odd 0 as thought 3"
-    assert found.boxes[1] == schema.Box("secondary", "text", (3, 4, 30, 10.5))
-
-
 def test_empty_lines_count_and_further_faults_are_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = local(tmp_path, monkeypatch, [row(0)], pictures=False)
     path = folder / "annotations.jsonl"

@@ -128,17 +128,6 @@ def test_pictures_made_for_other_prompts_are_not_scored(tmp_path: Path, capsys: 
     assert generate.main(["--dataset", MINI, "prompts", str(given / "below")]) == 1
 
 
-def test_preference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ratings = tmp_path / "ratings.jsonl"
-    ratings.write_text("\n".join(json.dumps(["left"] * left + ["right"] * (7 - left)) for left in (7, 5, 4, 0)))
-    assert generate.main(["preference", str(ratings)]) == 0
-    assert "left, tied, right of 4 pairs: 50% 25% 25%" in capsys.readouterr().out
-    for content, message in (("\n[", "line 2 is not valid JSON"), ('["left"]', "ratings[0] is ['left'], must be 7 of")):
-        ratings.write_text(content)
-        assert generate.main(["preference", str(ratings)]) == 1
-        assert message in capsys.readouterr().err
-
-
 def test_similarity_of_generated_pictures_is_that_of_the_metric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path
 ) -> None:

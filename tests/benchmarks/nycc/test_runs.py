@@ -204,12 +204,3 @@ def test_published_figures_are_of_our_tasks() -> None:
     assert groups == {
         f"nycc_{kind}{form}" for kind in KINDS for form in ("", "_description", "_description_5shot", "_5shot")
     } - {"nycc_explain_5shot"}
-    for model, task, metric, value in (
-        ("GPT-4", "nycc_match_description_5shot", "acc", 0.845),
-        ("GPT-4", "nycc_rank_description", "acc_crowd", 0.662),
-        ("CLIP ViT-L/14@336px", "nycc_match", "acc", 0.566),
-        ("Humans", "nycc_rank", "acc_ny", 0.646),
-        ("GPT-4", "nycc_explain_description_5shot", "bleu4", 0.0499),
-    ):
-        own = [each for each in found if each.model == model and each.metric == metric and task in each.tasks]
-        assert value in [each.value for each in own], (model, task)
