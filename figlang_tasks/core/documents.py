@@ -17,10 +17,6 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
     """Return the documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
 
     The harness loads a stub with that name, because it cannot load gated or local data with clear errors.
-
-    Raises:
-        DataError: the data is missing or wrong.
-        FigLangError: the task file asks for it with an invalid value.
     """
     try:
         benchmark, asked = asked_for(stub.config_name)
@@ -36,10 +32,6 @@ def preflight(config: Mapping[str, Any]) -> None:
 
     Args:
         config: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
-
-    Raises:
-        DataError: data is missing or wrong.
-        FigLangError: nothing but options is.
     """
     task, name = config.get("task"), config.get("dataset_name")
     try:
@@ -70,10 +62,6 @@ def of_faults(faults: Iterable[Exception]) -> type[FigLangError]:
 
 
 def asked_for(dataset_name: object) -> tuple[Benchmark, Asked]:
-    """The benchmark that a task file names, and what it asks for.
-
-    Raises:
-        DataError: the name does not have the form of that benchmark.
-    """
+    """The benchmark that a task file names, and what it asks for."""
     benchmark = of_dataset(read_name(dataset_name)["dataset"])
     return benchmark, named(dataset_name, benchmark.keys, benchmark.optional_keys)

@@ -19,9 +19,6 @@ def drawn(groups: Sequence[str], labels: Sequence[str], known: Sequence[str], co
         groups, labels: of each row.
         known: all labels, in a fixed order.
         count: how many to draw.
-
-    Raises:
-        DataError: there are not so many rows.
     """
     if not 1 <= count <= len(groups):
         raise DataError(f"{count} exemplars asked for; there are {len(groups)} rows to draw them from")

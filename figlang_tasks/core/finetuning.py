@@ -2,11 +2,10 @@
 
 Prompt and answer are what the task's own ``doc_to_messages`` and ``doc_to_target`` return, and the task's own
 ``process_results`` reads the answer back. A row that shares a picture or a text with the rows of the evaluation is
-left out. Three forms are written, each with its pictures as files beside it:
+left out. Two forms are written, each with its pictures as files beside it:
 
 - ``messages``: ``metadata.jsonl`` of an image folder (``data.jsonl`` without pictures), which
   ``datasets.load_dataset(FOLDER)`` reads with the columns ``id``, ``messages`` and ``images``: TRL's vision dataset.
-- ``llava``: ``data.json`` as LLaVA's training reads it: ``id``, ``image``, ``conversations`` with ``<image>``.
 - ``sharegpt``: ``data.json`` and its ``dataset_info.json`` as LLaMA-Factory reads them.
 """
 
@@ -26,7 +25,7 @@ from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
 
 Split: TypeAlias = Literal["train", "validation"]
-Form: TypeAlias = Literal["messages", "llava", "sharegpt"]
+Form: TypeAlias = Literal["messages", "sharegpt"]
 _PLACE: Final = "<image>"
 _MISREAD: Final = "have a reference answer that the benchmark's parser does not read back"
 Document = Mapping[str, Any]
@@ -76,11 +75,6 @@ def write(
     Args:
         rows_from: a data folder that the rows are read from, in place of the one that the task evaluates.
         keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not all of them.
-
-    Raises:
-        DataError: the benchmark or the task has no such rows, or the task no prompt of one turn; its data is missing or
-            wrong.
-        OSError: the folder cannot be written.
     """
     tasks = [_Task.of(each, benchmark) for each in _members(name)]
     evaluated = {subject for task in tasks for subject in task.evaluated()}
@@ -227,27 +221,13 @@ def _messages(rows: Sequence[Example]) -> dict[str, str]:
     return {"metadata.jsonl" if shown else "data.jsonl": text}
 
 
-def _conversation(row: Example) -> list[dict[str, str]]:
-    asked = "\n".join(_PLACE if each is None else each for each in row.prompt)
-    return [{"from": "human", "value": asked}, {"from": "gpt", "value": row.answer}]
-
-
-def _llava(rows: Sequence[Example]) -> dict[str, str]:
-    if several := next((row for row in rows if len(row.pictures) > 1), None):
-        raise DataError(f"{several.id} shows {len(several.pictures)} pictures, LLaVA's form has one: use sharegpt")
-    found = [
-        {"id": row.id} | ({"image": row.pictures[0]} if row.pictures else {}) | {"conversations": _conversation(row)}
-        for row in rows
-    ]
-    return {"data.json": json.dumps(found, ensure_ascii=False, indent=1)}
-
-
 def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
     columns = {"messages": "conversations"} | ({"images": "images"} if any(row.pictures for row in rows) else {})
-    found = [
-        {"id": row.id, "conversations": _conversation(row)} | ({"images": row.pictures} if "images" in columns else {})
-        for row in rows
-    ]
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        asked = "\n".join(_PLACE if each is None else each for each in row.prompt)
+        turns = [{"from": "human", "value": asked}, {"from": "gpt", "value": row.answer}]
+        found.append({"id": row.id, "conversations": turns} | ({"images": row.pictures} if "images" in columns else {}))
     info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
     return {
         "data.json": json.dumps(found, ensure_ascii=False, indent=1),
@@ -257,7 +237,6 @@ def _sharegpt(rows: Sequence[Example]) -> dict[str, str]:
 
 _FORMS: Final[Mapping[Form, Callable[[Sequence[Example]], dict[str, str]]]] = {
     "messages": _messages,
-    "llava": _llava,
     "sharegpt": _sharegpt,
 }
 """From all rows to the texts of files, by name."""

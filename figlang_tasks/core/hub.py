@@ -47,7 +47,7 @@ class Snapshot:
     revision: str
 
 
-_kept: list[Callable[[], None]] = []
+_kept: list[Any] = []
 
 
 def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
@@ -58,22 +58,16 @@ def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
 
     def decorate(load: _Loader) -> _Loader:
         found = lru_cache(maxsize=maxsize)(lambda environment, *args, **kwargs: load(*args, **kwargs))
-        _kept.append(found.cache_clear)
-
-        @wraps(load)
-        def same(*args: Any, **kwargs: Any) -> Any:
-            return found(_environment(), *args, **kwargs)
-
-        same.cache_clear = found.cache_clear  # type: ignore[attr-defined]
-        return cast("_Loader", same)
+        _kept.append(found)
+        return cast("_Loader", wraps(load)(lambda *args, **kwargs: found(_environment(), *args, **kwargs)))
 
     return decorate
 
 
 def look_again() -> None:
     """Read data anew from now on; not while a run asks, which would mix old and new rows."""
-    for forget in _kept:
-        forget()
+    for loader in _kept:
+        loader.cache_clear()
 
 
 def _environment() -> tuple[str, ...]:
@@ -115,11 +109,7 @@ def load_split(name: str, split: str) -> tuple[datasets.Dataset, tuple[str, ...]
 
 
 def split_files(name: str, split: str, folder: Path) -> list[Path]:
-    """The Parquet files of a split, in order; none where there is none.
-
-    Raises:
-        DataError: there are fewer than their names say.
-    """
+    """The Parquet files of a split, in order; none where there is none."""
     files = sorted(folder.glob(f"**/{split}-*.parquet"))
     parts = {int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))}
     if parts and max(parts) > len(files):
@@ -131,11 +121,7 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
 
 
 def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
-    """The table in some Parquet files, which must have these columns; `where` names them in errors.
-
-    Raises:
-        DataError: a file is damaged, or a column is missing.
-    """
+    """The table in some Parquet files, which must have these columns; `where` names them in errors."""
     import datasets
 
     try:
@@ -156,11 +142,7 @@ def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> d
 
 
 def local_folder(origin: Source) -> Path | None:
-    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None if the variable is not set, or such a folder is not there.
-
-    Raises:
-        DataError: the variable does not name a folder.
-    """
+    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable, or without such a folder."""
     root = os.environ.get(DATA_DIR_VARIABLE)
     if not root:
         return None
@@ -173,11 +155,7 @@ def local_folder(origin: Source) -> Path | None:
 
 
 def snapshot(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as `patterns` ask.
-
-    Raises:
-        DataError: the data is not available; the message has the reason and the remedy.
-    """
+    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as `patterns` ask."""
     if folder := local_folder(origin):
         logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
         return Snapshot(folder, "local")
@@ -219,64 +197,64 @@ def asking_once() -> Iterator[None]:
 
 @kept(maxsize=16)
 def folder(name: str) -> Path:
-    """Return the folder of a dataset on this machine, below which all files lie that its rows may name.
-
-    Raises:
-        DataError: as :func:`source` and :func:`snapshot`.
-    """
+    """Return the folder of a dataset on this machine, below which all files lie that its rows may name."""
     return snapshot(source(name), []).folder
 
 
 def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    from huggingface_hub import constants, errors, snapshot_download
+    from huggingface_hub import HfApi, errors, snapshot_download
 
     assert origin.repository is not None
     revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    elsewhere = f"or put the files into ${DATA_DIR_VARIABLE}/{origin.name}"
+    refused: Exception | None = None
+    try:  # one question first: the hub's client tries to download for half a minute where no hub can be reached
+        HfApi().auth_check(origin.repository, repo_type="dataset")
+    except Exception as error:  # the HTTP library's own errors have no common base here
+        refused = error
     try:
-        folder = Path(
-            snapshot_download(origin.repository, repo_type="dataset", revision=revision, allow_patterns=[*patterns])
+        found = snapshot_download(
+            origin.repository,
+            repo_type="dataset",
+            revision=revision,
+            allow_patterns=[*patterns],
+            local_files_only=refused is not None,
         )
-    except errors.GatedRepoError as error:
-        raise DataError(
-            f"access to {origin.repository} is not granted: the dataset is gated. Accept its conditions on "
-            f"{origin.page} and set HF_TOKEN to a token of that account (or run `hf auth login`), {elsewhere}."
-        ) from error
     except errors.RevisionNotFoundError as error:
         whose = origin.pin_variable if os.environ.get(origin.pin_variable) else "this version"
         raise DataError(
             f"{origin.repository} has no revision {revision}, which {whose} asks for: see {origin.page}"
         ) from error
-    except Exception as error:  # the HTTP library's own errors (a connection cut off) have no common base here
-        if os.environ.get("HF_HUB_OFFLINE", "").upper() in constants.ENV_VARS_TRUE_VALUES:
-            raise DataError(
-                f"{origin.repository}@{revision} is not in the cache of this machine, and HF_HUB_OFFLINE is set. Unset "
-                f"it and run once with a connection, {elsewhere}."
-            ) from error
-        status = _status(error)
-        if status == 401:
-            raise DataError(
-                f"the hub refuses {origin.repository} without a valid token: put one into HF_TOKEN (or run `hf auth "
-                f"login`) of an account that has access to {origin.page}, {elsewhere}."
-            ) from error
-        told = f"HTTP status {status}" if status else f"{type(error).__name__}: {_first_line(error)}"
-        advice = "Wait some minutes" if status == 429 else "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE"
-        raise DataError(
-            f"{origin.repository} cannot be downloaded ({told}). {advice} and run again, {elsewhere}."
-        ) from error
-    return Snapshot(folder, folder.name)  # the cache names a snapshot's folder after its commit
+    except Exception as error:
+        why = _reason(origin, revision, refused or error, reached=refused is None)
+        raise DataError(f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}.") from error
+    return Snapshot(Path(found), Path(found).name)  # the cache names a snapshot's folder after its commit
 
 
-def _status(error: BaseException | None) -> int | None:
-    """The HTTP status of an error of the hub's client, or of what it comes from."""
-    from huggingface_hub import errors
+def _reason(origin: Source, revision: str, error: Exception, reached: bool) -> str:
+    """Why a dataset could not be downloaded, and what to do; `reached`: the hub answered the first question."""
+    from huggingface_hub import constants, errors
 
-    while error is not None:
-        if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
-            return int(error.response.status_code)
-        error = error.__cause__ or error.__context__
-    return None
+    chain: list[BaseException | None] = [error, error.__cause__, error.__context__]
+    answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
+    if answered is not None:
+        status = answered.response.status_code
+        if status != 401 and not isinstance(answered, errors.RepositoryNotFoundError):
+            return f"{origin.repository} cannot be downloaded (HTTP status {status}). Wait some minutes and run again"
+        gated = isinstance(answered, errors.GatedRepoError)
+        why = "the dataset is gated. Accept its conditions on" if gated else "the token is not valid. See"
+        return (
+            f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to a token of an "
+            "account that has access (or run `hf auth login`)"
+        )
+    told = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    if reached:
+        return f"{origin.repository} cannot be downloaded ({told}). Run again"
+    missing = f"{origin.repository}@{revision} is not on this machine, and"
+    if constants.HF_HUB_OFFLINE:
+        return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
+    where = f"{constants.ENDPOINT} cannot be reached ({told})"
+    return f"{missing} {where}: offline? Connect, check HF_ENDPOINT and run again"
 
 
 def read_name(name: object) -> dict[str, str]:
@@ -284,9 +262,6 @@ def read_name(name: object) -> dict[str, str]:
 
     The harness hands it to ``process_docs`` as the ``config_name`` of its stub, which is ``default`` where a task file
     has none. It may hold none of ``<>:/\\|?*``.
-
-    Raises:
-        DataError: it is missing, or does not have this form.
     """
     if name in (None, "default"):
         raise DataError("dataset_name is missing: it names the data, for example dataset_name: V-FLUTE,split=test")
@@ -304,11 +279,7 @@ def read_name(name: object) -> dict[str, str]:
 
 
 def named(name: object, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
-    """Return what a ``dataset_name`` says (:func:`read_name`) of a benchmark whose keys are these.
-
-    Raises:
-        DataError: as :func:`read_name`; also for a key that is missing or unknown.
-    """
+    """Return what a ``dataset_name`` says (:func:`read_name`) of a benchmark whose keys are these."""
     found = read_name(name)
     missing = [key for key in required if key not in found]
     unknown = [key for key in found if key not in ("dataset", *required, *optional)]
@@ -325,7 +296,3 @@ def stub(name: object) -> datasets.Dataset:
 
     info = datasets.DatasetInfo(config_name=name)
     return datasets.Dataset.from_list([{"stub": "dataset_name says which data"}], info=info)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "no message")

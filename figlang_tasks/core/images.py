@@ -30,9 +30,6 @@ def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None
         cell: an undecoded ``datasets.Image`` value, whose ``path`` counts where there are no ``bytes``.
         where: names dataset and row in errors.
         dataset: the one whose folder a path must lie below (:func:`below`); None: no path is opened.
-
-    Raises:
-        DataError: the picture is missing, empty, damaged, not a picture, or its path points outside of the folder.
     """
     data, file = _content(cell, where, dataset)
     try:
@@ -47,11 +44,7 @@ def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None
 
 
 def undecoded(rows: datasets.Dataset, where: str) -> datasets.Dataset:
-    """The rows, with the column `image` as :func:`check` and :func:`decode` take it.
-
-    Raises:
-        DataError: the column holds no pictures; `where` names the files.
-    """
+    """The rows, with the column `image` as :func:`check` and :func:`decode` take it."""
     import datasets
     from pyarrow import ArrowException
 
@@ -73,11 +66,7 @@ def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = Non
 
 
 def decode_file(file: Path, where: str) -> Image.Image:
-    """Return the picture in a file, as :func:`decode` does. The path is not checked: use it for trusted paths only.
-
-    Raises:
-        DataError: it does not exist, or as in :func:`check`.
-    """
+    """Return the picture in a file, as :func:`decode` does. The path is not checked: use it for trusted paths only."""
     return _decoded(_bytes(file, where), file, where)
 
 

@@ -28,11 +28,7 @@ class Line(NamedTuple):
 
 
 def read(path: Path) -> tuple[list[Line], list[str]]:
-    """The objects of a file, and the error of each other line.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
+    """The objects of a file, and the error of each other line."""
     rows: list[Line] = []
     faults: list[str] = []
     for number, found in objects(content_of(path)):
@@ -45,11 +41,7 @@ def read(path: Path) -> tuple[list[Line], list[str]]:
 
 
 def content_of(path: Path) -> bytes:
-    """The content of a file.
-
-    Raises:
-        DataError: it cannot be read.
-    """
+    """The content of a file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -101,11 +93,7 @@ class SavedLines:
         self._digest = hashlib.sha256()
 
     def values(self) -> Iterator[SavedLine]:
-        """Each line as JSON.
-
-        Raises:
-            RunError: the file cannot be read, is empty, or a line of it is not JSON.
-        """
+        """Each line as JSON."""
         number = 0
         try:
             with self._path.open("rb") as file:

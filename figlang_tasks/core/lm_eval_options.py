@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
-from figlang_tasks.core import task_files
 from figlang_tasks.core.errors import DataError
 
 _LIKE = 0.8  # "promt" and "scorrer" are like an option; "path", "prompt_template" and the names in our metadata are not
@@ -29,15 +27,11 @@ class LmEvalError(SystemExit, DataError):
 def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
     """The options of a task, from what ``custom_dataset`` was called with.
 
-    Refused is every other key of ``dataset_kwargs`` in the task file, and (for tasks that are written down elsewhere,
-    as in a group) every name that is like an option's.
-
-    Raises:
-        ValueError: an unknown option, or one is missing; the message names it and the valid ones.
+    Refused is every other name that is like an option's.
     """
-    others = set(settings) - set(options)
-    unknown = {name for name in others if difflib.get_close_matches(name, options, n=1, cutoff=_LIKE)}
-    unknown |= others & _in_task_file(settings.get("config_source"))
+    unknown = {
+        name for name in set(settings) - set(options) if difflib.get_close_matches(name, options, n=1, cutoff=_LIKE)
+    }
     valid = ", ".join(options)
     if unknown:
         raise ValueError(f"unknown key(s) {', '.join(sorted(unknown))} of a task in lm-eval; valid: {valid}")
@@ -47,22 +41,9 @@ def lm_eval_options(settings: Mapping[str, Any], options: Sequence[str], require
 
 
 def no_exemplars(doc: Mapping[str, Any]) -> NoReturn:
-    """The prompt of an exemplar: lm-eval asks for one with ``--num_fewshot`` alone.
-
-    Raises:
-        LmEvalError: always.
-    """
+    """The prompt of an exemplar: lm-eval asks for one with ``--num_fewshot`` alone."""
     raise LmEvalError(
         "figlang_tasks: --num_fewshot is no option of our tasks: their prompts are the papers'. Leave it out. Tasks "
         "of FLUTE and of the New Yorker contest take examples by num_fewshot in metadata of the task file: flute_4shot "
         "has four, nycc_match_description_5shot five"
     )
-
-
-def _in_task_file(source: Any) -> set[str]:
-    """The keys of ``dataset_kwargs`` in the task file; none if it cannot be found."""
-    if not isinstance(source, str) or not Path(source).is_file():
-        return set()
-    task_files.read.cache_clear()  # the file may have changed since
-    found = task_files.read(Path(source).resolve(), last_wins=True).get("dataset_kwargs")
-    return set(found) if isinstance(found, Mapping) else set()

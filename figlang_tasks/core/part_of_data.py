@@ -15,11 +15,7 @@ class _Sized(Protocol):
 
 
 def check_values(limit: float | None, offset: float | None) -> None:
-    """Check the two values by themselves.
-
-    Raises:
-        FigLangError: a value is not valid for the harness, or leaves no rows.
-    """
+    """Check the two values by themselves."""
     if limit == 0:
         raise FigLangError("figlang_tasks: --limit 0 leaves no rows: leave the option out, or give -1, to use all rows")
     if limit is not None and limit != -1 and not 0 < limit < math.inf:
@@ -33,11 +29,7 @@ def check_values(limit: float | None, offset: float | None) -> None:
 
 
 def check_offset(config: Mapping[str, Any]) -> None:
-    """Check that a run leaves at least one document of a task; its data is known to be there.
-
-    Raises:
-        FigLangError: there are none left.
-    """
+    """Check that a run leaves at least one document of a task; its data is known to be there."""
     try:
         chosen(config["process_docs"](hub.stub(config.get("dataset_name"))), config)
     except ValueError as error:
@@ -45,11 +37,7 @@ def check_offset(config: Mapping[str, Any]) -> None:
 
 
 def chosen(docs: _Sized, config: Mapping[str, Any]) -> range:
-    """The places of the documents that a run asks, of all; `config` is the task's YAML with ``limit`` and ``offset``.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """The places of the documents that a run asks; `config` is the YAML of a task with ``limit`` and ``offset``."""
     limit, offset, count = config.get("limit"), config.get("offset") or 0, len(docs)
     if offset >= count:
         raise ValueError(f"--offset {offset} skips all {count} rows of this task")

@@ -85,11 +85,7 @@ def user_turn(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
 
 
 def turn_with_pictures_inside(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
-    """A chat turn of the user: each picture in place of an ``<image>`` of the text; before a text that has none.
-
-    Raises:
-        ValueError: the text has more or fewer of them than there are pictures.
-    """
+    """A chat turn of the user: each picture in place of an ``<image>`` of the text; before a text that has none."""
     parts = text.split("<image>") if pictures else [text]
     if len(parts) == 1:
         parts = [""] * len(pictures) + parts

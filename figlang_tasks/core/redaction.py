@@ -8,13 +8,11 @@ reports, and samples what they publish.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from loguru import logger
 
@@ -65,8 +63,9 @@ _PATH = re.compile(
 
 # --- by value ---------------------------------------------------------------------------------------------------------
 
-_SHORTEST = 8  # of a secret that is looked for wherever it stands: "key=1" must not hide every 1
-_PLAIN = re.compile(r"[A-Za-z_-]{,15}")  # nor "api_key=anything", which local servers are given, each "anything"
+# Not looked for wherever they stand: "key=1" must not hide every 1, nor "api_key=anything", which local servers are
+# given, each "anything".
+_SHORT = re.compile(r".{,7}|[A-Za-z_-]{,15}")
 _BEGINNING = 12  # so much of a secret is hidden too: the harness cuts error texts off anywhere
 _OPAQUE = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")  # a beginning that no word, path or address has
 _given: set[str] = set()
@@ -74,21 +73,16 @@ _given: set[str] = set()
 
 def clean_logs() -> None:
     """Hide secrets, and what would steer a terminal, in all that loguru logs; safe to call again."""
-    before = getattr(logger, "_core").patcher  # noqa: B009  (loguru has no other way to ask for it)
-    if getattr(before, "__module__", None) == __name__:
-        return
+    logger.configure(patcher=_clean_record)
 
-    def patch(record: Any) -> None:
-        if before is not None:
-            before(record)
-        record["message"] = _shown(record["message"])
-        if record["exception"]:
-            # loguru shows it as it is, with the values of variables: the message, and what was sent, among them.
-            trace = "".join(traceback.format_exception(*record["exception"]))
-            record["message"] += "\n" + _shown(trace.rstrip())
-            record["exception"] = None
 
-    logger.configure(patcher=patch)
+def _clean_record(record: Any) -> None:
+    record["message"] = _shown(record["message"])
+    if record["exception"]:
+        # loguru shows it as it is, with the values of variables: the message, and what was sent, among them.
+        trace = "".join(traceback.format_exception(*record["exception"]))
+        record["message"] += "\n" + _shown(trace.rstrip())
+        record["exception"] = None
 
 
 def remember(model_args: object) -> None:
@@ -99,22 +93,18 @@ def remember(model_args: object) -> None:
     elif isinstance(model_args, Mapping):
         named = model_args.items()
     values = (value.strip("\"'") for name, value in named if isinstance(value, str) and _is_secret(str(name), value))
-    _given.update(filter(_is_long, values))
+    _given.update(value for value in values if not _SHORT.fullmatch(value))
 
 
 def clean_error(error: BaseException) -> None:
     """Hide secrets, and what would steer a terminal, in the messages of an error and of those it comes from: a
     traceback shows them as they are."""
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        each = pending.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            each.args = tuple(_shown(value) if isinstance(value, str) else value for value in each.args)
-            if isinstance(each, SystemExit) and isinstance(each.code, str):
-                each.code = _shown(each.code)
-            pending += [each.__cause__, each.__context__]
+    found = [error]
+    for each in found:
+        each.args = tuple(_shown(value) if isinstance(value, str) else value for value in each.args)
+        if isinstance(each, SystemExit) and isinstance(each.code, str):
+            each.code = _shown(each.code)
+        found += [other for other in (each.__cause__, each.__context__) if other is not None and other not in found]
 
 
 def _shown(text: str) -> str:
@@ -131,9 +121,19 @@ def without_secrets(value: Any) -> Any:
     what looks like a token of a well-known service; for what is saved, where ``key: value`` may be anybody's words.
 
     Known are the values of the environment (``HF_TOKEN``, ``OPENAI_API_KEY`` and whatever is called so) and those of
-    :func:`remember`, as they are, cut off, and as JSON or an address spells them.
+    :func:`remember`, whole or cut off.
     """
-    return _without_known(value, _known())
+    named = {
+        value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name) and not _SHORT.fullmatch(value)
+    }
+    known = [re.escape(secret) for secret in sorted(named | _given, key=len, reverse=True)]
+    known += [
+        re.escape(secret[:_BEGINNING]) + r"[\w+=/-]*"
+        for secret in named | _given
+        if _OPAQUE.fullmatch(secret[:_BEGINNING])
+    ]
+    pattern = re.compile("|".join([*known, _SHAPE.pattern]))
+    return _changed(value, lambda text: pattern.sub(HIDDEN, text))
 
 
 def redacted(value: Any) -> Any:
@@ -142,22 +142,31 @@ def redacted(value: Any) -> Any:
     Hidden is what stands under a name like ``api_key``, in a mapping or in a text like ``model=m,api_key=...``; user
     and password of an address; and what looks like a token of a well-known service.
     """
-    if isinstance(value, Mapping):
-        return {str(name): HIDDEN if _is_secret(str(name), each) else redacted(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [redacted(each) for each in value]
-    if not isinstance(value, str | int | float | bool | None):
-        value = str(value)
-    if isinstance(value, str):
-        value = _ASSIGNED.sub(_without_value, value)
-        value = _BEARER.sub(rf"\1 {HIDDEN}", value)
-        value = _SHAPE.sub(HIDDEN, _IN_ADDRESS.sub(f"{HIDDEN}@", value))
-    return value
+    return _changed(value, _without_named, by_name=True)
 
 
 def without_paths(text: str) -> str:
     """Return a text with paths of this machine cut down to the last name: ``[local]/model``."""
     return _PATH.sub(lambda found: "[local]/" + re.split(r"[/\\]", found[0].rstrip("/"))[-1], text)
+
+
+def _changed(value: Any, change: Callable[[str], str], by_name: bool = False) -> Any:
+    """Return a value with all its texts changed; `by_name` hides what stands under the name of a secret."""
+    if isinstance(value, Mapping):
+        return {
+            name: HIDDEN if by_name and _is_secret(str(name), each) else _changed(each, change, by_name)
+            for name, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_changed(each, change, by_name) for each in value]
+    if by_name and not isinstance(value, str | int | float | bool | None):
+        value = str(value)
+    return change(value) if isinstance(value, str) else value
+
+
+def _without_named(text: str) -> str:
+    text = _BEARER.sub(rf"\1 {HIDDEN}", _ASSIGNED.sub(_without_value, text))
+    return _SHAPE.sub(HIDDEN, _IN_ADDRESS.sub(f"{HIDDEN}@", text))
 
 
 def _without_value(found: re.Match[str]) -> str:
@@ -167,39 +176,3 @@ def _without_value(found: re.Match[str]) -> str:
 def _is_secret(name: str, value: object) -> bool:
     text = "" if value is None else str(value).strip("\"'")
     return bool(_SECRET_NAME.fullmatch(name)) and not _SETTING.fullmatch(text)
-
-
-def _without_known(value: Any, known: Sequence[str]) -> Any:
-    if isinstance(value, str):
-        for secret in known:
-            value = _without(value, secret)
-        return _SHAPE.sub(HIDDEN, value)
-    if isinstance(value, Mapping):
-        return {name: _without_known(each, known) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_known(each, known) for each in value]
-    return value
-
-
-def _known() -> list[str]:
-    """All forms of the secrets that are looked for, the longer first: one may be the start of another."""
-    named = {value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name) and _is_long(value)}
-    forms = {form for each in named | _given for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
-    return sorted(forms, key=lambda form: (-len(form), form))
-
-
-def _without(text: str, secret: str) -> str:
-    text = text.replace(secret, HIDDEN)
-    beginning = secret[:_BEGINNING]
-    if not _OPAQUE.fullmatch(beginning):
-        return text
-    start = text.find(beginning)
-    while start >= 0:
-        length = len(os.path.commonprefix((text[start : start + len(secret)], secret)))
-        text = text[:start] + HIDDEN + text[start + length :]
-        start = text.find(beginning, start + len(HIDDEN))
-    return text
-
-
-def _is_long(value: str) -> bool:
-    return len(value) >= _SHORTEST and not _PLAIN.fullmatch(value)

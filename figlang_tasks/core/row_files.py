@@ -22,9 +22,6 @@ def read(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, A
     """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its line number, with its cells or what is wrong, as text.
 
     Where a whole CSV file cannot be read (its encoding, its header, a quote that is not closed), nothing follows.
-
-    Raises:
-        DataError: the file cannot be read.
     """
     content = json_lines.content_of(path)
     if (delimiter := {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())) is not None:
@@ -87,11 +84,7 @@ def brief(value: Any) -> str:
 
 
 def text(values: Mapping[str, Any], column: str, where: str, optional: bool = False) -> str:
-    """The text in a column of a row, without white space around it; "" if it is `optional` and not there.
-
-    Raises:
-        DataError: the text is missing or empty, is of another type, or has half a character in it.
-    """
+    """The text in a column of a row, without white space around it; "" if it is `optional` and not there."""
     value = values.get(column)
     if value is None and (optional or column not in values):
         if optional:

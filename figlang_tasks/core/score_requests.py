@@ -20,12 +20,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 KEY = "figlang_score"
-KINDS = ("candidates", "match")
-NORMALIZATIONS = ("none", "tokens")
+Kind = Literal["candidates", "match"]
+KINDS = get_args(Kind)
 SCORES, ONLY_SCORES = "scores", "only_scores"
 """Blocks of a task file for classes that answer its score request, and for those of them that answer nothing else."""
 REPLAY = "figlang_replay"
@@ -36,15 +37,16 @@ class ScoreRequestError(ValueError):
     """A task's score request is not valid; the message names the key and the valid values."""
 
 
-@dataclass(frozen=True)
-class ScoreRequest:
+class ScoreRequest(BaseModel):
     """What is to be scored: texts (`candidates`, in the order of the answer), or how well pictures match."""
 
-    kind: str
-    candidates: tuple[str, ...] = ()
-    normalize: str = "none"
-    yes: str = "Yes"
-    no: str = "No"
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    candidates: tuple[Any, ...] = ()  # texts: pydantic takes none with half of a surrogate pair
+    normalize: Literal["none", "tokens"] = "none"
+    yes: Annotated[str, Field(pattern=r"\S")] = "Yes"
+    no: Annotated[str, Field(pattern=r"\S")] = "No"
 
 
 def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) -> ScoreRequest | None:
@@ -56,31 +58,30 @@ def score_request(generation_kwargs: Mapping[str, Any], doc: Mapping[str, Any]) 
     given = generation_kwargs.get(KEY)
     if given is None:
         return None
-    if isinstance(given, Mapping):
-        # YAML reads the bare keys yes and no as true and false.
-        given = {{True: "yes", False: "no"}.get(key, key): value for key, value in given.items()}
-    if not isinstance(given, Mapping) or given.get("kind") not in KINDS:
+    if not isinstance(given, Mapping):
         raise ScoreRequestError(f"{KEY}={given!r}; valid: a mapping with kind: {' or '.join(KINDS)}")
-    known = {"kind", "candidates", "normalize"} if given["kind"] == "candidates" else {"kind", "yes", "no"}
-    if unknown := sorted(map(str, set(given) - known)):
-        raise ScoreRequestError(f"{KEY}: unknown {', '.join(unknown)}; valid for {given['kind']}: {sorted(known)}")
-    if given.get("normalize", "none") not in NORMALIZATIONS:
-        raise ScoreRequestError(f"{KEY}: normalize={given['normalize']!r}; valid: {', '.join(NORMALIZATIONS)}")
-    for name in ("yes", "no"):
-        if not isinstance(given.get(name, "x"), str) or not given.get(name, "x").strip():
-            raise ScoreRequestError(f"{KEY}: {name}={given[name]!r}, must be a word (in YAML within quotation marks)")
-    values = dict(given)
-    if given["kind"] == "candidates":
-        values["candidates"] = _candidates(given.get("candidates"), doc)
-    return ScoreRequest(**values)
+    # YAML reads the bare keys yes and no as true and false.
+    given = {{True: "yes", False: "no"}.get(key, key): value for key, value in given.items()}
+    if isinstance(column := given.get("candidates"), str):
+        if column not in doc:
+            raise ScoreRequestError(f"{KEY}: the document has no column {column!r}; it has: {', '.join(doc)}")
+        given["candidates"] = doc[column]
+    try:
+        found = ScoreRequest.model_validate(given)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        name, must = ".".join(map(str, wrong["loc"])), wrong["msg"].replace("Input should", "must")
+        raise ScoreRequestError(f"{KEY}: {name}={wrong['input']!r}: {must}") from error
+    for index, text in enumerate(found.candidates):
+        if not isinstance(text, str) or not text:
+            raise ScoreRequestError(f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty")
+    if found.kind == "candidates" and not found.candidates:
+        raise ScoreRequestError(f"{KEY}: candidates is empty; valid: a list of texts, or the name of such a column")
+    return found
 
 
 def kinds_of(model_class: type | None) -> tuple[str, ...]:
-    """The kinds of score requests that a class of models declares to answer.
-
-    Raises:
-        ScoreRequestError: its attribute ``answers_score_requests`` is no collection of `KINDS`.
-    """
+    """The kinds of score requests that a class of models declares to answer."""
     given = getattr(model_class, "answers_score_requests", ())
     if not isinstance(given, Sequence | Set) or isinstance(given, str) or not set(KINDS).issuperset(given):
         name = getattr(model_class, "__qualname__", "")
@@ -100,9 +101,6 @@ def for_model(config: Mapping[str, Any], name: object, model_class: type | None)
         config: the task's YAML as a dict.
         name: what follows ``--model``. A block under that name stands above the others: the harness takes it.
         model_class: its class; None if that is not known, or is one of the harness's own.
-
-    Raises:
-        ScoreRequestError: see :func:`kinds_of`.
     """
     by_model = config.get("model_specific_generation_kwargs") or {}
     text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
@@ -134,19 +132,6 @@ def only_ranks(model: str, task: str) -> str:
         f"{model}: task {task} asks for an answer in words, but this model only scores candidates: it runs tasks whose "
         f"generation_kwargs have {KEY}. Use a generative model (figlang_vlm, llava_hf ...) for {task}"
     )
-
-
-def _candidates(given: Any, doc: Mapping[str, Any]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        if given not in doc:
-            raise ScoreRequestError(f"{KEY}: the document has no column {given!r}; it has: {', '.join(doc)}")
-        given = doc[given]
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise ScoreRequestError(f"{KEY}: candidates={given!r}; valid: a list of texts, or the name of such a column")
-    for index, text in enumerate(given):
-        if not isinstance(text, str) or not text:
-            raise ScoreRequestError(f"{KEY}: candidates[{index}] is {text!r}, must be a text that is not empty")
-    return tuple(given)
 
 
 def answer(scores: Sequence[float]) -> str:

@@ -20,9 +20,6 @@ class Offline(lmms):
     Args:
         batch_size, max_batch_size, device: what the command line hands to every model class; not used.
         unknown: nothing else is taken.
-
-    Raises:
-        FigLangError: an unknown argument.
     """
 
     is_simple = True

@@ -338,11 +338,7 @@ def _labels(network: CrossAttention, read: _Reader, examples: Sequence[Example],
 
 
 class Classifier:
-    """A trained network.
-
-    Raises:
-        FigLangError: an encoder cannot be loaded.
-    """
+    """A trained network."""
 
     def __init__(self, settings: Settings, weights: Weights, device: torch.device, batch_size: int) -> None:
         self._read, self._network = _Reader(settings, device), _network(settings, trained=False)
@@ -361,9 +357,6 @@ class Network:
     ``settings`` of its ``probe.json`` has those of :class:`Settings` under ``network``; under ``reads`` the column of a
     document that holds the text; under ``asks`` the questions that it answers (column ``question``); and under
     ``answers`` the words of the labels 0 and 1.
-
-    Raises:
-        FigLangError: an encoder cannot be loaded.
     """
 
     def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:

@@ -25,11 +25,7 @@ _Floats = npt.NDArray[np.float32]
 
 
 class Network:
-    """A probe with its encoder.
-
-    Raises:
-        FigLangError: the encoder cannot be loaded.
-    """
+    """A probe with its encoder."""
 
     def __init__(self, probe: Probe, weights: Weights, **loading: Any) -> None:
         self._probe, self._weights = probe, weights

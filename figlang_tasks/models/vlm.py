@@ -87,6 +87,7 @@ class FigLangVLM(lmms):
     Args:
         pretrained: hub id or folder.
         revision: of the checkpoint on the hub.
+        gguf_file: of a language model: the file in `pretrained` with its weights (package ``gguf``).
         dtype: ``auto``, ``bfloat16``, ``float16`` or ``float32``; default ``auto`` on a GPU, float32 on the CPU.
         device: default the accelerator of the process if there is one, else the CPU.
         device_map: as in transformers (``auto`` spreads the model over all GPUs of one process).
@@ -111,6 +112,7 @@ class FigLangVLM(lmms):
         self,
         pretrained: str = "",
         revision: str | None = None,
+        gguf_file: str | None = None,
         dtype: str | torch.dtype | None = None,
         device: str | None = None,
         device_map: Any = None,
@@ -133,7 +135,7 @@ class FigLangVLM(lmms):
         self.accelerator = Accelerator()
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         where = vlm_loading.placement(self.accelerator, device, device_map)
-        source = {"revision": str(revision) if revision else "main", "trust_remote_code": trust_remote_code}
+        source = vlm_loading.source(revision, trust_remote_code, gguf_file)
         # One file first: where no hub can be reached, each of the processor's six would be tried for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
         if self.batch_size > 1 and (why := ONE_AT_A_TIME.get(config.model_type)):
@@ -163,10 +165,15 @@ class FigLangVLM(lmms):
 
     @classmethod
     def reads_text_alone(
-        cls, pretrained: str = "", revision: str | None = None, trust_remote_code: bool = False, **others: Any
+        cls,
+        pretrained: str = "",
+        revision: str | None = None,
+        trust_remote_code: bool = False,
+        gguf_file: str | None = None,
+        **others: Any,
     ) -> bool:
         """Whether a language model would be loaded, which tasks with pictures cannot use."""
-        source: dict[str, Any] = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
+        source = vlm_loading.source(revision, trust_remote_code, gguf_file)
         try:
             config = vlm_loading.load_config(pretrained, **source)
             return vlm_loading.auto_class(pretrained, config, **source) is AutoModelForCausalLM

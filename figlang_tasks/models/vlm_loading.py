@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -52,6 +53,14 @@ def dtype_for(name: Any, where: Any) -> Any:
     return found
 
 
+def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> dict[str, Any]:
+    """Return what all ``from_pretrained`` get to find a checkpoint's files."""
+    if gguf_file and find_spec("gguf") is None:
+        stop(f"gguf_file={gguf_file}: transformers reads such files with the package gguf: pip install gguf")
+    found: dict[str, Any] = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
+    return found | ({"gguf_file": gguf_file} if gguf_file else {})
+
+
 def load_config(pretrained: str, **source: Any) -> Any:
     """Return the configuration of a checkpoint that figlang_vlm runs.
 
@@ -68,8 +77,12 @@ def load_config(pretrained: str, **source: Any) -> Any:
     return config
 
 
-def auto_class(pretrained: str, config: Any, *, trust_remote_code: bool = False, **source: Any) -> Any:
+def auto_class(
+    pretrained: str, config: Any, *, trust_remote_code: bool = False, gguf_file: str | None = None, **source: Any
+) -> Any:
     """Return the class of transformers that loads the model."""
+    if gguf_file:  # of which transformers reads language models alone
+        return transformers.AutoModelForCausalLM
     own = [name for name in AUTO_CLASSES if name in (getattr(config, "auto_map", None) or {})]
     if own and trust_remote_code:
         return getattr(transformers, own[0])
@@ -97,8 +110,9 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
     Args:
         chat_template: file with the template to use in place of the checkpoint's.
     """
+    loader = transformers.AutoTokenizer if "gguf_file" in source else transformers.AutoProcessor
     try:
-        processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
+        processor = loader.from_pretrained(pretrained, **source)
     except Exception as error:  # remote code may raise anything
         stop(models.cannot_load("the processor of", pretrained, error))
     if isinstance(processor, transformers.PreTrainedTokenizerBase):
@@ -151,7 +165,7 @@ def load_model(
         where: ``device_map`` of transformers.
         dtype: of the weights; that of the computation where they are quantised.
         peft: folder or hub id of a LoRA-like adapter.
-        source: ``revision`` and ``trust_remote_code``.
+        source: of :func:`source`.
     """
     options = {"config": config, "dtype": dtype, "device_map": where, "output_loading_info": True, **source}
     if attn_implementation is not None:

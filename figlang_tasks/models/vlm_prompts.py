@@ -36,9 +36,6 @@ class ChatTemplate:
     Attributes:
         marks: texts that stand for a picture in a prompt; empty if the processor names none, or puts the one picture
             that it takes before each prompt itself (BLIP-2, InstructBLIP).
-
-    Raises:
-        FigLangError: `enable_thinking` is neither True nor False, or the template has no such switch.
     """
 
     def __init__(self, processor: Any, enable_thinking: bool | None = None) -> None:

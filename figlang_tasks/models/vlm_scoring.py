@@ -75,9 +75,6 @@ class SharedPrefix(Cache):
 
     Plain keys and values are views of the prefix's, and nothing of the sequences is kept. Other layers (states of
     linear attention and of convolutions, changed in place by what reads them) are copied, a copy for each row.
-
-    Raises:
-        TypeError: the cache has no layers, or layers of a fixed length.
     """
 
     def __init__(self, prefix: Any, rows: int) -> None:

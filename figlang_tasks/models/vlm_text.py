@@ -26,11 +26,7 @@ class TextProcessor:
         return text
 
     def __call__(self, text: Sequence[str], images: Any = None, **options: Any) -> BatchFeature:
-        """Return the tensors of texts.
-
-        Raises:
-            ValueError: there are pictures.
-        """
+        """Return the tensors of texts."""
         if images is not None:
             raise ValueError("the prompt has pictures, and this language model reads text alone")
         return BatchFeature(dict(self.tokenizer(text, return_token_type_ids=False, **options)))

@@ -25,7 +25,7 @@ from figlang_tasks.core import finetuning, hub
 from figlang_tasks.core.checks import reading
 from figlang_tasks.mini import NYKMS_DIR
 
-FORMS = ("messages", "llava", "sharegpt")
+FORMS = ("messages", "sharegpt")
 
 
 def export(*arguments: object) -> tuple[int, str]:
@@ -46,7 +46,7 @@ def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
             found[row["id"]] = asked, said, names
     else:
         for row in json.loads((folder / "data.json").read_text(encoding="utf-8")):
-            names = row.get("images", [row["image"]] if "image" in row else [])
+            names = row.get("images", [])
             asked, said = row["conversations"]
             assert (asked["from"], said["from"]) == ("human", "gpt")
             sign = "<image>\n" * len(names)
@@ -97,38 +97,15 @@ def test_rows_of_vflute(form: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rows_of_flute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
-    check_flute("sharegpt", "v1", tmp_path, monkeypatch, every=10)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
-@pytest.mark.parametrize("prompt", ["v2", "v1"])
-def test_rows_of_the_released_flute(
-    prompt: str, shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "FLUTE").mkdir()
-    (tmp_path / "FLUTE" / "train.jsonl").symlink_to(shared_file)
-    check_flute("messages", prompt, tmp_path, monkeypatch, every=5)
-
-
-def check_flute(form: str, prompt: str, folder: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
-    name = "flute" if prompt == "v2" else "flute_v1"
-    status, said = export("flute", "--task", name, "--format", form, "--output", folder / "out")
-    rest = flute_rows.load("FLUTE", "rest", prompt, "")
-    # Four released rows, three of them contradictions, have no explanation; by prompt v1 an entailment needs none.
-    lacking = [d["id"] for d in rest if not d["explanation"] and (prompt == "v2" or d["label"] == "Contradiction")]
-    assert len(lacking) == (0 if form == "sharegpt" else {"v2": 4, "v1": 3}[prompt])
-    assert status == 0 and f"{6034 - len(lacking)} rows of train" in said
-    assert ("left out" in said) == bool(lacking)
-    docs = [doc for doc in rest.select(range(0, len(rest), every)) if doc["id"] not in lacking]
-    records = check(flute, {}, docs, written(form, folder / "out" / "train"), name)
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    status, said = export("flute", "--task", "flute_v1", "--format", "sharegpt", "--output", tmp_path / "out")
+    assert status == 0 and "6034 rows of train" in said and "left out" not in said
+    docs = flute_rows.load("FLUTE", "rest", "v1", "").select(range(0, 6034, 10))
+    records = check(flute, {}, docs, written("sharegpt", tmp_path / "out" / "train"), "flute_v1")
     assert [(r["status"], r["predicted"]) for r in records] == [("read", flute_rows.LABELS[d["label"]]) for d in docs]
-    if prompt == "v2":
-        assert [record["explanation"] for record in records] == [doc["explanation"].strip() for doc in docs]
 
 
-@pytest.mark.parametrize(("form", "modality"), zip(("messages", "llava"), nykms_rows.MODALITIES, strict=True))
+@pytest.mark.parametrize(("form", "modality"), zip(("messages", "sharegpt"), nykms_rows.MODALITIES, strict=True))
 def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: Path, tmp_path: Path) -> None:
     ending = "" if modality == "image" else "_text"
     out = tmp_path / "out"
@@ -153,8 +130,8 @@ def test_rows_of_nykms(form: str, modality: nykms_rows.Modality, nykms_folders: 
 
 def test_an_answer_has_the_form_that_the_task_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_rows(tmp_path, monkeypatch)
-    assert export("vflute", "--task", "vflute_label", "--format", "llava", "--output", tmp_path / "out")[0] == 0
-    for asked, said, _ in written("llava", tmp_path / "out" / "train").values():
+    assert export("vflute", "--task", "vflute_label", "--format", "sharegpt", "--output", tmp_path / "out")[0] == 0
+    for asked, said, _ in written("sharegpt", tmp_path / "out" / "train").values():
         assert asked.endswith("Answer with one word: entailment or contradiction.") and said == "entailment"
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -81,16 +82,23 @@ def test_a_repository_that_cannot_be_had_is_asked_once_for_all_tasks(repository:
     assert asked[0] == asked[1] > 0
 
 
-def test_invalid_token_unknown_revision_and_no_connection(repository: Path, tmp_path: Path) -> None:
+def test_invalid_token_and_unknown_revision(repository: Path, tmp_path: Path) -> None:
     with HubServer() as server:
         server.add_repo(REPO_ID, repository, commit="0" * 40, gated=True, granted_tokens={"hf_good"})
         wrong_token = load(server, tmp_path / "a", "hf_wrong").stderr
-        assert "refuses ColumbiaNLP/V-FLUTE without a valid token: put one into HF_TOKEN" in wrong_token
+        assert "access to ColumbiaNLP/V-FLUTE is not granted: " in wrong_token
         wrong_revision = load(server, tmp_path / "b", "hf_good").stderr
         assert f"has no revision {REVISION}, which this version asks for" in wrong_revision
-    no_connection = load(server, tmp_path / "c", "hf_good").stderr
-    assert "ColumbiaNLP/V-FLUTE cannot be downloaded" in no_connection
-    assert "Check the connection and HF_ENDPOINT / HF_HUB_OFFLINE" in no_connection
+
+
+@pytest.mark.parametrize(("offline", "told"), [("1", "HF_HUB_OFFLINE is set. Unset it"), ("", "http://127.0.0.1:")])
+def test_offline_is_said_in_one_line_without_waiting(tmp_path: Path, offline: str, told: str) -> None:
+    with HubServer() as server:
+        pass  # nobody listens at its address any more
+    started = time.monotonic()
+    done = load(server, tmp_path, HF_HUB_OFFLINE=offline)
+    assert f"is not on this machine, and {told}" in done.stderr.splitlines()[-1]
+    assert "etry" not in done.stderr and "offline" in done.stderr.lower() and time.monotonic() - started < 60
 
 
 def test_data_directory_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

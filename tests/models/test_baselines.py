@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from demo_runs import answers, evaluate, mini_tasks
 
-from figlang_tasks import FigLangError
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.benchmarks.vflute import rows, task
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.core import score_requests
-from figlang_tasks.models.baselines import BaselineError, Random
+from figlang_tasks.models.baselines import BaselineError
 
 TASK = "figlang_mini"
 
@@ -141,9 +139,3 @@ def test_majority_scores(score_tasks: str) -> None:
 def test_what_has_no_chance_level_is_an_error(task_name: str, model: str, message: str, score_tasks: str) -> None:
     with pytest.raises(BaselineError, match=message):
         evaluate(task_name, model, include_path=score_tasks)
-
-
-def test_unknown_arguments_are_refused() -> None:
-    arguments: dict[str, Any] = {"sed": 3}
-    with pytest.raises(FigLangError, match="Random takes no argument sed"):
-        Random(**arguments)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import json
 import re
 import shutil
-import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -131,16 +129,6 @@ def test_a_request_for_words_is_refused_by_name(loaded: Callable[[str], FigLangC
         loaded("clip").generate_until([words])
 
 
-def test_other_kinds_of_requests_are_refused_by_name(loaded: Callable[[str], FigLangCLIP]) -> None:
-    model = loaded("clip")
-    choice: Any = SimpleNamespace(args=("Is it?", str, list, 0, "choice", "test"))
-    rounds: Any = SimpleNamespace(args=("Is it?", {}, list, str, 0, "rounds", "test"))
-    with pytest.raises(ValueError, match="task choice .* only scores"):
-        model.loglikelihood([choice])
-    with pytest.raises(ValueError, match="task rounds .* only scores"):
-        model.generate_until_multi_round([rounds])
-
-
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
@@ -172,11 +160,6 @@ def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(kind: str
     assert apart(ask(model, docs[::-1])[::-1], found) < 1e-6
 
 
-def test_sizes_of_batches(checkpoints: dict[str, Path]) -> None:
-    model = load(checkpoints["clip"], batch_size="auto", text_batch_size=7)
-    assert (model.batch_size, model._pairs.size, model._texts.size) == (AUTO_BATCH, AUTO_BATCH, 7)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_texts_are_cut_and_counted(
     kind: str, checkpoints: dict[str, Path], loaded: Callable[[str], FigLangCLIP], messages: list[str]
@@ -187,11 +170,6 @@ def test_long_texts_are_cut_and_counted(
     docs[0]["candidates"] = ["love", long, f"{long} love", "love \ufffd"]
     assert apart(found, expected(checkpoints[kind], kind, docs)) < 1e-5
     assert f"2 of 4 texts cut to {tiny_encoders.LENGTHS[kind]} tokens" in "".join(messages)
-
-
-def test_a_shorter_length_can_be_asked_for(checkpoints: dict[str, Path], messages: list[str]) -> None:
-    ask(load(checkpoints["align"], max_length=4), [{"images": [noise(0)], "candidates": ["love", "love is love"]}])
-    assert "1 of 2 texts cut to 4 tokens" in "".join(messages)
 
 
 def modes() -> dict[str, Image.Image]:
@@ -307,20 +285,6 @@ def test_pictures_are_let_go_of_batch_by_batch(loaded: Callable[[str], FigLangCL
 
 
 # --- the benchmark ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = Path(__file__).parents[2] / "benchmarks" / "dual_encoder.py"
-    specification = importlib.util.spec_from_file_location("benchmark_of_dual_encoders", file)
-    assert specification and specification.loader
-    benchmark = importlib.util.module_from_spec(specification)
-    monkeypatch.setitem(sys.modules, specification.name, benchmark)  # which its dataclasses need
-    specification.loader.exec_module(benchmark)
-    table = tmp_path / "table.md"
-    assert benchmark.main(["--small", "--device", "cpu", "--repeats", "1", "--markdown", str(table)]) == 0
-    apart_by = re.search(r"differ by at most (\S+)\.\n", table.read_text())
-    assert apart_by and float(apart_by[1]) < 1e-5
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

@@ -186,7 +186,7 @@ def test_requests_for_words_are_those_of_the_harness(server: OpenAIServer, ask: 
 
 
 def test_tokens_of_both_spellings_count() -> None:
-    wanted = ScoreRequest("match")
+    wanted = ScoreRequest(kind="match")
     told = [("Yes", math.log(0.4)), (" Yes", math.log(0.1)), ("No", math.log(0.2)), (" No", math.log(0.05))]
     assert match([*told, ("yes", -1.0), ("Yesterday", -1.0)], wanted).score == pytest.approx(0.5 / 0.75)
     assert match([*told, ("yes", -1.0)], wanted).error == 0

@@ -108,19 +108,6 @@ def test_the_weights_are_those_of_the_best_epoch(settings: Settings) -> None:
     assert labels != [1 - each.label for each in wrong], "as the last epoch has them"
 
 
-@pytest.mark.slow
-def test_alignment_brings_text_and_picture_together(settings: Settings) -> None:
-    found = {}
-    for alignment in ("none", "ot"):
-        asked = dataclasses.replace(settings, alignment=alignment, alignment_weight=100.0)
-        network = kind._network(asked, trained=False)
-        network.load_state_dict(kind.train(asked, examples(24), examples(8), 0, torch.device("cpu")).weights)
-        with torch.inference_mode():
-            _, (texts, pictures) = network.eval()(*kind._Reader(asked, torch.device("cpu"))(examples(8)))
-        found[alignment] = float(transport_loss(texts, pictures))
-    assert found["ot"] < 0.5 * found["none"]
-
-
 @pytest.mark.parametrize("modality", ["both", "text"])
 def test_padding_plays_no_part(modality: str, settings: Settings) -> None:
     asked = dataclasses.replace(settings, modality=modality)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from lmms_eval.api.instance import Instance
 from PIL import ImageFile
-from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, scores, text, user
+from vlm_requests import CANDIDATES, CONVERSATIONS, GREEDY, Build, answers, image, instance, text, user
 
 from figlang_tasks.core import images
-from figlang_tasks.core.score_requests import KEY, read_answer
+from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm
 from figlang_tasks.models.ahead import ahead, threads
 from figlang_tasks.models.vlm import VLMError
@@ -56,35 +56,6 @@ def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:
         assert list(ahead(submit, [], 2)) == []
 
 
-def test_an_error_is_raised_where_its_result_is_due() -> None:
-    with threads(2) as pool:
-        results = ahead(lambda number: pool.submit(divmod, 6, number), [3, 2, 0, 1], 3)
-        assert [next(results), next(results)] == [(3, (2, 0)), (2, (3, 0))]
-        with pytest.raises(ZeroDivisionError):
-            next(results)
-
-
-def test_who_leaves_early_waits_for_what_has_begun_alone() -> None:
-    release = threading.Event()
-    began = threading.Event()
-    late: list[int] = []
-
-    def work(number: int) -> None:
-        if number == 1:
-            began.set()
-            release.wait(60)
-        elif number > 1:
-            late.append(number)
-
-    with threads(1) as pool:
-        results = ahead(lambda number: pool.submit(work, number), range(5), 3)
-        next(results)
-        assert began.wait(60)
-        results.close()
-        threading.Timer(0.1, release.set).start()
-    assert release.is_set() and late == []
-
-
 @pytest.mark.parametrize(
     ("family", "asks"),
     [
@@ -108,29 +79,6 @@ def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twi
         assert sorted(documents.seen) == list(range(12))
     assert found[0] == found[1] == found[2], "to the last bit"
     assert len(set(found[0])) >= len(with_images)
-
-
-def test_images_of_several_requests_share_a_batch(build: Build) -> None:
-    messages = [
-        [user(image(1), text("Does it match?"))],
-        [user(image(2), image(3), text("Is this so, or is it not?"))],
-        [user(image(4), image(5), image(6), text("Well?"))],
-    ]
-    lm = build(batch_size=4)
-    alone = [scores(lm, each, kind="match") for each in messages]
-    rows: list[int] = []
-    generate = lm.model.generate
-
-    def count(**options: Any) -> Any:
-        rows.append(options["input_ids"].shape[0])
-        return generate(**options)
-
-    lm.model.generate = count
-    documents = Documents(3, lambda number: messages[number], GREEDY | {KEY: {"kind": "match"}})
-    together = [read_answer(answer) for answer in answers(lm, documents.requests)]
-    assert rows == [4, 2]
-    for found, expected in zip(together, alone, strict=True):
-        assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_document_that_cannot_be_read_is_named(build: Build) -> None:

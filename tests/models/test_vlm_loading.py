@@ -7,7 +7,6 @@ import inspect
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_vlms import OLD, hf
 from tokenizers.processors import TemplateProcessing
-from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
+from vlm_requests import Build, image, made, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models import vlm_loading
@@ -113,25 +112,6 @@ def test_code_of_the_checkpoint_s_own(
     with pytest.raises(FigLangError, match="trust_remote_code=True"):
         FigLangVLM(folder, device="cpu")
     assert scored(folder, trust_remote_code=True) == pytest.approx(scored(checkpoint("idefics3")), abs=1e-5)
-
-
-@pytest.mark.skipif(OLD, reason="of transformers 5")
-@pytest.mark.parametrize("family", ["qwen2_5_omni", pytest.param("phi4_multimodal", marks=pytest.mark.slow)])
-def test_models_that_hear_too(family: str, checkpoint: Callable[[str], str], warnings_of_loguru: list[str]) -> None:
-    lm = FigLangVLM(checkpoint(family), device="cpu")
-    alone = asked(lm, PAIR, GREEDY)
-    found = scores(lm, ASK, kind="candidates", candidates=CANDIDATES)
-    prompt, _ = made(lm, ASK)
-    ids = [lm._processed([replace(prompt, text=prompt.text + words)]) for words in ("", CANDIDATES[0])]
-    length = ids[0]["input_ids"].shape[1]
-    with torch.inference_mode():
-        log_probs = lm.model(**ids[1]).logits[0].float().log_softmax(-1)
-    by_hand = log_probs[length - 1 : -1].gather(1, ids[1]["input_ids"][0, length:, None]).sum().item()
-    assert found[0] == pytest.approx(by_hand, abs=1e-4) and found[0] != found[1]
-    lm._batches.size = 2
-    assert asked(lm, PAIR, GREEDY) == alone
-    assert alone[0] != alone[1] or family == "phi4_multimodal"  # so small, it says one word to both
-    assert any("vision-lora" in message for message in warnings_of_loguru) == (family == "phi4_multimodal")
 
 
 # --- processors and prompts ------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 from figlang_tasks import FigLangError
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.core.score_requests import KEY
-from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 
 ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
@@ -167,18 +165,6 @@ def test_tasks_ask_such_models_in_words_that_need_no_places(
     for task in tasks[:2]:
         assert sent(again, task) == sent(front, task)
         assert again["configs"][task]["metadata"]["prompt_hash"] == front["configs"][task]["metadata"]["prompt_hash"]
-
-
-def test_llava_hf_asks_so_too(template: Callable[[str], str], tmp_path: Path) -> None:
-    folder = shutil.copytree(DEMO_MODEL_DIR, tmp_path / "front")
-    shutil.copy(template("llava_1_5"), folder / "chat_template.jinja")
-    task = "figlang_mini_irfl_random4_metaphor"
-    runs = [
-        demo_runs.evaluate(task, "llava_hf", f"pretrained={path}", limit=1, gen_kwargs="max_new_tokens=1")
-        for path in (folder, DEMO_MODEL_DIR)
-    ]
-    assert ["Image D: the fourth image\n" in sent(run, task)[0] for run in runs] == [True, False]
-    assert runs[0]["configs"][task]["metadata"]["prompt_hash"].endswith("+pictures_first")
 
 
 # --- models of one picture -------------------------------------------------------------------------------------------

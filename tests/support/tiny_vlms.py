@@ -48,10 +48,7 @@ SIZES: dict[str, dict[str, Any]] = {
         "patch_size": 8,
     },
 }
-# Of each test of a model; in OTHER_CACHES prompts and answers are of the same kinds, what their caches hold is not.
 FAMILIES = ["llava", "qwen2_5_vl", "qwen3_vl", "idefics3", "internvl", "gemma3", "mllama"]
-OTHER_CACHES = ["paligemma"]
-OTHER_CACHES += [] if OLD else ["lfm2_vl", "qwen3_5", "gemma4", "ernie4_5_vl_moe", "minicpmv4_6"]
 
 
 def _checkpoint(family: str) -> dict[str, Any]:

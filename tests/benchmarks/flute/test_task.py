@@ -181,6 +181,7 @@ def named(values: dict[str, Any]) -> str:
     [
         ({"part": "heldout", "dataset": "FLUTE"}, {}, "task mine: .*is not a folder"),
         ({"part": "test", "dataset": "FLUTE"}, {}, "task mine: FLUTE has no part 'test'"),
+        ({"part": "train", "dataset": "figlang_mini_flute", "prompt": "v3"}, {}, "prompt='v3' .*valid: v1, v2"),
         ({"part": "train", "dataset": "figlang_mini_flute", "shots": 3}, {}, "unknown shots; it must be DATASET,part"),
         (
             {"part": "train", "dataset": "figlang_mini_flute"},

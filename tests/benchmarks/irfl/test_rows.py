@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -111,3 +112,10 @@ def test_text_as_the_authors_give_it_to_matching_models() -> None:
     assert rows.text(doc) == "white hat.A good person.A hero."
     assert rows.text(doc, phrase_only=True) == "white hat"
     assert rows.text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"
+
+
+def test_nothing_is_decoded_by_loading(local: Path) -> None:
+    with zipfile.ZipFile(local / "IRFL_images.zip", "w") as archive:
+        for number in range(20):
+            archive.writestr(f"images/{uuid(number)}.jpeg", b"not a picture")
+    assert len(rows.load("figlang_mini_irfl", "metaphor-detection-task")) == 2

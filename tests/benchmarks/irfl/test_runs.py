@@ -243,6 +243,15 @@ def test_words_of_a_class_that_is_asked_for_scores_are_a_failure(tmp_path: Path)
     assert notes.noted() == told
 
 
+def test_any_model_ranks_by_its_yes() -> None:
+    name = "figlang_mini_irfl_retrieve_metaphor"
+    results = demo_runs.evaluate(name, "figlang_vlm", demo_runs.DEMO, limit=12)  # whole rows
+    found = records(results, "irfl_retrieve_metaphor")
+    assert {record["status"] for record in found} == {"scores"}
+    assert all(0 < record["value"] < 1 for record in found)
+    assert values(results, "irfl_retrieve_metaphor")["tie_rate"] == 0
+
+
 def test_other_data_is_no_cache_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The prompts stay the same when an answer moves, so the data has to stand in what the cache knows a task by."""
     name = "figlang_mini_irfl_detect_idiom"

@@ -178,9 +178,6 @@ def test_an_answer_in_words() -> None:
     assert (judged["acc"], judged["parse_rate"]) == (1.0, 1.0)
     assert "literal_preference" not in judged and "tie_rate" not in judged
     assert (judged["sample"]["chosen"], judged["sample"]["scores"]) == (1, None)
-    assert judged["sample"]["unit"] == "The boy is as pale as a ghost", (
-        "rows of one phrase are no evidence of their own"
-    )
 
 
 @pytest.mark.parametrize(("letter", "literal"), [("A", 1.0), ("C", 1.0), ("D", 0.0)])
@@ -200,6 +197,14 @@ def test_no_choice_is_wrong_and_has_no_preference(output: str) -> None:
     assert (judged["acc"], judged["parse_rate"]) == (0.0, 0.0)
     assert "literal_preference" not in judged
     assert judged["sample"]["chosen"] is None
+
+
+@pytest.mark.parametrize("output", [ENDLESS, '{"scores": [NaN]}', '{"scores": [Infinity]}', '{"scores": [1, 2]}'])
+def test_no_output_stops_the_judging(output: str) -> None:
+    assert task.retrieve_process_results(pair_doc(True), [output])["parse_rate"] == 0
+    assert task.match_process_results(choice_doc(), [output])["parse_rate"] == 0
+    assert task.circular_process_results(choice_doc(), [output])["parse_rate"] == 0
+    assert task.grid_process_results(choice_doc(), [output])["parse_rate"] == 0
 
 
 def test_the_highest_score_wins() -> None:
@@ -385,6 +390,25 @@ def test_values(of: Measures, records: Records, expected: dict[str, float], warn
     random.Random(0).shuffle(records)
     assert {name: estimate.value for name, estimate in found(records, of).items()} == values
     assert warnings_of_loguru == []
+
+
+def test_rows_of_one_phrase_are_no_more_than_one() -> None:
+    """Where they are all equal: errors are over phrases."""
+    once, thrice = (
+        [
+            task.process_results(choice_doc(id=str((n, again)), row=str((n, again)), phrase=f"phrase {n}"), [said])[
+                "sample"
+            ]
+            for n, said in enumerate("BABBCB")
+            for again in range(times)
+        ]
+        for times in (1, 3)
+    )
+    (one, three) = (found(records, measures.DETECT)["acc"] for records in (once, thrice))
+    assert (one.value, one.rows, three.rows) == (4 / 6, 6, 18)
+    assert one.stderr == pytest.approx(three.stderr) and one.stderr == pytest.approx(
+        (4 / 6 * 2 / 6 / 5) ** 0.5, rel=0.1
+    )
 
 
 @pytest.mark.parametrize("kind", ["idiom", "simile", "open-simile"])

@@ -28,8 +28,17 @@ FEATURES = Features(  # of its configuration "ranking"
     {
         "image": Image(),
         "contest_number": Value("int32"),
+        "image_location": Value("string"),
         "image_description": Value("string"),
+        "image_uncanny_description": Value("string"),
+        "entities": List(Value("string")),
+        "questions": List(Value("string")),
         "caption_choices": List(Value("string")),
+        "from_description": Value("string"),
+        "winner_source": Value("string"),
+        "label": Value("string"),
+        "n_tokens_label": Value("int32"),
+        "instance_id": Value("string"),
     }
 )
 
@@ -41,11 +50,17 @@ def png(contest: int) -> bytes:
 
 
 def instance(contest: int, description: str, captions: list[str]) -> dict[str, Any]:
+    texts = {name: "" for name, feature in FEATURES.items() if feature == Value("string")}
+    lists: dict[str, list[str]] = {"entities": [], "questions": []}
     return {
+        **texts,
+        **lists,
         "image": {"bytes": png(contest), "path": f"{contest}.jpeg"},
         "contest_number": contest,
         "image_description": description,
         "caption_choices": captions,
+        "n_tokens_label": 1,
+        "instance_id": f"{contest}-{description}",
     }
 
 

@@ -98,6 +98,20 @@ def test_another_row_count_than_the_papers_is_a_warning(folder: Path, warnings_o
     assert warnings_of_loguru == []
 
 
+def test_blank_lines_line_separators_and_a_byte_order_mark_are_read(folder: Path) -> None:
+    found = records(folder)
+    found[0]["caption"] = "One\u2028two\x85three"
+    lines = [json.dumps(record, ensure_ascii=False) for record in found]
+    (folder / "nyk_m.jsonl").write_text("\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline="")
+    documents = rows.load("NYK-MS", "mc", "image")
+    assert len(documents) == 12 and documents[0]["caption"] == "One\u2028two\x85three"
+
+
+def test_a_missing_picture_does_not_matter_to_text_tasks(folder: Path) -> None:
+    shutil.rmtree(folder / "images")
+    assert len(rows.load("NYK-MS", "sarcasm", "text")) == 12
+
+
 def test_negatives_may_leave_their_answers_out_and_ids_tell_the_contest(folder: Path) -> None:
     found = records(folder)
     for record in found:

@@ -278,6 +278,17 @@ def test_bleu() -> None:
     assert wider.low is not None and wider.low < low  # five rows of each text: the evidence of three
 
 
+def test_exact_match_by_what_the_annotation_names() -> None:
+    golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
+    records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
+    em = evaluate(records, nykms_measures.of_records(records), stderr_resamples=0)["mw_em"]
+    assert [*em] == ["all", "word", "object", "image", "free"]
+    assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
+        "all": (0.25, 4),
+        **{kind: (float(kind == "object"), 1) for kind in golds.values()},
+    }
+
+
 # Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
 # tests/metrics/test_classification.py), 687 for sarcasm. No whole number of the positives that LLaVA or GPT-3.5 found
 # (607, 648, 624) gives them, nor of the 692 positives of Table 6.
@@ -310,6 +321,7 @@ def test_documents_for_lm_eval() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"question": "st"}, "lacks modality in its dataset_kwargs; valid: dataset, question, modality"),
         ({"question": "st", "modality": "image"}, "modality='image' .* shows no pictures; valid: text"),
         ({"question": "st", "modality": "text", "datasett": "x"}, r"unknown key\(s\) datasett "),
     ],

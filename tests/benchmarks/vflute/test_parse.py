@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,20 @@ def test_official_holds_its_promises(output: str, scene_graph: bool) -> None:
 def test_other_types_are_refused(output: Any) -> None:
     with pytest.raises(TypeError, match=type(output).__name__):
         parse_official(output)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "piece",
+    ["LABEL:", "LABEL: entailment ", "Therefore,", "entail", "entailment or contradiction ", " ", "label\n", "_", "x"]
+    + ["Contradiction.", "a_emoji ", "the image and the scene graph of the image ", "a_b scene graph ", "\u0130"],
+)
+def test_time_does_not_explode(piece: str) -> None:
+    # Tens of milliseconds to a second on a slow machine; anything quadratic would take hours.
+    output = piece * (8_000_000 // len(piece))
+    begin = time.process_time()
+    parse_official(output, scene_graph=True)
+    assert time.process_time() - begin < 60
 
 
 # --- scene graphs -----------------------------------------------------------------------------------------------------

