@@ -173,12 +173,6 @@ def test_the_table_is_printed_once_and_is_the_same(runs: dict[int, Finished]) ->
 
 
 @pytest.mark.slow
-def test_ranking_with_equal_scores_is_among_them(runs: dict[int, Finished]) -> None:
-    """Ties are where the order of rows or images could come in."""
-    assert estimates(runs[1].results, "scored_random50")["tie_rate"].value > 0
-
-
-@pytest.mark.slow
 def test_processes_without_a_row(site: Path, tmp_path: Path) -> None:
     tasks = ("figlang_mini", "mini_sg", "figlang_mini_nykms_mw")
     one, several = (run(count, site, tmp_path / str(count), tasks, "--limit", "2") for count in (1, 3))

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 from lm_eval.tasks._yaml_loader import load_yaml
 from lmms_eval import utils
-from lmms_eval.models import list_available_models
 from lmms_eval.models.simple.vllm import VLLM
 
 from figlang_tasks import models
 from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.benchmarks.vflute.task import Options
 from figlang_tasks.core import generation, hub, score_requests
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.core.prompting import prompt_hash
@@ -76,11 +74,6 @@ def test_harness_rules(path: Path) -> None:
     assert "\n\n" not in loaded["generation_kwargs"]["until"]  # which the harness would add
 
 
-@pytest.mark.parametrize("path", ENTAILMENT_FILES, ids=ids)
-def test_options_are_valid(path: Path) -> None:
-    Options.of(config(path)["lmms_eval_specific_kwargs"]["default"])
-
-
 @pytest.mark.parametrize("model", ["vllm", "vllm_generate", "sglang"])
 @pytest.mark.parametrize("path", TASK_FILES, ids=ids)
 def test_engines_get_settings_that_they_accept_and_that_say_greedy(path: Path, model: str) -> None:
@@ -89,11 +82,6 @@ def test_engines_get_settings_that_they_accept_and_that_say_greedy(path: Path, m
     sampling = VLLM._build_sampling_params_dict(object.__new__(VLLM), settings)
     assert None not in sampling.values()
     assert (sampling["temperature"], settings["num_beams"]) == (0, 1)
-
-
-def test_settings_are_keyed_by_models_that_the_harness_has() -> None:
-    keys = set(config(plugin.tasks_dir() / "vflute" / "vflute.yaml")["model_specific_generation_kwargs"])
-    assert keys - {"default"} <= set(list_available_models(include_aliases=True))
 
 
 def test_no_task_file_names_a_class_that_gives_scores() -> None:
@@ -214,19 +202,3 @@ def test_data_revision_of_figlang_mini_flute_is_the_digest_of_the_shipped_texts(
     assert {flute_rows.load("figlang_mini_flute", "train")["data"][0]} == {
         f"figlang_mini_flute/train:{revision}" for revision in revisions
     }
-
-
-METACLUE_FILES = [path for path in TASK_FILES if "metaclue" in path.stem]
-
-
-@pytest.mark.parametrize("path", METACLUE_FILES, ids=ids)
-def test_metaclue_data_and_options_are_those_of_the_task(path: Path) -> None:
-    from figlang_tasks.benchmarks.metaclue.task import Options as MetaclueOptions
-
-    loaded = config(path)
-    task = path.stem.partition("metaclue_")[2]
-    dataset = "figlang_mini_metaclue" if path.parent.parent.name == "mini" else "MetaCLUE"
-    assert loaded["dataset_name"] == f"{dataset},task={task}"
-    blocks = loaded["lmms_eval_specific_kwargs"]
-    for block in blocks.values():
-        MetaclueOptions.of_task(block, task)

@@ -131,6 +131,7 @@ HOOKS = (
     Hook("lmms_eval.api.task:ConfigurableTask.process_results", "harness.judgement", call=(3, ())),
     Hook("lmms_eval.utils:simple_parse_args_string", "harness.answers", call=(1, ())),
     Hook("lmms_eval.api.instance:unwrap_generation_output", "harness.answers", call=(1, ())),
+    Hook("lmms_eval.api.filter:FilterEnsemble", "harness.plugin", call=(2, ())),
     # The words that failed requests are known by.
     *(
         Hook(f"lmms_eval.models.chat.{module}", "core.notes", source=("[LMMS_EVAL_REQUEST_FAILED ",))

@@ -163,7 +163,10 @@ class Answers:
                     store()
 
             lm.on_answer = take
-            found = self._ask(lm, kind, [requests[place] for place in missing]) if missing else []
+            try:
+                found = self._ask(lm, kind, [requests[place] for place in missing]) if missing else []
+            finally:
+                lm.on_answer = None  # what it is asked next may not be for us
             for number, answer in enumerate(found):
                 if missing[number] not in answers:
                     take(number, answer)

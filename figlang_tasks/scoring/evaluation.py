@@ -50,6 +50,8 @@ class Measures(list[dict[str, Any]]):
         found = cls()
         found.by_name, found.row = {}, row
         for measure in measures:
+            if measure is UNFINISHED and measure.name in found.by_name:
+                continue  # of measures that another list had
             if measure.name in found.by_name:
                 raise ValueError(f"two measures of one name: {', '.join(measure.name for measure in measures)}")
             found.by_name[measure.name] = measure
@@ -73,8 +75,7 @@ class Measures(list[dict[str, Any]]):
     @property
     def sums(self) -> Measures:
         """Those that are functions of sums over records; others may need Java, large models or a run's pictures."""
-        kept = (measure for measure in self.all if measure.own is None and measure is not UNFINISHED)
-        return Measures.of(*kept, row=self.row)
+        return Measures.of(*(measure for measure in self.all if measure.own is None), row=self.row)
 
     def rows(self, records: Iterable[Record]) -> int:
         """How many rows of the benchmark `records` are of.

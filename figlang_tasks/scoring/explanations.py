@@ -182,12 +182,7 @@ def score(records: Sequence[Record], option: str | Literal[False] | None = None)
         return None
     scheme = explained.scheme_of(own[0])
     option = own[0].get("scorer") if option is None else option
-    try:
-        name = choose(option, scheme.scorer)
-    except ValueError as error:  # preflight was not called
-        logger.error(f"figlang_tasks: {error}; explanations are not scored")
-        notes.note("explanations were not scored, see the log")
-        name = OFF
+    name = choose(option, scheme.scorer)
     pairs = sorted({explained.pair(record) for record in own if explained.needs_score(record)})
     found = _scores(name, pairs, scheme) if pairs and name != OFF else None
     signature, details = found or (scheme.without_scorer, {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +116,12 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
     """Asked for 16 batches at once; batches are those of an undisturbed run."""
     options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 6, "gen_kwargs": "max_new_tokens=4"}
     told: list[str] = []
+    asked: set[FigLangVLM] = set()
     generate = FigLangVLM._generate
 
     def dying(self: Any, batch: Any, *rest: Any) -> Any:
         told.extend(prompt.where for prompt in batch)
+        asked.add(self)
         if len(told) == 4:
             raise RuntimeError("the model is broken")
         return generate(self, batch, *rest)
@@ -129,6 +130,7 @@ def test_a_model_that_tells_its_answers_loses_one_batch(tmp_path: Path, monkeypa
         patched.setattr(FigLangVLM, "_generate", dying)
         with pytest.raises(RuntimeError, match="doc 3: RuntimeError: the model is broken"):
             evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+        assert [model.on_answer for model in asked] == [None], "what it is asked next by others is not kept"
         again = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
     assert told[4:] == [f"task {TASK}, doc {number}" for number in (3, 4, 5)]
     del options["use_cache"]
@@ -181,15 +183,6 @@ def without_functions(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_functions(each) for each in value]
     return "function" if callable(value) else value
-
-
-def test_a_failed_request_is_asked_again(tmp_path: Path) -> None:
-    runs = Runs(tmp_path)
-    runs.here(limit=2)
-    with sqlite3.connect(runs.cache / "figlang_0.db") as cache:
-        cache.execute("DELETE FROM answers WHERE doc_id = 1")
-    runs.here(limit=2)
-    assert [len(asked) for asked in runs.asked] == [2, 1]
 
 
 def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:

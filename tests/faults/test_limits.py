@@ -39,12 +39,6 @@ def test_nothing_to_run_or_to_compute(task: str, options: dict[str, Any], messag
         evaluate(task, *NO_MODEL, **options)
 
 
-@pytest.mark.parametrize("options", [{"limit": 4, "offset": 4}, {"limit": 9}])
-def test_a_whole_row_is_enough(options: dict[str, Any]) -> None:
-    found = evaluate(CIRCULAR, "figlang_random", **options)["results"][CIRCULAR]
-    assert 0 <= found["all_rotations_acc,none"] <= 1
-
-
 def test_a_share_of_several_tasks_is_one_number_for_all(warnings_of_loguru: list[str]) -> None:
     sizes = {"figlang_mini_irfl_detect_idiom": 12, "figlang_mini_nykms_mw": 7}
     found = evaluate(list(sizes), "figlang_random", limit=0.25)["n-samples"]

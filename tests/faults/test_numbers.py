@@ -12,7 +12,6 @@ from faulty_runs import TASK, Runs
 
 from figlang_tasks.core import notes
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.metrics.explanation import Scorer
 from figlang_tasks.results import runs as saved_runs
 from figlang_tasks.submit import SubmissionError, answered
 
@@ -76,36 +75,6 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     assert [line["length"] for line in lines] == [len(line["sample"]["reference"]) for line in lines]
 
 
-NOT_SCORED = "explanations were not scored, so f1@53, f1@60, explanation_score are missing"
-
-
-@pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("CUDA error")])
-def test_explanations_that_cannot_be_scored_are_a_failure(
-    error: Exception, runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(self: Scorer, *texts: object) -> None:
-        raise error
-
-    monkeypatch.setattr(Scorer, "score", fail)
-    results = runs.here(limit=2, fault={"figlang_scorer": "embedded"})
-    assert "f1@60,none" not in results["results"][TASK]
-    assert notes.noted() == [NOT_SCORED]
-
-
-def test_missing_weights_are_a_failure_too(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    results = runs.here(limit=2, fault={"figlang_scorer": "vflute25"})
-    assert "f1@60,none" not in results["results"][TASK]
-    assert notes.noted() == [NOT_SCORED]
-
-
-def test_scores_that_nobody_asked_for_are_no_failure(runs: Runs) -> None:
-    results = runs.here(limit=2, fault={"figlang_scorer": "off"})
-    assert "f1@60,none" not in results["results"][TASK]
-    assert notes.noted() == []
-
-
 PARTS = [({"limit": 3}, "limit 3"), ({"offset": 70}, "offset 70"), ({"limit": 2, "offset": 5}, "limit 2, offset 5")]
 
 
@@ -120,11 +89,6 @@ def test_a_part_of_the_data_is_marked_in_the_files(options: dict[str, int], mark
     assert results["n-samples"][TASK]["original"] == 76
     cut = saved_runs.limited(saved_runs.read(str(folder)))
     assert cut == mark
-
-
-def test_the_whole_data_is_not_marked(runs: Runs) -> None:
-    runs.here(saved=runs.folder / "saved")
-    assert saved_runs.limited(saved_runs.read(str(runs.folder / "saved"))) is None
 
 
 def test_settings_of_sampling_are_in_the_files(runs: Runs) -> None:

@@ -109,11 +109,6 @@ def test_a_palette_with_transparency_keeps_its_colours() -> None:
     assert found.getpixel((1, 1)) == (0, 255, 0)
 
 
-def test_transparency_is_dropped() -> None:
-    picture = Image.new("RGBA", (4, 4), (10, 20, 30, 0))
-    assert read(file_of(picture, "PNG")).getpixel((0, 0)) == (10, 20, 30)
-
-
 def test_an_animation_shows_its_first_frame() -> None:
     frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "lime", "blue")]
     found = read(file_of(frames[0], "GIF", save_all=True, append_images=frames[1:]))

@@ -77,13 +77,6 @@ def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert_same_file(runs, undisturbed)
 
 
-def test_an_error_by_the_command_line_ends_with_status_1(runs: Runs) -> None:
-    failed = runs.by_command(fault={"faulty": "raise", "faulty_at": AT})
-    assert failed.returncode == 1 and len(runs.asked[-1]) == AT
-    assert "the model is broken" in failed.stderr
-    assert failed.stderr.splitlines()[-1] == "lmms_eval: 1 evaluation(s) failed, see above."
-
-
 @pytest.mark.long
 def test_twenty_kills_at_random_moments(runs: Runs, undisturbed: dict[str, Any]) -> None:
     """Each costs the answer that was under way, no more, and the end is that of an undisturbed run."""
@@ -102,18 +95,6 @@ def test_twenty_kills_at_random_moments(runs: Runs, undisturbed: dict[str, Any])
     done = runs.by_command(fault=slow)
     assert done.returncode == 0, done.stderr[-3000:]
     assert asked > 10 and asked + len(runs.asked[-1]) - ROWS <= 20
-    assert_same_file(runs, undisturbed)
-
-
-@pytest.mark.long  # what is lost is the same as by SIGKILL
-def test_sigterm(runs: Runs, undisturbed: dict[str, Any]) -> None:
-    process = runs.command(fault={"faulty": "wait", "faulty_at": AT})
-    runs.wait_for_the_fault(process)
-    process.terminate()
-    process.communicate(timeout=600)
-    assert process.returncode == -signal.SIGTERM
-    again = runs.by_command()
-    assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - AT), again.stderr[-3000:]
     assert_same_file(runs, undisturbed)
 
 

@@ -31,14 +31,6 @@ def detection() -> tuple[tables.Row, ...]:
     return tables.detection("figlang_mini_irfl", NAME).whole()
 
 
-def test_a_byte_order_mark_before_the_first_column(local: Path) -> None:
-    """As Excel saves CSV in UTF-8."""
-    path = write_table(local, NAME, [metaphor_row()])
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    (row,) = detection()
-    assert row.negatives == (uuid(1), uuid(2), uuid(3))  # the first column
-
-
 def test_a_row_is_named_by_its_number_where_cells_before_it_have_line_breaks(local: Path) -> None:
     write_table(local, NAME, [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, type="?")])
     with pytest.raises(DataError, match=f"{NAME} row 1: type '\\?'"):
@@ -74,14 +66,6 @@ def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     (path,) = folder.glob("**/test-*.parquet")
     return path
-
-
-def test_an_extra_column_of_a_parquet_file_is_left_alone(test_rows: Path) -> None:
-    before = rows.load("figlang_mini", "test")["data"][0]
-    hub.look_again()
-    table = pq.read_table(test_rows)
-    pq.write_table(table.append_column("note", pa.array(["x"] * len(table))), test_rows)
-    assert rows.load("figlang_mini", "test")["data"][0] == before
 
 
 def test_a_row_twice_is_told_by_the_count(test_rows: Path) -> None:

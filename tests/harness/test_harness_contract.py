@@ -71,14 +71,6 @@ def test_data_files_of_an_included_yaml_lie_beside_that_one(tmp_path: Path) -> N
     assert Path(config["dataset_kwargs"]["data_files"]["test"]).resolve() == tmp_path / "rows.jsonl"
 
 
-def test_the_first_include_path_wins(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "t.yaml").write_text("task: t\n")
-    manager = TaskManager(include_defaults=False, include_path=[str(tmp_path / "b"), str(tmp_path / "a")])
-    assert manager.task_index["t"]["yaml_path"] == str(tmp_path / "b" / "t.yaml")
-
-
 def task_config(**changes: Any) -> dict[str, Any]:
     stub = Path(__file__).parents[1] / "fixtures" / "one_row.jsonl"
     config = {

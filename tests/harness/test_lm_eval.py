@@ -14,7 +14,7 @@ import pytest
 import torch
 import typer.testing
 import warm
-from demo_runs import estimates, evaluate
+from demo_runs import evaluate
 from flute_rows import released_shape, write_lines
 from hub_server import HubServer
 from lm_eval.api.instance import Instance
@@ -175,54 +175,7 @@ def test_lm_evals_table_has_values_alone(both: dict[str, dict[str, Any]]) -> Non
     assert len(values) > 15 and all(0 <= float(value or 0) <= 1 for value in values), values
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_every_number_follows_from_the_scores_by_the_definition(task: str, both: dict[str, dict[str, Any]]) -> None:
-    """The papers' definitions in words, over the scores that lmms-eval logs."""
-    reported = {name: each.value for name, each in estimates(both["lmms_eval"], task).items()}
-    samples = [sample["sample"] for sample in both["lmms_eval"]["samples"][task]]
-    scopes = {"": samples, "_paraphrase_sarcasm": []}
-    for sample in samples:
-        scopes.setdefault(f"_{sample['report_group']}", []).append(sample)
-        if sample["report_group"] in ("sarcasm", "creative_paraphrase"):
-            scopes["_paraphrase_sarcasm"].append(sample)
-    assert len(scopes) == 7
-    for scope, chosen in scopes.items():
-        right = [sample for sample in chosen if sample["predicted"] == sample["gold"]]
-        assert reported[f"acc@0{scope}"] == pytest.approx(len(right) / len(chosen))
-        for k in (50, 60):
-            above = [s for s in right if s.get("explanation_scores", {"mean": -1})["mean"] > k / 100]
-            entailments = [s for s in right if s["gold"] == 1]
-            v1 = len(entailments) + len([s for s in above if s["gold"] == 0])
-            if task.endswith("v1"):
-                assert reported[f"acc@{k}{scope}"] == pytest.approx(v1 / len(chosen))
-            else:
-                assert reported[f"acc@{k}{scope}"] == pytest.approx(len(above) / len(chosen))
-                assert reported[f"v1_acc@{k}{scope}"] == pytest.approx(v1 / len(chosen))
-        scored = [s["explanation_scores"]["mean"] for s in chosen if "explanation_scores" in s]
-        if task.endswith("v1"):
-            assert len(scored) == sum(s["gold"] == 0 for s in chosen)
-        if scored:
-            assert reported[f"explanation_score{scope}"] == pytest.approx(sum(scored) / len(scored))
-        else:
-            assert f"explanation_score{scope}" not in reported
-
-
 # --- scoring in lm-eval ----------------------------------------------------------------------------------------------
-
-
-def test_all_metrics_of_a_task_share_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    from figlang_tasks.metrics.explanation import Scorer
-
-    calls: list[object] = []
-    score = Scorer.score
-
-    def counting(*arguments: Any) -> Any:
-        calls.append(arguments)
-        return score(*arguments)
-
-    monkeypatch.setattr(Scorer, "score", counting)
-    in_lm_eval(limit=12)
-    assert len(calls) == len(TASKS)
 
 
 def test_without_a_scorer_the_other_numbers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,17 +184,6 @@ def test_without_a_scorer_the_other_numbers_are_there(monkeypatch: pytest.Monkey
     assert results["results"][TASKS[0]]["acc@50,none"] is None
     assert set(numbers(results, TASKS[0])) == {"acc@0", "acc", "parse_rate", "parse_disagreement"}
     assert told(results, TASKS[0])["explanation_scorer"] == "none (acc@0 counts labels alone)"
-
-
-def test_outputs_that_are_not_read_are_told_once(warnings_of_loguru: list[str]) -> None:
-    class Rambling(InLmEval):
-        def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
-            return ["The weather is fine."] * len(requests)
-
-    in_lm_eval(Rambling(), tasks=TASKS[:1], limit=6)
-    (notice,) = [message for message in warnings_of_loguru if "unread" in message]
-    assert notice.startswith("figlang_tasks: figlang_mini_flute/train:")
-    assert 'no answer was found in 6 of 6, such as "The weather is fine."' in notice
 
 
 def test_without_the_weights_of_the_scorer_no_run_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -294,25 +236,6 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
         assert (again["acc,none"], again["parse_rate,none"]) == (reported["acc,none"], reported["parse_rate,none"])
         assert 0 < again["acc,none"] < 1
     assert not [message for message in warnings_of_loguru if "another prompt" in message]
-
-
-def test_a_scoring_that_breaks_off_costs_no_run_and_is_told_once(
-    monkeypatch: pytest.MonkeyPatch, warnings_of_loguru: list[str]
-) -> None:
-    from figlang_tasks.metrics.explanation import Scorer
-
-    def fail(self: Scorer, *texts: Any) -> None:
-        raise MemoryError("no room")
-
-    monkeypatch.setattr(Scorer, "score", fail)
-    results = in_lm_eval(tasks=TASKS[:1], limit=12)
-    assert numbers(results, TASKS[0])["acc@0"] > 0
-    assert results["results"][TASKS[0]]["acc@50,none"] is None
-    (message,) = [message for message in warnings_of_loguru if "explanations were not scored" in message]
-    assert "MemoryError: no room" in message
-    assert (
-        "acc@50, acc@60, v1_acc@50, v1_acc@60, explanation_score are missing, and acc@0 counts labels alone" in message
-    )
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
@@ -374,7 +297,7 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
     assert runs.read(str(file)).tasks["flute"].signature == signature
     # `figlang score` reads lm-eval's samples files, too.
     (samples,) = tmp_path.glob("out/*/samples_flute_*.jsonl")
-    command_line = ["score", str(samples), "--scorer", "embedded", "--no-cache", "-o", str(tmp_path / "again")]
+    command_line = ["score", str(samples), "--scorer", "embedded", "-o", str(tmp_path / "again")]
     result = typer.testing.CliRunner().invoke(app, command_line)
     assert result.exit_code == 0, result.output
     again = runs.read(str(tmp_path / "again")).tasks["flute"]
@@ -418,13 +341,6 @@ def test_arguments_of_the_model_and_a_bare_off_are_taken(tmp_path: Path) -> None
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False, metadata=metadata)
     task = manager.load(["mine"])["tasks"]["mine"]
     assert set(task.dataset["test"]["scorer"]) == {"off"}
-
-
-def test_missing_data_ends_a_run_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "FLUTE").mkdir()
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(FigLangError, match="figlang_tasks: FLUTE: the train split must be in .*there is none"):
-        in_lm_eval(tasks=("flute",))
 
 
 def test_every_kind_of_backend_gets_settings_that_it_takes() -> None:

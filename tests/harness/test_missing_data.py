@@ -16,10 +16,8 @@ BIN = Path(sys.executable).parent
 TORCHRUN = [str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "1", "-m"]
 PROGRAMS = [
     pytest.param(["lmms_eval"], marks=pytest.mark.slow, id="lmms_eval"),
-    pytest.param(["python", "-m", "lmms_eval"], marks=pytest.mark.slow, id="python -m lmms_eval"),
     pytest.param([str(BIN / "lmms_eval")], marks=pytest.mark.long, id="lmms_eval, started"),
     pytest.param([*TORCHRUN, "lmms_eval"], marks=pytest.mark.long, id="torchrun"),
-    pytest.param([*TORCHRUN, "figlang_tasks.cli.lmms_eval"], marks=pytest.mark.long, id="torchrun, our command"),
 ]
 # Reading the task files of lm-eval alone takes ten seconds.
 LM_EVAL = """
@@ -51,13 +49,6 @@ def ended(command: list[str], folder: Path, harness: bool = False) -> list[str]:
 def test_missing_data(program: list[str], tmp_path: Path) -> None:
     command = [*program, "--tasks", "vflute", "--model", "llava_hf", "--model_args", "pretrained=there/is_none"]
     assert sum(line.startswith(NO_DATA) for line in ended(command, tmp_path)) == 1
-
-
-@pytest.mark.slow
-def test_a_wrong_model(tmp_path: Path) -> None:
-    arguments = ["--tasks", "figlang_mini", "--model", "figlang_vml", "--model_args", "pretrained=./there/is/none"]
-    told = "figlang_tasks: no model class 'figlang_vml' (did you mean `figlang_vlm`"
-    assert ended(["lmms_eval", *arguments], tmp_path, harness=True)[-1].startswith(told)
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from marks import slow_unless
 from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix
 
@@ -215,15 +214,3 @@ def test_an_interval_of_one_class() -> None:
     low, high = (recall / (1 + recall) for recall in (ends.low, ends.high))  # half of F1, 2 r / (1 + r)
     assert overall(records, "f1")["f1@0"][:3] == pytest.approx((3 / 7, low, high))
     assert (low, high) == pytest.approx((0.290, 0.482), abs=6e-4)
-
-
-@pytest.mark.parametrize(("contradictions", "entailments"), slow_unless(UNBALANCED[:3], UNBALANCED))
-def test_nine_of_ten_intervals_of_f1_hold_the_truth(contradictions: int, entailments: int) -> None:
-    rng, shares, measure = np.random.default_rng(3), (0.7, 0.85), VFLUTE.by_name["f1@60"]
-    hits = contradictions * shares[0], entailments * shares[1]
-    wrong = contradictions + entailments - sum(hits)
-    truth = sum(2 * own / (2 * own + wrong) for own in hits) / 2
-    sizes = contradictions, entailments
-    statistics = [measure.statistics(drawn(sizes, shares, rng))[OVERALL] for _ in range(200)]
-    ends = [interval for each in statistics if (interval := measure.interval.of(each)) is not None]
-    assert len(ends) == 200 and np.mean([low <= truth <= high for low, high in ends]) >= 0.9
