@@ -53,6 +53,7 @@ RETRIEVAL_CLASSES = {
     "vilt": "ViltForImageAndTextRetrieval",
 }
 AUTO_BATCH = 64
+TEXTS = 256  # of a batch
 
 # What a model was trained with, where its processor does not do it unless told: SigLIP has no attention mask.
 _PADDED_TO_MAXIMUM = ("siglip", "siglip2", "align")
@@ -73,9 +74,7 @@ class FigLangCLIP(lmms):
         dtype: of the weights, one of `DTYPES`; official results take float32.
         device: torch device; by default the GPU of this process if there is one.
         batch_size: images of a batch; ``auto`` is `AUTO_BATCH`. Out of memory halves it.
-        text_batch_size: texts of a batch.
         head: BLIP only: ``itm`` (default) or ``cosine``.
-        max_length: tokens that a text is cut to, at most what the model takes (the default).
         trust_remote_code: as in transformers.
 
     Raises:
@@ -94,9 +93,7 @@ class FigLangCLIP(lmms):
         dtype: str = "float32",
         device: str | None = None,
         batch_size: int | str = 1,
-        text_batch_size: int = 256,
         head: str | None = None,
-        max_length: int | None = None,
         trust_remote_code: bool = False,
         max_batch_size: Any = None,
         **unknown: Any,
@@ -107,19 +104,15 @@ class FigLangCLIP(lmms):
         models.require_checkpoint("figlang_clip", pretrained)
         if dtype not in DTYPES:
             raise FigLangError(f"figlang_clip: dtype={dtype!r}; valid: {', '.join(DTYPES)}")
-        if str(batch_size).startswith("auto"):
-            batch_size = AUTO_BATCH
-        numbers = {"batch_size": batch_size, "text_batch_size": text_batch_size, "max_length": max_length or 10**9}
-        images, texts, longest = (models.whole_number("figlang_clip", *each) for each in numbers.items())
-        self._images, self._texts, self._pairs = (
-            Batches(size, what) for size, what in ((images, "image"), (texts, "text"), (images, "pair"))
-        )
+        auto = str(batch_size).startswith("auto")
+        size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
+        self._images, self._texts, self._pairs = Batches(size, "image"), Batches(TEXTS, "text"), Batches(size, "pair")
         self.accelerator = Accelerator()
         self._rank, self._world_size = self.accelerator.process_index, self.accelerator.num_processes
         alone = device is not None and (self._world_size == 1 or not device.startswith("cuda"))
         self._device = torch.device(device) if device and alone else self.accelerator.device
         source = {"revision": "main" if revision is None else str(revision), "trust_remote_code": trust_remote_code}
-        self._network = _load(pretrained, source, dtype, self._device, head, longest)
+        self._network = _load(pretrained, source, dtype, self._device, head)
 
     @property
     def device(self) -> torch.device:
@@ -318,7 +311,7 @@ class _Network:
         limit: tokens of the longest text that the model takes, special tokens included.
     """
 
-    def __init__(self, model: Any, processor: Any, device: torch.device, max_length: int) -> None:
+    def __init__(self, model: Any, processor: Any, device: torch.device) -> None:
         self.model = model.eval().to(device)
         self.processor = processor
         self._device = device
@@ -329,7 +322,7 @@ class _Network:
         positions = getattr(text, "max_position_embeddings", None)
         if positions is not None and self._kind == "altclip":  # of RoBERTa: they begin behind that of padding
             positions -= text.pad_token_id + 1
-        limits = (processor.tokenizer.model_max_length, positions, max_length, _TRAINED_LENGTH.get(self._kind))
+        limits = (processor.tokenizer.model_max_length, positions, _TRAINED_LENGTH.get(self._kind))
         self.limit: int = min(limit for limit in limits if limit is not None)
         self._takes_types = "token_type_ids" in inspect.signature(self._text_method()).parameters
 
@@ -473,9 +466,7 @@ def _rgb(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
 
 
-def _load(
-    pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device, head: str | None, max_length: int
-) -> _Network:
+def _load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device, head: str | None) -> _Network:
     try:
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     except (OSError, ValueError) as error:
@@ -505,7 +496,7 @@ def _load(
     if lost := models.missing_weights(pretrained, model, loaded):
         raise FigLangError(f"figlang_clip: {lost}")
     network = _MATCHERS.get(type(model).__name__, _Network)
-    return (_BlipCosine if head == "cosine" else network)(model, processor, device, max_length)
+    return (_BlipCosine if head == "cosine" else network)(model, processor, device)
 
 
 _MATCHERS: dict[str, type[_Network]] = {

@@ -207,10 +207,6 @@ class FigLangVLM(lmms):
         with _naming("the chat template"):
             return self._template.pictures_first
 
-    @property
-    def eot_token_id(self) -> int | None:
-        return self.tokenizer.eos_token_id
-
     def clean(self) -> None:
         """Let go of the model; the harness calls this when all requests are answered."""
         self._scorer = None
