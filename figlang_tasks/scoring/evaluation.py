@@ -17,7 +17,17 @@ from loguru import logger
 from figlang_tasks.core import notes, status
 from figlang_tasks.metrics import __version__
 from figlang_tasks.scoring import explanations, repeats
-from figlang_tasks.scoring.measure import OVERALL, Estimate, Estimates, Measure, Record, by_repeat, row_of
+from figlang_tasks.scoring.measure import (
+    OVERALL,
+    Estimate,
+    Estimates,
+    Measure,
+    Record,
+    by_repeat,
+    flat,
+    full_name,
+    row_of,
+)
 from figlang_tasks.scoring.notices import UNFINISHED, is_thought_alone, notices
 
 STDERR_RESAMPLES = 1_000
@@ -360,6 +370,15 @@ def evaluate(
         if own:
             found[measure.name] = own
     return found
+
+
+def headlines(records: Sequence[Record], measures: Measures) -> dict[str, float]:
+    """Return the values of the headline measures that are no diagnostics, by full name."""
+    return {
+        full_name(name, scope): estimate.value
+        for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0))
+        if measures.by_name[name].headline and not measures.by_name[name].diagnostic
+    }
 
 
 def _in_scopes(

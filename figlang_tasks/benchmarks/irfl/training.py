@@ -17,7 +17,7 @@ from figlang_tasks.benchmarks.irfl.archive import pictures
 from figlang_tasks.benchmarks.irfl.measures import of_records
 from figlang_tasks.core.hub import DataError
 from figlang_tasks.core.text import folded
-from figlang_tasks.scoring import evaluate, flat, full_name
+from figlang_tasks.scoring.evaluation import headlines
 
 Document = Mapping[str, Any]
 
@@ -138,12 +138,7 @@ def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, flo
     """Return the headline measures, by full name, of matching scores as answers."""
     judge = task.retrieve_process_results if "positive" in tested[0] else task.match_process_results
     records = [judge(document, [answer])["sample"] for document, answer in zip(tested, answers, strict=True)]
-    measures = of_records(records)
-    return {
-        full_name(name, scope): estimate.value
-        for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0))
-        if measures.by_name[name].headline and not measures.by_name[name].diagnostic
-    }
+    return headlines(records, of_records(records))
 
 
 def _told(trained_on: Mapping[str, Any], dataset: str, table: str) -> str:

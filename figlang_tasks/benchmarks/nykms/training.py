@@ -14,7 +14,7 @@ from figlang_tasks.benchmarks.nykms.parse import Question
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.hub import DataError
-from figlang_tasks.scoring import OVERALL, evaluate
+from figlang_tasks.scoring.evaluation import headlines
 
 ASKS: Mapping[str, tuple[Question, ...]] = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
 """The questions whose first answer says whether there is one, by topic."""
@@ -115,9 +115,7 @@ def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]
     """Return the measures of Table 11 of labels 0 and 1."""
     answered = zip(documents, labels, strict=True)
     records = [task.process_results(document, [ANSWERS[label]])["sample"] for document, label in answered]
-    question = documents[0]["question"]
-    found = evaluate(records, measures.BY_QUESTION[question], stderr_resamples=0)
-    return {name: own[OVERALL].value for name, own in found.items() if name.startswith(f"{question}_")}
+    return headlines(records, measures.of_records(records))
 
 
 def _published(system: str) -> dict[str, str]:
