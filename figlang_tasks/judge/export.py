@@ -64,12 +64,11 @@ def _explained(run: Run) -> TaskRun:
 def _check_same_samples(first: TaskRun, other: TaskRun) -> None:
     if other.data != first.data:
         raise JudgeError(f"{first.path} is of {first.data}, {other.path} of {other.data}: judge runs on the same data")
-    for one, of in ((first, other), (other, first)):
-        if lacks := sorted(set(of.ids) - set(one.ids)):
-            raise JudgeError(
-                f"{one.path} lacks {len(lacks)} of the samples of {of.path}: {listing(lacks, 20)}. Evaluate both on "
-                "the same samples"
-            )
+    if differ := sorted({*first.ids} ^ {*other.ids}):
+        raise JudgeError(
+            f"{first.path} and {other.path} differ in {len(differ)} samples: {listing(differ, 20)}. Evaluate both on "
+            "the same samples"
+        )
 
 
 def _by_id(run: TaskRun) -> dict[str, Mapping[str, Any]]:

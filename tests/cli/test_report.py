@@ -56,17 +56,6 @@ def test_options_of_the_gallery(folder: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0 and "(0 samples, 0 pictures" in result.stdout
 
 
-def test_missing_data_is_told_and_costs_no_report(tmp_path: Path) -> None:
-    lines = lines_of("figlang_mini", 3)
-    for line in lines:
-        line["sample"]["data"] = "V-FLUTE/test:0123456789ab"
-    output = tmp_path / "report.html"
-    result = figlang(write_run(tmp_path / "run", {"vflute": lines}), "-o", output)
-    assert result.exit_code == 0, result.output
-    assert "figlang report: vflute: " in result.stderr and "figlang data prefetch" in result.stderr
-    assert "figlang data prefetch" in output.read_text(encoding="utf-8")
-
-
 def test_nothing_is_downloaded(tmp_path: Path) -> None:
     lines = lines_of("figlang_mini", 2)
     for line in lines:
@@ -98,17 +87,4 @@ def test_bad_runs_are_refused_and_nothing_is_written(folder: Path, tmp_path: Pat
     damaged = write_run(tmp_path / "damaged", {"figlang_mini": lines})
     message = refused(damaged, "-o", output)
     assert "`sample` lacks 'predicted'" in message and "samples_figlang_mini.jsonl, line 2" in message
-    for number, (field, value) in enumerate(
-        [("report_group", 5), ("explanation", 7), ("gold", "yes"), ("explanation_scores", "x")]
-    ):
-        lines = lines_of("figlang_mini", 3)
-        lines[1]["sample"][field] = value
-        message = refused(write_run(tmp_path / str(number), {"figlang_mini": lines}), "-o", output)
-        assert field in message and "samples_figlang_mini.jsonl, line 2" in message
-    lines = lines_of("figlang_mini_irfl_retrieve_metaphor")
-    for line in lines:
-        line["sample"]["positive"] = False
-    assert "not as the task" in refused(
-        write_run(tmp_path / "none right", {"figlang_mini_irfl_x": lines}), "-o", output
-    )
     assert not output.exists()

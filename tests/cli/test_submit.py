@@ -187,8 +187,3 @@ def test_hub_writes_a_folder_and_how_to_upload_it(run: Path, tmp_path: Path, mon
     assert "README.md is new" not in again.stderr and (tmp_path / "model" / "README.md").read_text().startswith("---")
     assert (tmp_path / "model" / ".eval_results" / "V-FLUTE.yaml").exists()
     assert "'repo_name' or 'namespace/repo_name'" in refused("hub", run, "--repo", "a/b/c")
-
-
-def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
-    for target in ("figlang2024", "figlang2022", "irfl"):
-        assert "\x07" not in refused(target, tmp_path / "a\x07b\nc")

@@ -211,22 +211,6 @@ def test_what_follows_a_wrong_label_is_not_asked_for(tmp_path: Path) -> None:
         agree(key_path, [first, second], any_label=True)
 
 
-def test_a_row_that_was_deleted_is_missing(tmp_path: Path) -> None:
-    key_path, (first, second) = small(tmp_path, lambda item, name: ("yes", ""))
-    lines = second.read_bytes().split(b"\r\n")
-    second.write_bytes(b"\r\n".join(lines[:2] + lines[3:]))
-    with pytest.raises(JudgeError, match=r"lacks 1 judgements \(item 1 B adequate\)"):
-        agree(key_path, [first, second])
-
-
-def test_a_language_model_is_marked(tmp_path: Path) -> None:
-    files = small(tmp_path, lambda item, name: ("no", "i"), "LLM judge gpt-4o, prompt 0123456789ab")
-    report = agree(*files)
-    assert [each["llm"] for each in report["annotators"]] == [False, True]
-    assert report["pairs"][0]["annotators"] == ["annotator 1", "LLM judge gpt-4o, prompt 0123456789ab"]
-    assert "one of the annotators is a language model" in text(report)
-
-
 @pytest.mark.parametrize(
     ("made_by", "says"),
     [

@@ -129,7 +129,7 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     refused("--n 77 is more than the 76 samples in .*samples_vflute.jsonl: use --n 76", count=77)
     refused("none.jsonl does not exist", [str(tmp_path / "none.jsonl")])
     second.write_text("".join(lines[2:]), encoding="utf-8")
-    refused(r"Kettle\S+ lacks 2 of the samples of \S+Shark\S+: vismet-test-0, vismet-test-1\. Evaluate both")
+    refused(r"Shark\S+ and \S+Kettle\S+ differ in 2 samples: vismet-test-0, vismet-test-1\. Evaluate both")
     second.write_text("".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines), "utf-8")
     refused(r"is of figlang_mini/test:\w+, \S+ of figlang_mini/test:0\w+: judge runs on the same data")
     refused(

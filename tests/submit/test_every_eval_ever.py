@@ -181,8 +181,4 @@ def test_models_that_are_no_folders(model: str, run: Run, tmp_path: Path) -> Non
 def test_what_is_no_result_is_refused(run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="does not name a model as DEVELOPER/MODEL: give it with --model"):
         every_eval_ever.write([run], tmp_path, About("me", "other"))
-    limited = results(config={"limit": 8}) | {"n-samples": {"vflute": {"original": 723, "effective": 8}}}
-    cut = runs.read(str(write_run(tmp_path / "cut", records()[:8], limited)))
-    with pytest.raises(SubmissionError, match=r"the run was cut short \(limit 8\)"):
-        every_eval_ever.write([cut], tmp_path, ABOUT)
     assert not list(tmp_path.glob("data/**/*.json*"))
