@@ -78,7 +78,11 @@ TESTS = {
         ]
         for name in ("vflute", "flute", "nykms")
     },
-    "figlang_tasks/benchmarks/metaclue/task.py": ["tests/benchmarks/metaclue/test_scoring.py"],
+    "figlang_tasks/benchmarks/metaclue/task.py": [
+        "tests/benchmarks/metaclue/test_prompts.py",
+        "tests/benchmarks/metaclue/test_localize.py",
+        "tests/benchmarks/test_refusals.py",
+    ],
     "figlang_tasks/scoring/records.py": ["tests/results/test_samples.py"],
     "figlang_tasks/scoring/entailment_card.py": ["tests/report/test_gallery.py"],
     "figlang_tasks/results/comparison.py": ["tests/results/test_comparison.py", "tests/cli/test_compare.py"],
