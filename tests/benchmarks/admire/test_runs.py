@@ -131,7 +131,8 @@ def test_what_is_not_whole_is_not_handed_in(tmp_path: Path) -> None:
         ),
     }
     assert all(runs.values())
-    samples = [str(path.relative_to(tmp_path / "words")) for path in (tmp_path / "words").rglob("*_samples_*.jsonl")]
+    saved = sorted((tmp_path / "words").rglob("*_samples_*.jsonl"))
+    samples = [str(path.relative_to(tmp_path / "words")) for path in saved]
     for arguments, message in (
         (["words"], "are both of AdMIRe/en_test: give the samples file of one"),
         (
