@@ -150,6 +150,7 @@ def test_who_is_asked_for_scores_gives_some(config: dict[str, Any], message: str
         (9, 1, "metaphor-retrieval-task-0 has 6 documents, .*Use --limit 6, or"),
         (4, 7, "metaphor-retrieval-task-1 has 5 documents, .*Use --limit 5 --offset 6, or"),
         (6, 0, None),
+        (7, 0, None),
         (None, None, None),
     ],
 )
@@ -161,6 +162,12 @@ def test_a_part_holds_a_whole_row(limit: int | None, offset: int | None, message
     else:
         with pytest.raises(FigLangError, match=f"leave no complete row: {message}"):
             preflight(config)
+
+
+def test_the_rotations_of_a_row_are_one_row() -> None:
+    with pytest.raises(FigLangError, match="idiom-detection-task-0 has 4 documents, .*Use --limit 4, or"):
+        preflight({"limit": 2}, "idiom-detection-task,rotations=true")
+    preflight({"limit": 1}, "idiom-detection-task")
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------
