@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import tiny_vlms
+from openai_server import OpenAIServer
+
+from figlang_tasks.mini import DEMO_MODEL_DIR
 
 if TYPE_CHECKING:
     from figlang_tasks.models.vlm import FigLangVLM
@@ -30,6 +33,17 @@ def template(tmp_path: Path) -> Callable[[str], str]:
         return str(path)
 
     return written
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server with the demo model behind it; a test's parameter is its settings, or the list of its faults."""
+    given = getattr(request, "param", {})
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    with OpenAIServer(DEMO_MODEL_DIR, **(given if isinstance(given, dict) else {"faults": given})) as running:
+        yield running
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import lmms_eval.models
@@ -14,7 +13,6 @@ from openai_server import OpenAIServer
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes
-from figlang_tasks.mini import DEMO_MODEL_DIR
 
 pytestmark = pytest.mark.slow  # it waits for a server
 
@@ -27,15 +25,6 @@ FAULTS = ["429", "429", "429", "drop", "drop", "drop"]
 @pytest.fixture(scope="module")
 def expected() -> dict:
     return evaluate(TASK, "llava_hf", DEMO, limit=LIMIT, gen_kwargs="num_beams=1")
-
-
-@pytest.fixture
-def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    with OpenAIServer(DEMO_MODEL_DIR, faults=getattr(request, "param", [])) as running:
-        yield running
 
 
 def arguments(server: OpenAIServer, more: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow.parquet
@@ -18,7 +18,7 @@ from openai_server import OpenAIServer
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest, read_answer
-from figlang_tasks.mini import DATA_DIR, DEMO_MODEL_DIR
+from figlang_tasks.mini import DATA_DIR
 from figlang_tasks.models.openai_scores import OpenAIScoresError, match
 
 ROWS = 3
@@ -97,15 +97,6 @@ def ask(server: OpenAIServer, tasks: str) -> Callable[..., list[str]]:
 def _run(name: str, tasks: str, model: str, model_args: str) -> list[str]:
     results = evaluate(f"api_{name}", model, model_args, include_path=tasks)
     return list(answers(results, f"api_{name}").values())
-
-
-@pytest.fixture
-def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    with OpenAIServer(DEMO_MODEL_DIR, **getattr(request, "param", {})) as running:
-        yield running
 
 
 def scores(outputs: list[str]) -> list[list[float]]:
