@@ -174,8 +174,11 @@ def test_the_table_is_printed_once_and_is_the_same(runs: dict[int, Finished]) ->
 
 @pytest.mark.slow
 def test_processes_without_a_row(site: Path, tmp_path: Path) -> None:
+    """And rows with several answers."""
     tasks = ("figlang_mini", "mini_sg", "figlang_mini_nykms_mw")
-    one, several = (run(count, site, tmp_path / str(count), tasks, "--limit", "2") for count in (1, 3))
+    one, several = (
+        run(count, site, tmp_path / str(count), tasks, "--limit", "2", "--repeats", "2") for count in (1, 3)
+    )
     for task in tasks:
         assert several.metrics(task) == one.metrics(task)
         assert several.samples[task] == one.samples[task]
