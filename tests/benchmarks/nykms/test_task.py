@@ -351,3 +351,4 @@ def test_chance_answers_are_read(question: str, label: int, answer: str) -> None
     answers, right = task.chance_answers(document(question, label=label))
     assert set(answers) == {"Yes", "No"} and answers[right] == answer
     assert task.process_results(document(question, label=label), [answer])[f"{question[0]}c_acc"] == 1.0
+    assert task.chance_answers(document("mw")) == ({"": ""}, ""), "there is no chance level of words"

@@ -192,6 +192,12 @@ def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> N
     assert judged["sample"]["explanation"] == ""
 
 
+def test_the_explanation_of_a_two_stage_run_speaks_of_the_image() -> None:
+    stages = {"scene_graph": "g", "answer": "The scene graph has a red_dog.\nLABEL: entailment"}
+    judged = task.scene_graph_process_results(document(), [json.dumps(stages)])
+    assert judged["sample"]["explanation"] == "The image has a red dog."
+
+
 def test_the_document_of_scoring_has_no_image() -> None:
     doc = document()
     del doc["image"]
