@@ -58,14 +58,6 @@ def labelled(folder: Path, chosen: Iterable[int], right: Callable[[int], bool]) 
     return f"{folder.name}={folder}"
 
 
-def never(row: int) -> bool:
-    return False
-
-
-def always(row: int) -> bool:
-    return True
-
-
 def test_by_default_the_main_metric_of_each_task_is_tested(both: tuple[str, str]) -> None:
     tasks = ("--task", "figlang_mini", "--task", "figlang_mini_irfl_retrieve_metaphor")
     content = json.loads(compare(*both, *tasks, "--resamples", 1000, "--json").stdout)
@@ -105,13 +97,6 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert sentence == (
         f"strong is better than weak on figlang_mini: f1@60 {found[6][5]}, p = {adjusted} (adjusted for 8 tests)"
     )
-
-
-def test_no_p_value_reads_as_0(tmp_path: Path) -> None:
-    runs = [labelled(tmp_path / name, range(40), right) for name, right in (("a", never), ("b", always))]
-    shown = compare(*runs, "--metric", "acc", "--overall", "--resamples", 25_000).stdout
-    assert shown.splitlines()[-1].endswith(", p < .0001")
-    assert "| < .0001 | < .0001* |" in shown and ".0000" not in shown
 
 
 def test_csv_holds_plain_numbers_and_no_formula(both: tuple[str, str]) -> None:
@@ -177,7 +162,7 @@ def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
 
 def test_two_rows_are_no_evidence(tmp_path: Path) -> None:
     """Both better: the one-sided bootstrap has p = .0001."""
-    runs = [labelled(tmp_path / name, range(2), right) for name, right in (("a", never), ("b", always))]
+    runs = [labelled(tmp_path / "a", range(2), lambda row: False), labelled(tmp_path / "b", range(2), lambda row: True)]
     (found,) = json.loads(compare(*runs, "--metric", "acc", "--overall", "--json").stdout)["differences"]
     assert found["difference"] == 1 and found["p_bootstrap"] < 0.001
     assert 0.45 < found["p_randomization"] <= 1
@@ -259,13 +244,6 @@ def test_values_that_the_samples_do_not_give_are_not_shown(both: tuple[str, str]
 
     other = f"strong={changed(tmp_path / 'other', edit)}"
     assert compare(both[0], other, *MINI).stdout == compare(*both, *MINI).stdout
-
-
-@pytest.mark.parametrize("verb", ["", "tasks", "doctor", "data", "data check", "data prefetch", "score", "compare"])
-def test_help_has_examples_and_exit_status(verb: str) -> None:
-    text = " ".join(CliRunner().invoke(app, [*verb.split(), "--help"]).stdout.split())
-    assert f"figlang {verb}".rstrip() in text.partition("Usage:")[2].partition("Options:")[0].partition("]")[2], text
-    assert "exit status" in text.lower()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import json
 import re
@@ -293,39 +292,6 @@ def test_vflute_every_faulty_row_is_listed(tmp_path: Path) -> None:
     assert status == 1 and lines[-1] == "3 fault(s)"
     assert found_in(r"^V-FLUTE/test row (\d+)", lines) == ["7", "9", "11"]
     assert count(lines, "V-FLUTE, test") == ["-", "723", "(faulty)"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shared_file", ["data/irfl/idiom_detection_task.csv"], indirect=True)
-def test_irfl_released_tables_have_the_published_counts(shared_file: Path, tmp_path: Path) -> None:
-    irfl_hub.copy_tables(shared_file.parent, tmp_path / "IRFL")
-    _, lines, _ = check("irfl", tmp_path)
-    for name in ("idiom-detection-task", "simile-retrieval-task"):
-        here, published = count(lines, f"IRFL, {name}")
-        assert here == published
-    with (tmp_path / "IRFL" / "simile_detection_task.csv").open(encoding="utf-8", newline="") as file:
-        assert count(lines, "IRFL, simile-detection-task")[0] == str(len(list(csv.DictReader(file))))
-    assert not any(" row " in line for line in lines)
-
-
-def test_flute_every_faulty_line_is_listed(tmp_path: Path) -> None:
-    good = {"id": 1, "premise": "a", "hypothesis": "b", "label": "Entailment", "explanation": "c", "type": "Idiom"}
-    faulty = [good | {"label": "Neutral"}, good | {"premise": " "}, {"id": 3}]
-    (tmp_path / "FLUTE").mkdir()
-    lines_of_file = "".join(json.dumps(row) + "\n" for row in [good, *faulty, good])
-    (tmp_path / "FLUTE" / "train.jsonl").write_text(lines_of_file)
-    status, lines, _ = check("flute", tmp_path)
-    assert status == 1 and count(lines, "FLUTE, heldout") == ["-", "1500", "(faulty)"]
-    assert found_in(r"train.jsonl, line (\d+)", lines) == ["2", "3", "4"]
-
-
-@pytest.mark.parametrize("shared_file", ["data/flute_train.jsonl"], indirect=True)
-def test_flute_as_released_has_no_faults(shared_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "FLUTE").mkdir()
-    (tmp_path / "FLUTE" / "train.jsonl").symlink_to(shared_file)
-    status, lines, _ = check("flute", tmp_path)
-    assert status == 0 and lines[-1] == "no faults"
-    assert count(lines, "FLUTE, heldout") == ["1500", "1500"]
 
 
 def test_check_without_data_names_the_ways_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

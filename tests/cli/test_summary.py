@@ -78,11 +78,6 @@ def test_tasks_of_others_are_left_out() -> None:
     assert summary_table(listed) == ""
 
 
-def test_a_failed_measure_is_said_to_have_failed() -> None:
-    failed = results({"vflute": {"acc": {OVERALL: around(0.5)}, "f1@0": {OVERALL: Estimate(NAN)}}})
-    assert "| 50.0 [40.0, 60.0] | failed, see the log |" in summary_table(failed)
-
-
 def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:
     found = results({"vflute_val": {"f1@53": {OVERALL: around(0.5)}}, "mini": {"f1@0": {OVERALL: around(0.5)}}})
     found["configs"]["vflute_val"]["metadata"]["explanation_scorer"] = "vflute25|..."
@@ -172,15 +167,6 @@ def test_only_measures_of_the_run_are_shown_as_published() -> None:
     table = summary_table(of("irfl_match_idiom", 200, acc=0.2, acc__figurative=0.1))
     assert "| Humans: figurative " in table and "figurative_literal" not in table
     assert "published" not in summary_table(of("irfl_match_idiom", 200, acc=0.2))
-
-
-def test_published_figures_are_left_out_beside_a_run_that_was_cut_short() -> None:
-    found = of("irfl_match_metaphor", 8, acc=0.2)
-    *_, told = summary_table(found | {"config": {"limit": 8.0}}).split("\n\n")
-    assert told == "published figures are left out: they are of all rows, and a run was cut short (limit 8)"
-    *_, told = summary_table(found).split("\n\n")  # fewer rows in the data, say
-    assert told == "published figures are left out: they are of 333 rows, a run has 8"
-    assert "| Humans " in summary_table(of("irfl_match_metaphor", 333, acc=0.2))
 
 
 def test_published_figures_with_scores_stand_beside_scores_of_the_papers_scorer_alone() -> None:

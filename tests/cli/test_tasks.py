@@ -103,13 +103,6 @@ def test_rows_as_published() -> None:
     assert rows["irfl_random4_metaphor"] is None and rows["metaclue_vqa"] is None
 
 
-def test_headline_metrics() -> None:
-    found = listed()["vflute"]
-    assert found["headline_metrics"][:4] == ["f1@0", "f1@53", "f1@60", "explanation_score"]
-    assert "f1@0_muse" in found["metrics"] and "f1@0_muse" not in found["headline_metrics"]
-    assert listed()["irfl_retrieve_idiom"]["headline_metrics"][0] == "p@k"
-
-
 def test_every_card_is_there() -> None:
     assert all((REPOSITORY / each["card"]).is_file() for each in listed().values())
 
